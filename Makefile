@@ -3,23 +3,9 @@ BIGFIT_DATA ?= $(wildcard $(abspath ../shared/data))
 export BIGFIT_DATA
 
 FUZZTIME ?= 20s
-# Packages in which goroutines run; of learners the tests that all of them pass.
+# Packages in which goroutines run; of learners the tests that all of them pass. A test that
+# has nothing to show the race detector, or the pure Go run, says so itself (internal/testmode).
 RACE = ./internal/num/par ./internal/num/dense ./cmd/bigfit/internal/progress ./knn/internal/nndescent ./knn/internal/blocks ./knn/internal/trees ./internal/file/mapped ./sparse ./data ./pca ./knn ./kernel ./lanczos ./cg ./solvers
-# Tests of accuracy whose goroutines other tests of their package run as well.
-ALIKE = ^Test(BallTree|SearchRows|TreesOnMasses|DescentRaisesEffort|DescentHard|BruteOtherMetrics|FourierFeatures|SSSLRisk|EigenfunctionsAreEigenvectors|ManyNearZeros)$$
-# The same with more kinds of points, settings or damage: once a run is enough.
-QUIET = ^Test(TreesEqualBrute|Restore|Blocks|MaxPairs|Recall|StoredNeighbors|DescentRows|InnerProductFloats|AppendToDescentOfSets|RestoreRandomDamage|RestoreRejects|MetricsOfPeers|Time|LoadDamagedIndex|SnapshotDamaged|ExtremeWeights|SpectraDense|Lies|SearchEqualsFitsAlone|LapRLSIsExact|VVMRIsExact|Sketch|MultiLabelCentred|NormOfTwoClusters|KnownNotSmallest|Refine|Append|AppendManyIsSearchAnew)$$
-
-# Tests of accuracy that take minutes under the race detector; the threads of what they
-# test have tests of their own.
-LONG = ^Test(PrunedIsExact|TiesOfDenseAndSparse|Inverse)$$
-
-# What the race detector sees in other tests of the package, TestThreads or TestSameBits among them.
-TWICE = ^(Test(Gemm|DescentRecall|DescentStops|SpectraKrylov)|ExampleState)$$
-
-# Damaged model files of every learner.
-DAMAGE = Conform/^damage$$|Conform/.*/^damage$$
-
 # Seeds of an overnight run of internal/attack.
 SEEDS ?= 20000
 
@@ -37,14 +23,14 @@ lint:
 	go tool staticcheck ./...
 
 race:
-	go test -race -short -skip '$(ALIKE)|$(QUIET)|$(LONG)|$(TWICE)' $(RACE)
-	go test -race -short -run 'Conform|Concurrent|Threads' -skip '$(DAMAGE)' ./models/...
+	go test -race -short $(RACE)
+	go test -race -short -run 'Conform|Concurrent|Threads' . ./models/...
 
-# Without assembly: the innermost loops in full, what rests on them without what is alike.
+# Without assembly: the innermost loops in full, and the packages that rest on them.
 # .ci/run tests internal/num/dense with BIGFIT_SIMD=generic, which is the same code.
 purego:
 	go test -tags purego ./internal/num/simd ./knn/internal/nndescent ./sparse
-	go test -short -skip '$(ALIKE)|$(QUIET)|$(LONG)' -tags purego ./knn ./lanczos
+	go test -short -tags purego ./knn ./lanczos
 
 # One target at a time is all that go test fuzzes.
 fuzz:

@@ -1,5 +1,27 @@
-// Package manifest is the JSON description that every artifact carries in its
-// .npz file, under the name "manifest".
+// Package archive describes the content of bigfit's files: named arrays, and the manifest that
+// every artifact carries in its .npz file under the name "manifest".
+//
+// # Manifest
+//
+// The manifest is JSON, stored as an array of uint8:
+//
+//	field     meaning
+//	format    the kind of artifact, such as "bigfit graph"
+//	version   of the format
+//	program   version of bigfit that wrote the file
+//	date      when it was written, in UTC by RFC 3339
+//	settings  the settings that the artifact was made with
+//	hashes    SHA-256 of the inputs, by name: points, graph, labels
+//	files     names of the inputs, by the same names
+//
+// # Files
+//
+// Readers compare the claims of a header with the file before any allocation; writers use a
+// temporary file, sync and rename. Every artifact carries a manifest with its settings and the
+// hashes of its inputs, and commands refuse artifacts that do not belong together. A manifest
+// has the date of its writing, so files of two runs differ there and nowhere else.
+// SOURCE_DATE_EPOCH takes the place of the clock for those who compare bytes, as tests do;
+// bigfit diff ignores dates, versions and names of files.
 package archive
 
 import (
@@ -39,7 +61,7 @@ type Manifest struct {
 	// RFC 3339: see [Program] and [Now]. Both are empty in files of earlier builds.
 	Program string `json:"program,omitempty"`
 	Date    string `json:"date,omitempty"`
-	// Settings are those that the artifact was made with.
+	// Settings are the settings that the artifact was made with.
 	Settings json.RawMessage `json:"settings"`
 	// Hashes are SHA-256 of the contents it was made from or belongs to:
 	// "points", "graph", "labels".
@@ -58,21 +80,25 @@ func New(format string, settings any, hashes map[string]string, files ...Files) 
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	m := &Manifest{Format: format, Version: version, Program: Program(), Date: Now(), Settings: raw, Hashes: hashes}
+	m := &Manifest{Format: format, Version: version, Program: Program(), Date: Now(), Settings: raw,
+		Hashes: hashes}
 	for _, f := range files {
 		if m.Files == nil && len(f) > 0 {
 			m.Files = Files{}
 		}
 		maps.Copy(m.Files, f)
 	}
+
 	return m, nil
 }
 
-// Bare leaves out what depends on when and where the manifest was made, for files whose
-// every bit is checked.
+// Bare returns the manifest without the fields that depend on when and where it was made, for files
+// that are compared in every bit.
 func (m *Manifest) Bare() *Manifest {
 	out := *m
-	out.Program, out.Date, out.Files = "", "", nil
+	out.Program = ""
+	out.Date = ""
+	out.Files = nil
 	return &out
 }
 
@@ -90,7 +116,8 @@ func Parse(text []byte, format, path string) (*Manifest, error) {
 		return nil, fmt.Errorf("%s: this is a %q file, a %q file is needed", path, m.Format, format)
 	}
 	if m.Version < 1 || m.Version > version {
-		return nil, fmt.Errorf("%s: format version %d; this program reads up to version %d", path, m.Version, version)
+		return nil, fmt.Errorf("%s: format version %d; this program reads up to version %d", path,
+			m.Version, version)
 	}
 	return &m, nil
 }
@@ -101,14 +128,18 @@ func ParseVersion(text []byte, format, path string, version int) (*Manifest, err
 	if err := Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("%s: the manifest is not valid JSON: %w", path, err)
 	}
+
 	switch {
 	case m.Format != format:
 		return nil, fmt.Errorf("%s: this is a %q file, a %q file is needed", path, m.Format, format)
 	case m.Version < version:
-		return nil, fmt.Errorf("%s: format version %d is that of an older bigfit, this one reads version %d; fit the model again", path, m.Version, version)
+		return nil, fmt.Errorf("%s: format version %d is that of an older bigfit, this one reads "+
+			"version %d; fit the model again", path, m.Version, version)
 	case m.Version > version:
-		return nil, fmt.Errorf("%s: format version %d is that of a later bigfit, this one reads version %d; install a newer bigfit", path, m.Version, version)
+		return nil, fmt.Errorf("%s: format version %d is that of a later bigfit, this one reads "+
+			"version %d; install a newer bigfit", path, m.Version, version)
 	}
+
 	return &m, nil
 }
 

@@ -10,8 +10,8 @@ import (
 // Release is the version of the source, as in CHANGELOG.md.
 const Release = "0.1.0"
 
-// Program returns the version of the program: that of the module or the commit it was built
-// from, else that of the source.
+// Program returns the version of the program: the version of the module or the commit it was built
+// from, or else [Release].
 func Program() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version

@@ -67,7 +67,8 @@ const Fewest = 10
 // few returns an error if there are fewer than [Fewest] points.
 func few(points int) error {
 	if points < Fewest {
-		return fmt.Errorf("calibration: %w: %d held-out answers count, of points whose class has another label; at least %d must", ErrFew, points, Fewest)
+		return fmt.Errorf("calibration: %w: %d held-out answers count, of points whose class has "+
+			"another label; at least %d must", ErrFew, points, Fewest)
 	}
 	return nil
 }
@@ -81,10 +82,12 @@ func (c *Calibration) Check(classes, values int) error {
 	case (c.Classes != nil) != (classes > 0) || (c.Intervals != nil) == (classes > 0):
 		return fmt.Errorf("calibration: of a model with %d classes there are probabilities: %v, intervals: %v", classes, c.Classes != nil, c.Intervals != nil)
 	case c.BreakEven != nil && (classes != 2 || *c.BreakEven-*c.BreakEven != 0):
-		return fmt.Errorf("calibration: a break-even point at %v of a model with %d classes", *c.BreakEven, classes)
+		return fmt.Errorf("calibration: a break-even point at %v of a model with %d classes",
+			*c.BreakEven, classes)
 	case c.Classes != nil:
 		return c.Classes.check(classes)
 	}
+
 	return c.Intervals.check(c.Held, values)
 }
 
@@ -100,5 +103,6 @@ func (c *Calibration) String() string {
 			what += " and isotonic regression"
 		}
 	}
+
 	return fmt.Sprintf("%s by %d points held out in %d folds", what, c.Held, c.Folds)
 }

@@ -81,6 +81,7 @@ func FitClasses(held []Answer, priors []float64) (*Classes, error) {
 			size += math.Abs(v) / float64(len(held)*len(a.Scores))
 		}
 	}
+
 	c.Vanishing = vanishing * size
 	var known []Answer
 	for _, a := range held {
@@ -88,20 +89,25 @@ func FitClasses(held []Answer, priors []float64) (*Classes, error) {
 			known = append(known, a)
 		}
 	}
+
 	if err := few(len(known)); err != nil {
 		return nil, err
 	}
 	least := math.Inf(1)
 	for _, link := range []Link{Identity, Shares, Unit} {
-		if link == Shares && slices.ContainsFunc(known, func(a Answer) bool { return slices.Min(a.Scores) < -c.Vanishing }) {
+		if link == Shares && slices.ContainsFunc(known,
+			func(a Answer) bool { return slices.Min(a.Scores) < -c.Vanishing }) {
 			continue
 		}
 		logits := linked(link, known)
 		t := temperature(logits)
 		if loss := logits.loss(t); loss < least {
-			least, c.Link, c.Temperature = loss, link, t
+			least = loss
+			c.Link = link
+			c.Temperature = t
 		}
 	}
+
 	if len(known) >= IsotonicFrom {
 		c.Knots = c.isotonic(known)
 	}
@@ -117,7 +123,8 @@ func Operations(labels, classes int) float64 {
 
 // blank tells whether scores say nothing: all are equal, or rounding error.
 func (c *Classes) blank(scores []float64) bool {
-	low, high := slices.Min(scores), slices.Max(scores)
+	low := slices.Min(scores)
+	high := slices.Max(scores)
 	if low == high || high <= 0 && c.Link == Shares {
 		return true
 	}
@@ -187,9 +194,11 @@ func (s sample) lossAndSlope(t float64) (loss, slope float64) {
 			}
 			target += share * (z - top)
 		}
+
 		loss += math.Log(sum) - t*target
 		slope += weighted/sum - target
 	}
+
 	return loss / float64(len(s)), slope / float64(len(s))
 }
 
@@ -207,6 +216,7 @@ func temperature(s sample) float64 {
 		}
 		low = high
 	}
+
 	for range 200 {
 		mid := low + (high-low)/2
 		if mid == low || mid == high || high-low <= 1e-12*high {
@@ -218,6 +228,7 @@ func temperature(s sample) float64 {
 			high = mid
 		}
 	}
+
 	return low + (high-low)/2
 }
 
@@ -279,15 +290,19 @@ func (c *Classes) check(classes int) error {
 		}
 		sum += v
 	}
+
 	switch {
 	case !(math.Abs(sum-1) < 1e-6):
 		return fmt.Errorf("calibration: the shares of the classes sum to %v, not 1", sum)
 	case !links.Valid(c.Link):
 		return fmt.Errorf("calibration: the link is %v", c.Link)
 	case !(c.Temperature >= 0) || math.IsInf(c.Temperature, 0):
-		return fmt.Errorf("calibration: the temperature is %v; it must be finite and not negative", c.Temperature)
+		return fmt.Errorf("calibration: the temperature is %v; it must be finite and not negative",
+			c.Temperature)
 	case !(c.Vanishing >= 0) || math.IsInf(c.Vanishing, 0):
-		return fmt.Errorf("calibration: the size of vanishing scores is %v; it must be finite and not negative", c.Vanishing)
+		return fmt.Errorf("calibration: the size of vanishing scores is %v; it must be finite and "+
+			"not negative", c.Vanishing)
 	}
+
 	return checkKnots(c.Knots)
 }

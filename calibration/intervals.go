@@ -42,6 +42,7 @@ func FitIntervals(residuals *mat.Dense) (*Intervals, error) {
 		slices.Sort(column)
 		out.SetCol(j, column)
 	}
+
 	return &Intervals{out}, nil
 }
 
@@ -55,7 +56,8 @@ func (c *Intervals) Half(level float64) ([]float64, error) {
 	// (l+1)·level may be above an integer by rounding alone.
 	at := int(math.Ceil(float64(l+1)*level - 1e-9))
 	if at > l {
-		return nil, fmt.Errorf("calibration: %d held-out points give intervals up to the level %.3g, and %.3g is asked for; give more labels or a lower level", l, float64(l)/float64(l+1), level)
+		return nil, fmt.Errorf("calibration: %d held-out points give intervals up to the level %.3g, "+
+			"and %.3g is asked for; give more labels or a lower level", l, float64(l)/float64(l+1), level)
 	}
 	return slices.Clone(c.Residuals.RawRowView(max(at, 1) - 1)), nil
 }
@@ -64,8 +66,10 @@ func (c *Intervals) Half(level float64) ([]float64, error) {
 func (c *Intervals) check(points, values int) error {
 	l, m := c.Residuals.Dims()
 	if l != points || m != values {
-		return fmt.Errorf("calibration: residuals of %d points and %d values; %d and %d are needed", l, m, points, values)
+		return fmt.Errorf("calibration: residuals of %d points and %d values; %d and %d are needed", l, m,
+			points, values)
 	}
+
 	for i := range l {
 		for j, v := range c.Residuals.RawRowView(i) {
 			if !(v >= 0) || math.IsInf(v, 1) || i > 0 && v < c.Residuals.At(i-1, j) {
@@ -73,5 +77,6 @@ func (c *Intervals) check(points, values int) error {
 			}
 		}
 	}
+
 	return nil
 }

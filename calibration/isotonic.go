@@ -35,6 +35,7 @@ func (c *Classes) isotonic(held []Answer) [][2]float64 {
 			pairs = append(pairs, x)
 		}
 	}
+
 	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.p, b.p) })
 	var blocks []block
 	for _, x := range pairs {
@@ -45,6 +46,7 @@ func (c *Classes) isotonic(held []Answer) [][2]float64 {
 			blocks = append(blocks, block{x.p, x.p, x.right, 1})
 		}
 	}
+
 	blocks = pool(blocks)
 	// A value of 0 or 1 is that of a finite number of points: see the targets of Platt.
 	if first := &blocks[0]; first.sum == 0 && len(blocks) > 1 {
@@ -60,6 +62,7 @@ func (c *Classes) isotonic(held []Answer) [][2]float64 {
 			knots = append(knots, [2]float64{b.high, b.mean()})
 		}
 	}
+
 	return knots
 }
 
@@ -78,6 +81,7 @@ func pool(in []block) []block {
 		}
 		out = append(out, b)
 	}
+
 	return out
 }
 
@@ -92,16 +96,19 @@ func interpolate(knots [][2]float64, p float64) float64 {
 	case len(knots):
 		v = knots[at-1][1]
 	default:
-		a, b := knots[at-1], knots[at]
+		a := knots[at-1]
+		b := knots[at]
 		v = a[1] + (b[1]-a[1])*(p-a[0])/(b[0]-a[0])
 	}
+
 	return (1-identityShare)*v + identityShare*p
 }
 
 // checkKnots returns an error unless places ascend and values do not descend, in [0, 1].
 func checkKnots(knots [][2]float64) error {
 	for i, k := range knots {
-		x, y := k[0], k[1]
+		x := k[0]
+		y := k[1]
 		switch {
 		case !(x >= 0 && x <= 1 && y >= 0 && y <= 1):
 			return fmt.Errorf("calibration: knot %d is (%v, %v); it must lie in [0, 1]", i, x, y)
@@ -109,5 +116,6 @@ func checkKnots(knots [][2]float64) error {
 			return fmt.Errorf("calibration: knot %d, (%v, %v), does not ascend", i, x, y)
 		}
 	}
+
 	return nil
 }

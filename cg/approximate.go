@@ -7,18 +7,16 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// newApproximate returns a sparse factorization of L + cI, c ≥ 0, whose expectation
-// is L + cI. Vertices are eliminated in the order of their current degree. Exact
-// elimination of a vertex with d neighbours would join them all; here d − 1 edges
-// are drawn at random, with weights that are right on average (Kyng & Sachdeva,
-// FOCS 2016; Gao, Kyng & Spielman, arXiv 2303.00709). The shift is an edge to a
-// vertex that is never eliminated. With c = 0 the inverse has a zero for one vertex
-// of every component, and is positive definite on the complement of the null
-// vectors.
+// newApproximate returns a sparse factorization of L + cI, c ≥ 0, with the expectation L + cI.
+// Vertices are eliminated in the order of their current degree. Exact elimination of a vertex with
+// d neighbours would join them all; here d − 1 edges are drawn at random, with weights that are
+// right on average (Kyng & Sachdeva, FOCS 2016; Gao, Kyng & Spielman, arXiv 2303.00709). The shift
+// is an edge to a vertex that is never eliminated. With c = 0 the inverse has a zero for one vertex
+// of every component, and is positive definite on the complement of the null vectors.
 //
-// The condition of the preconditioned operator is moderate whatever the graph. It
-// takes O(nnz log nnz) operations to make and 4 for each of the about 1.5·nnz
-// numbers to apply to a vector, by one processor for every 8 columns.
+// The condition of the preconditioned operator is moderate whatever the graph. The factorization
+// takes O(nnz log nnz) operations, and its application to a vector 4 for each of its about 1.5·nnz
+// numbers, by one processor for every 8 columns.
 func newApproximate(s *system, seed uint64) *factors {
 	n := s.w.Rows
 	g := elimination{edges: make([][]edge, n), ground: make([]float64, n), gone: make([]bool, n)}
@@ -39,6 +37,7 @@ func newApproximate(s *system, seed uint64) *factors {
 		}
 		degree[i] = int32(len(g.edges[i]))
 	}
+
 	g.queue = newBuckets(degree)
 	m := &factors{order: make([]int32, n), outer: make([]float64, n), inner: make([]float64, n)}
 	m.upper = &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1)}
@@ -48,21 +47,28 @@ func newApproximate(s *system, seed uint64) *factors {
 	place := make([]int32, n) // in the order
 	for p := range n {
 		v := g.queue.pop()
-		place[v], m.order[p], m.outer[v] = int32(p), v, s.outer[v]
+		place[v] = int32(p)
+		m.order[p] = v
+		m.outer[v] = s.outer[v]
 		star = g.star(v, star[:0], at)
 		total := g.ground[v]
 		for _, e := range star {
 			total += e.weight
 		}
+		// Column p of the factor: the weights of the star over their sum.
 		if total > 0 {
 			m.inner[p] = 1 / total
 		}
+
 		for _, e := range star {
-			m.upper.Col, m.upper.Val = append(m.upper.Col, e.to), append(m.upper.Val, e.weight/total)
+			m.upper.Col = append(m.upper.Col, e.to)
+			m.upper.Val = append(m.upper.Val, e.weight/total)
 		}
 		m.upper.Ptr[p+1] = int64(len(m.upper.Col))
 		g.replace(v, star, total, rng)
 	}
+
+	// The columns were vertices until their places were known.
 	for p, v := range m.upper.Col {
 		m.upper.Col[p] = place[v]
 	}
@@ -70,7 +76,7 @@ func newApproximate(s *system, seed uint64) *factors {
 	return m
 }
 
-// An edge of the graph that is left.
+// An edge of the remaining graph, seen from one of its ends.
 type edge struct {
 	to     int32
 	weight float64
@@ -84,8 +90,8 @@ type elimination struct {
 	queue  *buckets
 }
 
-// star appends the edges of v to what is left, parallel ones added up, lightest
-// first, to dst. at is zero before and after.
+// star appends to dst the edges of v to the remaining vertices, parallel edges added up, lightest
+// first. at is zero before and after.
 func (g *elimination) star(v int32, dst []edge, at []int32) []edge {
 	for _, e := range g.edges[v] {
 		switch {
@@ -98,6 +104,8 @@ func (g *elimination) star(v int32, dst []edge, at []int32) []edge {
 			at[e.to] = int32(len(dst))
 		}
 	}
+
+	// Ties by number, so that the order does not depend on the sort.
 	for _, e := range dst {
 		at[e.to] = 0
 	}
@@ -110,14 +118,15 @@ func (g *elimination) star(v int32, dst []edge, at []int32) []edge {
 		}
 		return int(a.to - b.to)
 	})
+
 	g.gone[v] = true
 	g.edges[v] = nil
 	return dst
 }
 
-// replace puts edges between the neighbours of v in the place of its star: from
-// each neighbour i to one j behind it, drawn with probability w_j/S for
-// S = Σ_{k>i} w_k, of weight w_i·S/total. The one that stays is the last j.
+// replace puts edges between the neighbours of v in the place of its star: from each neighbour i to
+// one j behind it, drawn with probability w_j/S for S = Σ_{k>i} w_k, of weight w_i·S/total. The
+// ground counts as the last neighbour.
 func (g *elimination) replace(v int32, star []edge, total float64, rng *rand.Rand) {
 	rest := total
 	for i, e := range star {
@@ -130,6 +139,8 @@ func (g *elimination) replace(v int32, star []edge, total float64, rng *rand.Ran
 		if !(rest > 0) {
 			continue
 		}
+
+		// Draw j by the cumulative weights.
 		weight := e.weight * rest / total
 		pick := rng.Float64() * rest
 		j := 0
@@ -138,11 +149,13 @@ func (g *elimination) replace(v int32, star []edge, total float64, rng *rand.Ran
 				break
 			}
 		}
+
 		if j == len(behind) && (j == 0 || g.ground[v] > 0) {
 			g.ground[e.to] += weight
 			continue
 		}
-		// Beyond the last one is rounding.
+
+		// A draw beyond the last neighbour is a rounding error of rest.
 		to := behind[min(j, len(behind)-1)].to
 		g.edges[e.to] = append(g.edges[e.to], edge{to, weight})
 		g.edges[to] = append(g.edges[to], edge{e.to, weight})
@@ -151,7 +164,7 @@ func (g *elimination) replace(v int32, star []edge, total float64, rng *rand.Ran
 	}
 }
 
-// buckets is a queue of vertices by degree, all beyond the last bucket in one.
+// buckets is a queue of vertices by degree. The last bucket holds all larger degrees.
 type buckets struct {
 	degree     []int32
 	first      []int32 // vertex, −1 for none
@@ -162,7 +175,8 @@ type buckets struct {
 const bucketCount = 128
 
 func newBuckets(degree []int32) *buckets {
-	q := &buckets{degree: degree, first: make([]int32, bucketCount), next: make([]int32, len(degree)), back: make([]int32, len(degree))}
+	q := &buckets{degree: degree, first: make([]int32, bucketCount), next: make([]int32, len(degree)),
+		back: make([]int32, len(degree))}
 	for b := range q.first {
 		q.first[b] = -1
 	}
@@ -177,7 +191,8 @@ func (q *buckets) bucket(v int32) int { return min(int(q.degree[v]), bucketCount
 
 func (q *buckets) insert(v int32) {
 	b := q.bucket(v)
-	q.next[v], q.back[v] = q.first[b], -1
+	q.next[v] = q.first[b]
+	q.back[v] = -1
 	if q.first[b] >= 0 {
 		q.back[q.first[b]] = v
 	}

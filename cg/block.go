@@ -44,6 +44,7 @@ func eachColumn(x *mat.Dense, fn func(acc, row []float64), join func(total, part
 		}
 		parts[lo/rowGrain] = acc
 	})
+
 	total := make([]float64, b)
 	for _, part := range parts {
 		join(total, part)
@@ -60,6 +61,8 @@ func columnNorms(x *mat.Dense) []float64 {
 			acc[j] = math.Max(acc[j], math.Abs(v))
 		}
 	}
+
+	// A power of two near the largest magnitude scales each column, without rounding.
 	norms := eachColumn(x, keepLargest, keepLargest)
 	inverse := make([]float64, len(norms))
 	for j, v := range norms {
@@ -69,6 +72,7 @@ func columnNorms(x *mat.Dense) []float64 {
 			inverse[j] = 1 / norms[j]
 		}
 	}
+
 	sums := eachColumn(x, func(acc, row []float64) {
 		for j, v := range row {
 			v *= inverse[j]
@@ -79,6 +83,7 @@ func columnNorms(x *mat.Dense) []float64 {
 			total[j] += v
 		}
 	})
+
 	for j := range norms {
 		if inverse[j] > 0 {
 			norms[j] *= math.Sqrt(sums[j])
@@ -93,12 +98,14 @@ func gather(x *mat.Dense, names []int, norms []float64) *mat.Dense {
 	out := mat.NewDense(n, len(names), nil)
 	par.For(n, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			from, to := x.RawRowView(i), out.RawRowView(i)
+			from := x.RawRowView(i)
+			to := out.RawRowView(i)
 			for q, j := range names {
 				to[q] = from[j] / norms[q]
 			}
 		}
 	})
+
 	return out
 }
 
@@ -117,6 +124,7 @@ func firstNotFinite(x *mat.Dense) (i, j int, found bool) {
 			}
 		}
 	})
+
 	for _, i := range bad {
 		if i < 0 {
 			continue
@@ -127,5 +135,6 @@ func firstNotFinite(x *mat.Dense) (i, j int, found bool) {
 			}
 		}
 	}
+
 	return 0, 0, false
 }

@@ -14,8 +14,7 @@ import (
 // Settings of [Solve]. The zero value of every field is its default.
 type Settings struct {
 	// Tolerance bounds the relative residuals: ‖b_j − A·x_j‖₂ ≤ Tolerance·‖b_j‖₂
-	// for every column j. Default 1e-8. What is attainable is about
-	// 1e-16·‖A‖·‖x_j‖/‖b_j‖.
+	// for every column j. Default 1e-8. About 1e-16·‖A‖·‖x_j‖/‖b_j‖ can be reached.
 	Tolerance float64
 	// MaxIterations bounds the iterations for a block of columns. Default
 	// 10,000.
@@ -40,11 +39,11 @@ type Settings struct {
 	// OnIteration, if not nil, is called after every iteration, on the calling
 	// goroutine. An error stops the run.
 	OnIteration func(State) error
-	// Outside, if not nil, solves in place of the iterations of this package, as another
-	// program can: it returns X, n×m, for right-hand sides without components along null
-	// vectors, and its iterations. Residuals are those that are computed here. An error is
-	// returned as it is, without a Result. Preconditioner and Start do not count.
-	Outside func(ctx context.Context, b *mat.Dense) (x *mat.Dense, iterations int, err error)
+	// External, if not nil, is a solver in another program, which replaces the iterations of this
+	// package. It returns X, n×m, for right-hand sides without components along null vectors, and
+	// its number of iterations. The residuals are computed here. An error is returned as it is,
+	// without a Result. Preconditioner and Start do not count.
+	External func(ctx context.Context, b *mat.Dense) (x *mat.Dense, iterations int, err error)
 }
 
 // State describes the progress of a run to OnIteration.
@@ -59,7 +58,8 @@ type State struct {
 
 // String describes the state in one line.
 func (s State) String() string {
-	return fmt.Sprintf("iteration %d, residual %.1e, %d of %d columns", s.Iteration, s.Residual, s.Converged, s.Columns)
+	return fmt.Sprintf("iteration %d, residual %.1e, %d of %d columns", s.Iteration, s.Residual, s.Converged,
+		s.Columns)
 }
 
 // Result is a solution, or with an error the last iterate.
@@ -99,7 +99,8 @@ func (r *Result) MaxIterations() int {
 
 // String summarizes the result in one line.
 func (r *Result) String() string {
-	return fmt.Sprintf("%d right-hand sides, residual %.1e, %d iterations, %d products", len(r.Residuals), r.MaxResidual(), r.MaxIterations(), r.Products)
+	return fmt.Sprintf("%d right-hand sides, residual %.1e, %d iterations, %d products", len(r.Residuals),
+		r.MaxResidual(), r.MaxIterations(), r.Products)
 }
 
 // plan is Settings with everything filled in for one system.
@@ -122,8 +123,10 @@ func newPlan(n, m int, s *Settings) (*plan, error) {
 		fault("tolerance %v; it must lie in [0, 1)", p.Tolerance)
 	}
 	if p.MaxIterations < 0 || p.Block < 0 || p.MemoryLimit < 0 {
-		fault("iterations %d, block %d and memory limit %d must not be negative", p.MaxIterations, p.Block, p.MemoryLimit)
+		fault("iterations %d, block %d and memory limit %d must not be negative", p.MaxIterations, p.Block,
+			p.MemoryLimit)
 	}
+
 	if x := p.Start; x != nil {
 		if rows, cols := x.Dims(); rows != n || cols != m {
 			fault("the start is %d×%d, the solution %d×%d", rows, cols, n, m)
@@ -131,11 +134,13 @@ func newPlan(n, m int, s *Settings) (*plan, error) {
 			fault("row %d, column %d of the start is %v", i, j, x.At(i, j))
 		}
 	}
+
 	if p.Null != nil {
 		if err := checkOrthonormal(n, p.Null); err != nil {
 			faults = append(faults, err)
 		}
 	}
+
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
@@ -145,21 +150,25 @@ func newPlan(n, m int, s *Settings) (*plan, error) {
 	if p.MaxIterations == 0 {
 		p.MaxIterations = 10000
 	}
+
+	// Sixteen columns fill the registers of the products; a limit on memory halves them.
 	if p.Block == 0 {
 		p.Block = 16
 		for p.MemoryLimit > 0 && p.Block > 1 && p.bytes() > p.MemoryLimit {
 			p.Block /= 2
 		}
 	}
+
 	p.Block = min(p.Block, max(m, 1))
 	if need := p.bytes(); p.MemoryLimit > 0 && need > p.MemoryLimit {
-		return nil, fmt.Errorf("cg: %d right-hand sides of dimension %d take at least %d bytes, %d are allowed; solve fewer at a time or allow more", m, n, need, p.MemoryLimit)
+		return nil, fmt.Errorf("cg: %d right-hand sides of dimension %d take at least %d bytes, %d "+
+			"are allowed; solve fewer at a time or allow more", m, n, need, p.MemoryLimit)
 	}
 	return p, nil
 }
 
-// bytes counts the solution, the projected right-hand sides, five blocks and
-// those of a preconditioner.
+// bytes counts the solution, the projected right-hand sides, five blocks of the iteration and two
+// of a preconditioner.
 func (p *plan) bytes() int64 {
 	blocks := int64(p.cols) + 7*int64(min(p.Block, max(p.cols, 1)))
 	if p.Null != nil {
@@ -194,10 +203,12 @@ func checkOrthonormal(n int, v *mat.Dense) error {
 				want = 1
 			}
 			if !(math.Abs(g.At(i, j)-want) <= 1e-8) {
-				return fmt.Errorf("cg: the null vectors are not orthonormal: the product of %d and %d is %v", i, j, g.At(i, j))
+				return fmt.Errorf("cg: the null vectors are not orthonormal: the product of %d and %d is %v",
+					i, j, g.At(i, j))
 			}
 		}
 	}
+
 	return nil
 }
 

@@ -7,10 +7,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// dissection is an order of elimination by nested dissection (George, SIAM J. Numer.
-// Anal. 10, 1973): the vertices that separate a part of the graph into two come behind
-// those of both. The vertices of a separator, or of a part that is not cut any further,
-// are eliminated together, as a front.
+// dissection is an order of elimination by nested dissection (George, SIAM J. Numer. Anal. 10,
+// 1973). A separator cuts a part of the graph in two, and its vertices follow all vertices of both.
+// The vertices of a separator, or of a part that is not cut any further, are eliminated together,
+// as a front.
 type dissection struct {
 	order   []int32 // the vertex at each place
 	fronts  []front // in the order of elimination
@@ -20,29 +20,32 @@ type dissection struct {
 // front is eliminated as a dense block.
 type front struct {
 	lo, hi   int     // places of its vertices
-	border   []int32 // places from hi on that it is joined with when it is eliminated, ascending
-	children []int32 // fronts whose borders begin in it
+	border   []int32 // places from hi on that elimination joins with it, ascending
+	children []int32 // fronts with the first place of their border in this one
 }
 
-// size returns the numbers of its own vertices and of those of its border.
+// size returns the number of vertices of the front itself and of its border.
 func (f *front) size() (own, border int) { return f.hi - f.lo, len(f.border) }
 
 const (
-	// frontLeaf is the number of vertices of a part that is not cut.
+	// frontLeaf is the number of vertices of a part that is not cut: a dense block of this size
+	// costs less than the passes that look for a cut.
 	frontLeaf = 48
-	// frontBalance is the least share of a part that either side of a cut has, if there
-	// is such a cut, and frontLeast that of any cut.
+	// frontBalance is the share of a part that each side of a cut should have: a smaller share
+	// counts as a proportionally larger separator.
 	frontBalance = 0.4
-	frontLeast   = 0.1
-	// keysServe is the number of cuts, one below the other, that the same keys serve.
-	keysServe = 3
+	// frontLeast is the share that each side must have.
+	frontLeast = 0.1
+	// cutsPerPotential is how many nested cuts reuse one set of potentials. Making them costs four
+	// breadth-first searches, and after three cuts the ends of a part have moved.
+	cutsPerPotential = 3
 )
 
 // dissect orders the graph w, or returns nil where the factor would have more than limit
 // numbers. It costs about five passes over the edges for each halving of the graph.
 func dissect(w *sparse.CSR, limit int) *dissection {
 	n := w.Rows
-	d := &dissector{w: w, limit: limit, region: make([]int32, n), key: make([][4]int32, n)}
+	d := &dissector{w: w, limit: limit, region: make([]int32, n), potential: make([][4]int32, n)}
 	d.order = make([]int32, 0, n)
 	for i := range d.dist {
 		d.dist[i] = make([]int32, n)
@@ -51,7 +54,7 @@ func dissect(w *sparse.CSR, limit int) *dissection {
 	for i := range all {
 		all[i] = int32(i)
 	}
-	d.parts(all, 0)
+	d.dissectSet(all, 0)
 	if d.entries > limit || !d.borders() {
 		return nil
 	}
@@ -61,55 +64,60 @@ func dissect(w *sparse.CSR, limit int) *dissection {
 // dissector is a dissection that is being made.
 type dissector struct {
 	dissection
-	w      *sparse.CSR
-	limit  int
-	region []int32    // the number of the part that a vertex is in
-	parted int32      // parts so far
-	key    [][4]int32 // functions that grow from one end of a part to another
-	dist   [4][]int32
-	queue  []int32
+	w         *sparse.CSR
+	limit     int
+	region    []int32    // the number of the part that a vertex is in
+	regions   int32      // regions so far
+	potential [][4]int32 // distance-difference potentials, see makePotentials
+	dist      [4][]int32
+	queue     []int32
 }
 
-// parts dissects a set of vertices, each component of the graph between them on its own,
-// and returns their last fronts. It reorders the set. Cuts deep since the keys were made
-// may use them again.
-func (d *dissector) parts(set []int32, deep int) []int32 {
+// dissectSet dissects a set of vertices, each component of the graph between them on its own, and
+// returns the last front of each. It reorders the set. depth counts the cuts since the potentials
+// were made, which may be used again.
+func (d *dissector) dissectSet(set []int32, depth int) []int32 {
 	if len(set) == 0 || d.entries > d.limit {
 		return nil
 	}
-	d.enter(set)
+	d.newRegion(set)
 	for _, v := range set {
 		d.dist[0][v] = -1
 	}
-	queue, ends := make([]int32, 0, len(set)), []int(nil)
+
+	// Breadth-first searches put the components one after the other, each ending at a far vertex.
+	queue := make([]int32, 0, len(set))
+	ends := []int(nil)
 	for _, v := range set {
 		if d.dist[0][v] < 0 {
 			queue = d.search(v, d.dist[0], queue)
 			ends = append(ends, len(queue))
 		}
 	}
+
 	copy(set, queue)
 	var roots []int32
 	from := 0
 	for _, to := range ends {
-		roots = append(roots, d.connected(set[from:to], deep))
+		roots = append(roots, d.dissectConnected(set[from:to], depth))
 		from = to
 	}
 	return roots
 }
 
-// enter makes a set of vertices the region of its own.
-func (d *dissector) enter(set []int32) {
-	d.parted++
+// newRegion gives a set of vertices a region number of its own.
+func (d *dissector) newRegion(set []int32) {
+	d.regions++
 	for _, v := range set {
-		d.region[v] = d.parted
+		d.region[v] = d.regions
 	}
 }
 
-// search appends to queue the vertices that are reached from root in its region, root
-// first, and notes their distances, which are −1 before.
+// search appends to queue the vertices that can be reached from root within its region, root first,
+// and writes their distances. Distances of vertices not yet reached are −1.
 func (d *dissector) search(root int32, dist, queue []int32) []int32 {
-	head, region := len(queue), d.region[root]
+	head := len(queue)
+	region := d.region[root]
 	queue = append(queue, root)
 	dist[root] = 0
 	for ; head < len(queue); head++ {
@@ -122,11 +130,12 @@ func (d *dissector) search(root int32, dist, queue []int32) []int32 {
 			}
 		}
 	}
+
 	return queue
 }
 
-// distances notes those of all vertices of a connected set from root, and returns the
-// vertex that is reached last.
+// distances writes the distances of a connected set from root to dist, and returns the vertex that
+// is reached last.
 func (d *dissector) distances(set []int32, root int32, dist []int32) int32 {
 	for _, v := range set {
 		dist[v] = -1
@@ -135,101 +144,133 @@ func (d *dissector) distances(set []int32, root int32, dist []int32) int32 {
 	return d.queue[len(d.queue)-1]
 }
 
-// connected dissects a connected set whose last vertex is at its rim and returns its last
-// front.
-func (d *dissector) connected(set []int32, deep int) int32 {
+// dissectConnected dissects a connected set and returns its last front. The last vertex of the set
+// lies at its rim.
+func (d *dissector) dissectConnected(set []int32, depth int) int32 {
 	if len(set) <= frontLeaf {
-		return d.eliminate(set, nil)
+		return d.appendFront(set, nil)
 	}
-	d.enter(set)
-	if deep%keysServe == 0 {
-		d.makeKeys(set)
+	d.newRegion(set)
+	if depth%cutsPerPotential == 0 {
+		d.makePotentials(set)
 	}
+
+	// Old potentials may offer no balanced cut of this part; new ones may.
 	c := d.cut(set)
-	if math.IsInf(c.score, 1) && deep%keysServe != 0 {
-		deep = 0
-		d.makeKeys(set)
+	if math.IsInf(c.score, 1) && depth%cutsPerPotential != 0 {
+		depth = 0
+		d.makePotentials(set)
 		c = d.cut(set)
 	}
+
 	if math.IsInf(c.score, 1) {
-		return d.eliminate(set, nil)
+		return d.appendFront(set, nil)
 	}
+	// The limit is watched on the way, so that a graph without small separators is given up early.
 	left, right, separator := d.separate(set, c)
 	d.entries += len(separator) * len(separator)
-	children := append(d.parts(left, deep+1), d.parts(right, deep+1)...)
-	return d.eliminate(separator, children)
+	children := append(d.dissectSet(left, depth+1), d.dissectSet(right, depth+1)...)
+	return d.appendFront(separator, children)
 }
 
-// makeKeys finds four functions on a connected set: the differences of the distances from
-// two far vertices, from two more that are far from these, their sum and their difference.
-func (d *dissector) makeKeys(set []int32) {
+// makePotentials finds four functions on a connected set that grow from one end of it to another:
+// the difference of the distances from two far vertices, the same from two more that are far from
+// these, and the sum and the difference of both. On points of a surface they grow along four
+// directions, and the sets where they are constant are short.
+func (d *dissector) makePotentials(set []int32) {
 	a := set[len(set)-1]
 	b := d.distances(set, a, d.dist[0])
 	d.distances(set, b, d.dist[1])
-	c, most := a, int32(-1)
+	// The third end is as far as possible from both first ones.
+	c := a
+	most := int32(-1)
 	for _, v := range set {
 		if m := min(d.dist[0][v], d.dist[1][v]); m > most {
-			c, most = v, m
+			c = v
+			most = m
 		}
 	}
+
 	e := d.distances(set, c, d.dist[2])
 	d.distances(set, e, d.dist[3])
 	for _, v := range set {
-		x, y := d.dist[0][v]-d.dist[1][v], d.dist[2][v]-d.dist[3][v]
-		d.key[v] = [4]int32{x, y, x + y, x - y}
+		x := d.dist[0][v] - d.dist[1][v]
+		y := d.dist[2][v] - d.dist[3][v]
+		d.potential[v] = [4]int32{x, y, x + y, x - y}
 	}
 }
 
-// cut is a place to cut a set: vertices whose key is at most at lie to the left of it.
+// A cut divides a set: vertices with a potential of at most at lie to the left of it.
 type cut struct {
-	key   int
-	at    int32
-	left  bool // the separator is of vertices to the left
-	score float64
+	potential int // the number of the potential
+	at        int32
+	left      bool // the separator consists of vertices to the left
+	score     float64
 }
 
-// cut looks for the cut of a set by a key with the fewest vertices on one side that have
-// neighbours on the other.
+// cut returns the best cut of a set by a potential: the one with the fewest vertices on one side
+// that have neighbours on the other, where small sides are penalized. The score is +Inf if there is
+// none.
 func (d *dissector) cut(set []int32) cut {
-	low, high := d.key[set[0]], d.key[set[0]]
+	low := d.potential[set[0]]
+	high := d.potential[set[0]]
 	for _, v := range set {
-		for i, k := range d.key[v] {
-			low[i], high[i] = min(low[i], k), max(high[i], k)
+		for i, k := range d.potential[v] {
+			low[i] = min(low[i], k)
+			high[i] = max(high[i], k)
 		}
 	}
-	var below, left, right [4][]int32 // of each key: vertices at it, and changes of the separators
+
+	// For each potential, by its value: the vertices there, and the changes from the cut
+	// before of the separators on the left and on the right.
+	var below, left, right [4][]int32
 	for i := range low {
 		width := int(high[i]-low[i]) + 1
 		count := make([]int32, 3*width)
-		below[i], left[i], right[i] = count[:width], count[width:2*width], count[2*width:]
+		below[i] = count[:width]
+		left[i] = count[width : 2*width]
+		right[i] = count[2*width:]
 	}
+
+	// A vertex belongs to the left separator of all cuts between its own potential and the largest
+	// of its neighbours, and to the right one of all cuts from the smallest of its neighbours on to
+	// its own.
 	region := d.region[set[0]]
 	for _, v := range set {
-		own := d.key[v]
+		own := d.potential[v]
 		least, most := own, own
 		for _, j := range d.w.Col[d.w.Ptr[v]:d.w.Ptr[v+1]] {
 			if d.region[j] == region {
-				k := &d.key[j]
-				least[0], most[0] = min(least[0], k[0]), max(most[0], k[0])
-				least[1], most[1] = min(least[1], k[1]), max(most[1], k[1])
-				least[2], most[2] = min(least[2], k[2]), max(most[2], k[2])
-				least[3], most[3] = min(least[3], k[3]), max(most[3], k[3])
+				k := &d.potential[j]
+				least[0] = min(least[0], k[0])
+				most[0] = max(most[0], k[0])
+				least[1] = min(least[1], k[1])
+				most[1] = max(most[1], k[1])
+				least[2] = min(least[2], k[2])
+				most[2] = max(most[2], k[2])
+				least[3] = min(least[3], k[3])
+				most[3] = max(most[3], k[3])
 			}
 		}
+
 		for i, k := range own {
 			below[i][k-low[i]]++
-			left[i][k-low[i]]++ // for cuts from k to before most
+			left[i][k-low[i]]++
 			left[i][most[i]-low[i]]--
 			right[i][least[i]-low[i]]++
 			right[i][k-low[i]]--
 		}
 	}
+
+	// Running sums of the changes are the sizes of the separators.
 	best := cut{score: math.Inf(1)}
 	n := float64(len(set))
 	for i := range below {
 		var before, l, r int32
 		for at := range below[i] {
-			before, l, r = before+below[i][at], l+left[i][at], r+right[i][at]
+			before += below[i][at]
+			l += left[i][at]
+			r += right[i][at]
 			share := min(float64(before)/n, 1-float64(before)/n)
 			if share < frontLeast {
 				continue
@@ -240,29 +281,36 @@ func (d *dissector) cut(set []int32) cut {
 			}
 		}
 	}
+
 	return best
 }
 
-// separate divides the set that was entered last by a cut. Vertices of the separator that
-// have no neighbour on their own side change over to the other.
+// separate divides the set that got the last region number by a cut. A vertex of the separator
+// without a neighbour on its own side moves over to the other side.
 func (d *dissector) separate(set []int32, c cut) (left, right, separator []int32) {
-	leftOf := func(v int32) bool { return d.key[v][c.key] <= c.at }
-	region := d.parted
-	near := region + 1 // of the vertices on the separator's side that are not in it
-	d.parted++
+	leftOf := func(v int32) bool { return d.potential[v][c.potential] <= c.at }
+	region := d.regions
+	near := region + 1 // region of the vertices on the separator's side that are not in it
+	d.regions++
 	for _, v := range set {
+		// The separator lies on one side only: vertices there with a neighbour on the other side.
 		if leftOf(v) != c.left {
 			right = append(right, v)
 			continue
 		}
 		col := d.w.Col[d.w.Ptr[v]:d.w.Ptr[v+1]]
-		if slices.ContainsFunc(col, func(j int32) bool { return d.region[j] >= region && leftOf(j) != c.left }) {
+		if slices.ContainsFunc(col, func(j int32) bool {
+			return d.region[j] >= region && leftOf(j) != c.left
+		}) {
 			separator = append(separator, v)
 		} else {
 			left = append(left, v)
 			d.region[v] = near
 		}
 	}
+
+	// All neighbours of the others lie in the separator or beyond it, so they may lie beyond it
+	// too.
 	kept := separator[:0]
 	for _, v := range separator {
 		col, _ := d.w.Row(int(v))
@@ -272,26 +320,29 @@ func (d *dissector) separate(set []int32, c cut) (left, right, separator []int32
 			right = append(right, v)
 		}
 	}
+
 	return left, right, kept
 }
 
-// eliminate puts vertices at the next places, as a front.
-func (d *dissector) eliminate(own, children []int32) int32 {
+// appendFront puts vertices at the next places, as a front.
+func (d *dissector) appendFront(own, children []int32) int32 {
 	lo := len(d.order)
 	d.order = append(d.order, own...)
 	d.fronts = append(d.fronts, front{lo: lo, hi: len(d.order), children: children})
 	return int32(len(d.fronts) - 1)
 }
 
-// borders finds those of the fronts and counts the numbers of the factor. It returns
-// false if these are more than the limit.
+// borders finds the border of every front and counts the numbers of the factor. It returns false if
+// the factor would be beyond the limit.
 func (d *dissector) borders() bool {
 	n := len(d.order)
-	place, seen := make([]int32, n), make([]int32, n)
+	place := make([]int32, n)
+	seen := make([]int32, n)
 	for p, v := range d.order {
 		place[v] = int32(p)
 		seen[p] = -1
 	}
+
 	d.entries = 0
 	for t := range d.fronts {
 		f := &d.fronts[t]
@@ -307,16 +358,21 @@ func (d *dissector) borders() bool {
 				add(place[j])
 			}
 		}
+
+		// The vertices that a child joins are joined with this front when it is eliminated.
 		for _, c := range f.children {
 			for _, p := range d.fronts[c].border {
 				add(p)
 			}
 		}
+
+		// A front is a dense matrix while it is eliminated, which must respect the limit too.
 		slices.Sort(f.border)
 		s, m := f.size()
 		if d.entries += s * (s + m); d.entries > d.limit || (s+m)*(s+m) > d.limit {
 			return false
 		}
 	}
+
 	return true
 }

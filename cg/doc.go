@@ -21,9 +21,16 @@
 // may work in single precision.
 //
 // [Laplacian] solves (L + cI)ᵖX = B on a graph. The null vectors of the
-// components are eigenvectors of the operator for every c, so that part of the
-// answer is written down and the iteration runs on the complement, whose
+// components are eigenvectors of the operator for every c, so that the part of the
+// solution along them is known. The iteration runs on their complement, where the
 // condition does not depend on c when c is small.
 //
 // Results have the same bits at any GOMAXPROCS on one path of internal/num/simd.
+//
+// # Blocks and precision
+//
+// All right-hand sides of a block share one Krylov space. The preconditioner may work in
+// float32: true residuals are recomputed after each cycle, and columns above the tolerance go
+// through another cycle. For (L + cI)X = B the null vectors of the components are deflated
+// exactly, so that the work hardly depends on a small c.
 package cg

@@ -24,9 +24,11 @@ type BreakdownError struct {
 func (e *BreakdownError) Error() string {
 	what, symbol := "operator", "A"
 	if e.Preconditioner {
-		what, symbol = "preconditioner", "M⁻¹"
+		what = "preconditioner"
+		symbol = "M⁻¹"
 	}
-	return fmt.Sprintf("cg: the %s is not positive definite: pᵀ%sp = %.4g for a direction of norm %.4g, after %d iterations, right-hand side %d",
+	return fmt.Sprintf("cg: the %s is not positive definite: pᵀ%sp = %.4g for a direction of norm "+
+		"%.4g, after %d iterations, right-hand side %d",
 		what, symbol, e.Curvature, e.Norm, e.Iteration, e.Column)
 }
 
@@ -39,6 +41,7 @@ type NullComponentError struct {
 }
 
 func (e *NullComponentError) Error() string {
-	return fmt.Sprintf("cg: right-hand side %d has %.3g of its norm along null vector %d, so that there is no solution; set Project to solve for the rest",
+	return fmt.Sprintf("cg: right-hand side %d has %.3g of its norm along null vector %d, so that "+
+		"there is no solution; set Project to solve for the rest",
 		e.Column, e.Relative, e.Vector)
 }

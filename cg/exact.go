@@ -11,15 +11,23 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
-// exact is (L + cI)⁻¹ by a block LDLᵀ factorization with nested dissection: for the
-// front of A, with B between its border and itself, it holds A⁻¹ and G = BA⁻¹. Where
-// nothing is grounded the inverse has a zero for one vertex of every component, as that of
-// [newApproximate] has.
+// Ill-conditioned graphs are recognized beforehand: the Rayleigh quotient of a cosine along
+// the longest path through the graph is not below its smallest nonzero eigenvalue ([Hard]).
+// Graphs of points on curves and surfaces have small separators. dissection.go cuts them by
+// differences of distances from far vertices, and dense fronts make an exact factor of some
+// ten numbers an edge, read twice for 8 or 16 columns. Where the factor would have more than
+// 24 numbers an edge, or 2²⁵ in all, the approximate factor takes its place, so that memory
+// can be announced. models/propagation solves components apart: the factor and the blocks of
+// one component stay in the cache, and columns without a label in it cost nothing.
+
+// exact is (L + cI)⁻¹ by a block LDLᵀ factorization with nested dissection: for the front of A,
+// with B between its border and itself, it holds A⁻¹ and G = BA⁻¹. Where nothing is grounded the
+// inverse has a zero for one vertex of every component, like the inverse of [newApproximate].
 type exact struct {
 	*dissection
-	outer  []float64   // R^½ of a vertex
-	panels [][]float64 // of each front: A⁻¹ above G, row-major, each with rows for simd.Panel
-	most   int         // vertices of the largest front with its border
+	rootScale []float64   // R^½ of a vertex
+	panels    [][]float64 // of each front: A⁻¹ above G, row-major, each with rows for simd.Panel
+	maxRows   int         // panel rows of the largest front
 }
 
 const (
@@ -27,15 +35,16 @@ const (
 	// and in all: 256 MiB.
 	exactPerEdge = 24
 	exactMost    = 1 << 25
-	// exactGround is the least weight of a component's edges to the ground beside the mean
-	// degree there: their sum is the last pivot, which comes from differences.
+	// exactGround is the least weight of a component's edges to the ground, relative to the mean
+	// degree there. The sum of these weights is the last pivot, and it comes from differences
+	// of numbers of the size of degrees: six digits may be lost.
 	exactGround = 1e-6
 )
 
-// newExact returns the factor of a system, or nil where it would take too much memory or
-// rounding would spoil it. Where the null vectors are deflated, a ground that is so small
-// that it would do so is left out. It takes 3 Σ (s + m)²s operations for fronts of s vertices
-// with m at their border: about 100·n^1.5 for the neighbours of n points on a surface.
+// newExact returns the factor of a system, or nil where it would take too much memory or rounding
+// would spoil it. With deflated, the null vectors are deflated by the caller, and a ground so small
+// that rounding would spoil the factor is left out. It takes 3 Σ (s + m)²s operations for fronts of
+// s vertices with m at their border: about 100·n^1.5 for the neighbours of n points on a surface.
 func newExact(s *system, deflated bool) *exact {
 	if s.w.NNZ() <= 2*s.w.Rows {
 		return nil // mostly trees, for which the approximate factor is exact
@@ -44,19 +53,23 @@ func newExact(s *system, deflated bool) *exact {
 	if d == nil {
 		return nil
 	}
-	m := &exact{dissection: d, outer: s.outer, panels: make([][]float64, len(d.fronts))}
-	a := assembly{system: s, exact: m, deflated: deflated, at: make([]int32, len(d.order)), place: make([]int32, len(d.order)),
-		updates: make([]*mat.Dense, len(d.fronts)), mass: make([]mass, len(d.fronts))}
+	m := &exact{dissection: d, rootScale: s.outer, panels: make([][]float64, len(d.fronts))}
+	a := assembly{system: s, exact: m, deflated: deflated, row: make([]int32, len(d.order)),
+		place:   make([]int32, len(d.order)),
+		updates: make([]*mat.Dense, len(d.fronts)), below: make([]vertexSums, len(d.fronts))}
 	for p, v := range d.order {
 		a.place[v] = int32(p)
 	}
+
+	// Children come before their parents.
 	for t := range d.fronts {
 		if !a.eliminate(t) {
 			return nil
 		}
 		own, border := d.fronts[t].size()
-		m.most = max(m.most, panelRows(own)+panelRows(border))
+		m.maxRows = max(m.maxRows, panelRows(own)+panelRows(border))
 	}
+
 	return m
 }
 
@@ -64,33 +77,39 @@ func newExact(s *system, deflated bool) *exact {
 type assembly struct {
 	*system
 	*exact
-	place   []int32      // of a vertex in the order
-	dense   []float64    // the front that is eliminated
-	at, to  []int32      // rows in it, of places and of the border of a child
-	updates []*mat.Dense // what a front adds to its border
-	mass    []mass       // below each front
-	// deflated: the null vectors of L are known and taken care of.
+	place     []int32      // of a vertex in the order
+	dense     []float64    // the front that is eliminated
+	row       []int32      // of a place: its row in dense
+	childRows []int32      // rows in dense of the border of a child
+	updates   []*mat.Dense // what a front adds to its border
+	below     []vertexSums // of each front and all fronts below it
+	// deflated: the caller deflates the null vectors of L.
 	deflated bool
 }
 
-// mass are sums over vertices.
-type mass struct {
+// vertexSums are sums over some vertices.
+type vertexSums struct {
 	ground, degree float64
 	count          int
 }
 
 // add adds the sums of others.
-func (m *mass) add(o mass) {
-	m.ground, m.degree, m.count = m.ground+o.ground, m.degree+o.degree, m.count+o.count
+func (m *vertexSums) add(o vertexSums) {
+	m.ground += o.ground
+	m.degree += o.degree
+	m.count += o.count
 }
 
-// eliminate factors a front. It returns false if it is not positive definite.
+// eliminate factors a front: it inverts A by Cholesky, and computes G and the update −BA⁻¹Bᵀ of the
+// border. It returns false if the front is not positive definite.
 func (a *assembly) eliminate(t int) bool {
 	s, m := a.fronts[t].size()
 	a.assemble(t)
+
+	// The last front of a component without ground is singular: its last vertex gets a zero.
 	rank := s
-	if m == 0 { // the last of its component
-		sum := a.mass[t]
+	if m == 0 {
+		sum := a.below[t]
 		small := sum.ground*float64(sum.count) < exactGround*sum.degree
 		if small && sum.ground > 0 && !a.deflated {
 			return false
@@ -99,28 +118,44 @@ func (a *assembly) eliminate(t int) bool {
 			rank--
 		}
 	}
-	panel := make([]float64, (panelRows(s)+panelRows(m))*s)
-	a.panels[t] = panel
+
+	a.panels[t] = make([]float64, (panelRows(s)+panelRows(m))*s)
 	if rank == 0 {
 		return true
 	}
+	inverse, coupling := a.panel(t)
+
 	whole := mat.NewDense(s+m, s+m, a.dense)
 	lower := whole.Slice(0, rank, 0, rank).(*mat.Dense)
 	if dense.Cholesky(context.Background(), lower) != nil {
 		return false
 	}
+
+	// A = LLᵀ, so A⁻¹ = L⁻ᵀL⁻¹.
 	root := invertLower(lower)
-	inverse := mat.NewDense(s, s, panel[:s*s])
-	dense.Syrk(dense.Transposed, 1, root, 0, inverse.Slice(0, rank, 0, rank).(*mat.Dense))
-	if m > 0 {
-		half, border := mat.NewDense(m, s, nil), mat.NewDense(m, m, nil)
-		dense.Gemm(dense.NoTrans, dense.Transposed, 1, whole.Slice(s, s+m, 0, s).(*mat.Dense), root, 0, half)
-		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, half, root, 0, mat.NewDense(m, s, panel[panelRows(s)*s:][:m*s]))
-		border.Copy(whole.Slice(s, s+m, s, s+m))
-		dense.Syrk(dense.NoTrans, -1, half, 1, border)
-		a.updates[t] = border
+	dense.Syrk(dense.Transposed, 1, root, 0,
+		mat.NewDense(s, s, inverse[:s*s]).Slice(0, rank, 0, rank).(*mat.Dense))
+	if m == 0 {
+		return true
 	}
+
+	// G = (BL⁻ᵀ)L⁻¹, and the border loses (BL⁻ᵀ)(BL⁻ᵀ)ᵀ.
+	half := mat.NewDense(m, s, nil)
+	dense.Gemm(dense.NoTrans, dense.Transposed, 1, whole.Slice(s, s+m, 0, s).(*mat.Dense), root, 0, half)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, half, root, 0, mat.NewDense(m, s, coupling[:m*s]))
+	border := mat.NewDense(m, m, nil)
+	border.Copy(whole.Slice(s, s+m, s, s+m))
+	dense.Syrk(dense.NoTrans, -1, half, 1, border)
+	a.updates[t] = border
 	return true
+}
+
+// panel returns views of the two parts of the panel of front t, row-major with a column for each
+// vertex of the front: A⁻¹, and behind it G. Rows of zeros fill up each part for simd.Panel.
+func (m *exact) panel(t int) (inverse, coupling []float64) {
+	own, _ := m.fronts[t].size()
+	at := panelRows(own) * own
+	return m.panels[t][:at], m.panels[t][at:]
 }
 
 // panelRows is n rounded up to the rows that simd.Panel does at once.
@@ -133,18 +168,20 @@ func invertLower(l *mat.Dense) *mat.Dense {
 	rows := make([]int32, n)
 	for i := range n {
 		rows[i] = int32(i)
-		row, of := x[i*n:][:i+1], l.RawRowView(i)
+		row := x[i*n:][:i+1]
+		of := l.RawRowView(i)
 		simd.AddScaledRows(row[:i], x, n, rows[:i], of[:i])
 		for j := range row[:i] {
 			row[j] /= -of[i]
 		}
 		row[i] = 1 / of[i]
 	}
+
 	return mat.NewDense(n, n, x)
 }
 
-// assemble adds up the edges of a front and what its children leave, in the lower
-// triangle of a.dense.
+// assemble adds up the edges of a front and the updates of its children, in the lower triangle of
+// a.dense.
 func (a *assembly) assemble(t int) {
 	f := &a.fronts[t]
 	s, m := f.size()
@@ -152,16 +189,19 @@ func (a *assembly) assemble(t int) {
 	a.dense = slices.Grow(a.dense[:0], ld*ld)[:ld*ld]
 	clear(a.dense)
 	for i := range s {
-		a.at[f.lo+i] = int32(i)
+		a.row[f.lo+i] = int32(i)
 	}
 	for i, p := range f.border {
-		a.at[p] = int32(s + i)
+		a.row[p] = int32(s + i)
 	}
-	sum := &a.mass[t]
+
+	// The edges of the vertices of the front, to later places only: the matrix is symmetric.
+	sum := &a.below[t]
 	for i, v := range a.order[f.lo:f.hi] {
 		degree := 0.0
 		for p := a.w.Ptr[v]; p < a.w.Ptr[v+1]; p++ {
-			j, w := a.w.Col[p], 1.0
+			j := a.w.Col[p]
+			w := 1.0
 			if a.w.Val != nil {
 				w = a.w.Val[p]
 			}
@@ -170,22 +210,26 @@ func (a *assembly) assemble(t int) {
 			}
 			degree += w
 			if q := a.place[j]; int(q) > f.lo+i {
-				a.dense[int(a.at[q])*ld+i] -= w
+				a.dense[int(a.row[q])*ld+i] -= w
 			}
 		}
+
 		a.dense[i*ld+i] += degree + a.ground[v]
-		sum.add(mass{a.ground[v], degree, 1})
+		sum.add(vertexSums{a.ground[v], degree, 1})
 	}
+
+	// Extend-add: the update of a child goes to the rows of its border.
 	for _, c := range f.children {
-		sum.add(a.mass[c])
+		sum.add(a.below[c])
 		border := a.fronts[c].border
-		a.to = a.to[:0]
+		a.childRows = a.childRows[:0]
 		for _, p := range border {
-			a.to = append(a.to, a.at[p])
+			a.childRows = append(a.childRows, a.row[p])
 		}
-		for i, to := range a.to {
-			row, from := a.dense[int(to)*ld:], a.updates[c].RawRowView(i)[:i+1]
-			for j, q := range a.to[:i+1] {
+		for i, to := range a.childRows {
+			row := a.dense[int(to)*ld:]
+			from := a.updates[c].RawRowView(i)[:i+1]
+			for j, q := range a.childRows[:i+1] {
 				row[q] += from[j]
 			}
 		}
@@ -193,7 +237,7 @@ func (a *assembly) assemble(t int) {
 	}
 }
 
-// ApplyTo sets dst = M⁻¹r, some columns at a time: the factor is read twice for those.
+// ApplyTo sets dst = M⁻¹r, some columns at a time: each group of columns reads the factor twice.
 func (m *exact) ApplyTo(dst, r *mat.Dense) {
 	_, b := r.Dims()
 	checkApply(len(m.order), dst, r)
@@ -204,65 +248,100 @@ func (m *exact) ApplyTo(dst, r *mat.Dense) {
 	par.For(b, grain, func(from, to int) { m.apply(dst, r, from, to) })
 }
 
-// apply does columns [from, to), of which simd.Panel has 8 or 16.
+// apply computes columns [from, to) of dst, padded to the 8 or 16 columns that simd.Panel takes.
 func (m *exact) apply(dst, r *mat.Dense, from, to int) {
-	n, b := len(m.order), (to-from+columnGrain-1)/columnGrain*columnGrain
-	x := make([]float64, n*b)
+	n := len(m.order)
+	b := (to - from + columnGrain - 1) / columnGrain * columnGrain
+	s := substitution{exact: m, b: b, x: make([]float64, n*b), w: make([]float64, m.maxRows*b),
+		c: make([]float64, (m.maxRows+b)*b)}
 	for p, v := range m.order {
-		row := x[p*b:]
+		row := s.x[p*b:]
 		for j, e := range r.RawRowView(int(v))[from:to] {
-			row[j] = e * m.outer[v]
+			row[j] = e * m.rootScale[v]
 		}
 	}
-	w, c := make([]float64, m.most*b), make([]float64, (m.most+b)*b)
-	// x_B −= G x_S
+
 	for t := range m.fronts {
-		f := &m.fronts[t]
-		s, e := f.size()
-		if e == 0 {
-			continue
-		}
-		in := c[:(s+b)*b]
-		for i, v := range x[f.lo*b : f.hi*b] {
-			in[i] = -v
-		}
-		clear(in[s*b:])
-		for j := range b {
-			in[s*b+j*b+j] = 1
-		}
-		for i, p := range f.border {
-			copy(w[i*b:][:b], x[int(p)*b:])
-		}
-		simd.Panel(m.panels[t][panelRows(s)*s:], s, s, w, panelRows(e), b, in, nil)
-		for i, p := range f.border {
-			copy(x[int(p)*b:][:b], w[i*b:])
-		}
+		s.forward(t)
 	}
-	// x_S = A⁻¹x_S − Gᵀx_B
 	for t := len(m.fronts) - 1; t >= 0; t-- {
-		f := &m.fronts[t]
-		s, e := f.size()
-		above := panelRows(s)
-		rows := above + panelRows(e)
-		clear(w[copy(w, x[f.lo*b:f.hi*b]) : above*b])
-		for i, p := range f.border {
-			row := w[(above+i)*b:][:b]
-			for j, v := range x[int(p)*b:][:b] {
-				row[j] = -v
-			}
-		}
-		clear(w[(above+e)*b : rows*b])
-		out := c[:(s+b)*b]
-		clear(out)
-		simd.Panel(m.panels[t], s, s, w, rows, b, nil, out)
-		copy(x[f.lo*b:f.hi*b], out)
+		s.backward(t)
 	}
+
 	for p, v := range m.order {
 		d := dst.RawRowView(int(v))[from:to]
-		for j, e := range x[p*b:][:to-from] {
-			d[j] = e * m.outer[v]
+		for j, e := range s.x[p*b:][:to-from] {
+			d[j] = e * m.rootScale[v]
 		}
 	}
+}
+
+// A substitution solves with the factor for a block of b columns.
+type substitution struct {
+	*exact
+	b int
+	x []float64 // n×b, by places: the right-hand sides, and then the solution
+	w []float64 // rows of x of one front and its border
+	c []float64 // the small matrix that simd.Panel multiplies with, or adds to
+}
+
+// own returns the rows of x of the vertices of a front.
+func (s *substitution) own(f *front) []float64 { return s.x[f.lo*s.b : f.hi*s.b] }
+
+// at returns the row of x at a place.
+func (s *substitution) at(place int32) []float64 { return s.x[int(place)*s.b:][:s.b] }
+
+// forward eliminates front t from its border: x_B −= G·x_S.
+func (s *substitution) forward(t int) {
+	f := &s.fronts[t]
+	own, border := f.size()
+	if border == 0 {
+		return
+	}
+
+	// simd.Panel sets w ← [G w]·in, here with −x_S above the identity.
+	b := s.b
+	in := s.c[:(own+b)*b]
+	for i, v := range s.own(f) {
+		in[i] = -v
+	}
+	clear(in[own*b:])
+	for j := range b {
+		in[own*b+j*b+j] = 1
+	}
+
+	for i, p := range f.border {
+		copy(s.w[i*b:][:b], s.at(p))
+	}
+	_, coupling := s.panel(t)
+	simd.Panel(coupling, own, own, s.w, panelRows(border), b, in, nil)
+	for i, p := range f.border {
+		copy(s.at(p), s.w[i*b:][:b])
+	}
+}
+
+// backward solves front t, after its border: x_S = A⁻¹x_S − Gᵀx_B.
+func (s *substitution) backward(t int) {
+	f := &s.fronts[t]
+	own, border := f.size()
+	b := s.b
+	above := panelRows(own)
+	rows := above + panelRows(border)
+
+	// simd.Panel adds [A⁻¹ over G]ᵀ·w to out, here with x_S above −x_B, both filled up with zeros.
+	clear(s.w[copy(s.w, s.own(f)) : above*b])
+	for i, p := range f.border {
+		row := s.w[(above+i)*b:][:b]
+		for j, v := range s.at(p) {
+			row[j] = -v
+		}
+	}
+	clear(s.w[(above+border)*b : rows*b])
+
+	out := s.c[:(own+b)*b]
+	clear(out)
+	simd.Panel(s.panels[t], own, own, s.w, rows, b, nil, out)
+	copy(s.own(f), out)
 }
 
 // FactorBytes bounds the memory of a factor by [Cholesky] or [ApproximateCholesky] of a

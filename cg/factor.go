@@ -26,7 +26,10 @@ func (m *factors) ApplyTo(dst, r *mat.Dense) {
 	checkApply(len(m.order), dst, r)
 	par.For(b, columnGrain, func(from, to int) {
 		w := to - from
-		x, sum := make([]float64, n*w), make([]float64, w)
+
+		// (I − N)⁻¹E·r, in the order of elimination.
+		x := make([]float64, n*w)
+		sum := make([]float64, w)
 		for p, v := range m.order {
 			row := x[p*w:][:w]
 			for j, e := range r.RawRowView(int(v))[from:to] {
@@ -37,8 +40,11 @@ func (m *factors) ApplyTo(dst, r *mat.Dense) {
 				simd.CombineRow(row, row, 1, sum, 1)
 			}
 		}
+
+		// F and (I − N)⁻ᵀ on the way back, then E.
 		for p := n - 1; p >= 0; p-- {
-			lo, hi := m.upper.Ptr[p], m.upper.Ptr[p+1]
+			lo := m.upper.Ptr[p]
+			hi := m.upper.Ptr[p+1]
 			row := x[p*w:][:w]
 			simd.AddScaledRows(sum, x, w, m.upper.Col[lo:hi], m.upper.Val[lo:hi])
 			simd.CombineRow(row, row, m.inner[p], sum, 1)

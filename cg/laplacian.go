@@ -11,8 +11,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// LaplacianSettings are those of [Laplacian]. The zero value of every field is its
-// default.
+// LaplacianSettings configures [Laplacian]. The zero value of every field is its default.
 type LaplacianSettings struct {
 	Settings
 	// Method is the preconditioner to make if Settings.Preconditioner is nil.
@@ -21,24 +20,23 @@ type LaplacianSettings struct {
 	Seed uint64
 }
 
-// Laplacian solves (L + cI)ᵖX = B for the Laplacian l with its shift c ≥ 0 and
-// power p; see [Solve] for B, X and errors. sparse.RandomWalk acts like
-// sparse.Normalized: for (I − D⁻¹W + cI)X = B solve with D^½B and take D^-½X.
+// Laplacian solves (L + cI)ᵖX = B for the Laplacian l with its shift c ≥ 0 and power p; see [Solve]
+// for B, X and errors. sparse.RandomWalk acts like sparse.Normalized: for (I − D⁻¹W + cI)X = B
+// solve with D^½B and take D^-½X.
 //
-// c are the components of the graph, nil to have them found. Their null vectors V
-// are eigenvectors for every shift: with c > 0 the part VVᵀB of B is divided by cᵖ;
-// with c = 0 it must be zero, or Project be set, and the solution is the one
-// orthogonal to V. Neither needs V as a matrix.
+// c are the components of the graph, nil to have them found. Their null vectors V are eigenvectors
+// for every shift: with c > 0 the part VVᵀB of B is divided by cᵖ; with c = 0 it must be zero, or
+// Project be set, and the solution is the one orthogonal to V. Neither needs V as a matrix.
 //
-// [Auto] takes the condition of D⁻¹(L + cI) from the shift, from the longest
-// way through the graph and from the Rayleigh quotient of a wave along it. Below 2000 it
-// is [Chebyshev], whose polynomial has about three times the root of the condition as its
-// degree and is evaluated in single precision; above, and for a smaller one of the shifted
-// Laplacian of a graph that is [Hard], [Cholesky] does whatever the condition is, after a
-// setup that costs as much as some hundred products. Powers apply the
-// preconditioner of L + cI p times; the condition of (L + cI)ᵖ must be below 10⁵
-// for a polynomial then.
-func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b *mat.Dense, s *LaplacianSettings) (*Result, error) {
+// [Auto] estimates the condition of D⁻¹(L + cI) from the shift, from the longest path through the
+// graph and from the Rayleigh quotient of a wave along it. Below 2000 it chooses [Chebyshev]: a
+// polynomial with a degree of about three times the root of the condition, evaluated in single
+// precision. Above 2000 it chooses [Cholesky], which serves at any condition after a setup that
+// costs as much as some hundred products. So it does from 50 on where the graph itself is
+// ill-conditioned ([Hard]) and has an exact factor. Powers apply the preconditioner of L + cI p
+// times; a polynomial then needs a condition of (L + cI)ᵖ below 10⁵.
+func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b *mat.Dense,
+	s *LaplacianSettings) (*Result, error) {
 	var set LaplacianSettings
 	if s != nil {
 		set = *s
@@ -46,13 +44,15 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	shift := l.Shift()
 	var faults []error
 	if !(shift >= 0) || math.IsInf(shift, 1) {
-		faults = append(faults, fmt.Errorf("cg: the Laplacian is shifted by %v; it must not be negative", shift))
+		faults = append(faults,
+			fmt.Errorf("cg: the Laplacian is shifted by %v; it must not be negative", shift))
 	}
 	if !methods.Valid(set.Method) {
 		faults = append(faults, fmt.Errorf("cg: preconditioner %v", set.Method))
 	}
 	if c != nil && len(c.Of) != l.Dim() {
-		faults = append(faults, fmt.Errorf("cg: components of %d vertices for a graph of %d", len(c.Of), l.Dim()))
+		faults = append(faults, fmt.Errorf("cg: components of %d vertices for a graph of %d",
+			len(c.Of), l.Dim()))
 	}
 	if set.Null != nil {
 		faults = append(faults, errors.New("cg: the null vectors of a Laplacian are known; leave Null out"))
@@ -61,17 +61,26 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	if err := errors.Join(append(faults, err)...); err != nil {
 		return nil, err
 	}
+
 	if c == nil {
 		c = l.Graph().Components()
 	}
-	method, m, power := set.Method, p.Preconditioner, 1
+
+	// A preconditioner of the caller stands for all powers; ours is for L + cI and is repeated.
+	method := set.Method
+	m := p.Preconditioner
+	power := 1
 	switch {
-	case p.Outside != nil, m == nil && isZero(b):
-		method, m = None, identity{}
+	case p.External != nil, m == nil && isZero(b):
+		method = None
+		m = identity{}
 	case m == nil:
 		method, m = Precondition(l, set.Method, set.Seed)
 		power = l.Power()
 	}
+
+	// With a shift the null vectors are eigenvectors with known eigenvalues, and the preconditioner
+	// solves for them exactly. Without one the whole iteration stays on their complement.
 	var null subspace
 	known := newComponentNull(l, c)
 	if shift > 0 {
@@ -80,6 +89,7 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	} else {
 		null = known
 	}
+
 	p.Preconditioner = repeated{m, power}
 	r, err := solve(ctx, l, b, p, null)
 	if r != nil {
@@ -99,60 +109,4 @@ func isZero(b *mat.Dense) bool {
 		}
 	}
 	return true
-}
-
-// largeCondition is the condition of L + cI from which an approximate factorization
-// is cheaper than a polynomial; largePower that of (L + cI)ᵖ for which single
-// precision would not do.
-const (
-	largeCondition = 2000
-	largePower     = 1e5
-	// exactCondition is that from which an exact factor is, if the graph itself is hard.
-	exactCondition = 50
-)
-
-// Precondition makes the preconditioner of the given method for L + cI, or chooses
-// one, for Settings.Preconditioner of several calls of [Laplacian]. The power of l does
-// not count. It need not serve the null vectors of L.
-func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Preconditioner) {
-	if method == None {
-		return method, identity{}
-	}
-	s := newSystem(l)
-	// The eigenvalues of (D+G)⁻¹(D−W+G) lie in [relative + spread, high].
-	const high = 2
-	relative := 1.0
-	spread, hard := s.spread()
-	for i, g := range s.ground {
-		relative = min(relative, g/s.diagonal[i])
-	}
-	low := min(1, relative+spread)
-	if method == Auto {
-		condition := high / min(low, relative+hard)
-		method = Chebyshev
-		if condition > largeCondition || math.Pow(condition, float64(l.Power())) > largePower {
-			method = Cholesky
-		} else if condition > exactCondition && high/hard > largeCondition {
-			if m := newExact(s, true); m != nil {
-				return Cholesky, m
-			}
-		}
-	}
-	switch method {
-	case Jacobi:
-		return method, s.jacobi()
-	case Cholesky:
-		if m := newExact(s, true); m != nil {
-			return Cholesky, m
-		}
-		fallthrough
-	case ApproximateCholesky:
-		if relative < spread/100 {
-			// What the ground takes is along the null vectors only.
-			clear(s.ground)
-		}
-		return ApproximateCholesky, newApproximate(s, seed)
-	}
-	degree := min(max(int(math.Round(2.8*math.Sqrt(high/low))), 2), 100)
-	return method, newPolynomial(s, low, high, degree)
 }

@@ -17,7 +17,7 @@ type subspace interface {
 	add(x *mat.Dense, alpha float64, c *mat.Dense)
 }
 
-// project takes from x its part in v and returns the coefficients.
+// project subtracts from x its part in v and returns the coefficients.
 func project(x *mat.Dense, v subspace) *mat.Dense {
 	c := v.coefficients(x)
 	v.add(x, -1, c)
@@ -49,6 +49,7 @@ func newComponentNull(l *sparse.Laplacian, c *sparse.Components) *componentNull 
 		s.values[i] = d
 		sums[s.of[i]] += d
 	}
+
 	for i, id := range s.of {
 		s.values[i] = math.Sqrt(s.values[i] / sums[id])
 	}
@@ -57,7 +58,8 @@ func newComponentNull(l *sparse.Laplacian, c *sparse.Components) *componentNull 
 
 func (s *componentNull) coefficients(x *mat.Dense) *mat.Dense {
 	_, b := x.Dims()
-	grain := max(1<<15, 8*s.count) // the sums of a chunk take little beside its rows
+	// The sums of a chunk should take little memory beside its rows.
+	grain := max(1<<15, 8*s.count)
 	parts := make([]*mat.Dense, par.Chunks(len(s.of), grain))
 	par.For(len(s.of), grain, func(lo, hi int) {
 		c := mat.NewDense(s.count, b, nil)
@@ -69,6 +71,7 @@ func (s *componentNull) coefficients(x *mat.Dense) *mat.Dense {
 		}
 		parts[lo/grain] = c
 	})
+
 	for _, c := range parts[1:] {
 		parts[0].Add(parts[0], c)
 	}
@@ -78,7 +81,8 @@ func (s *componentNull) coefficients(x *mat.Dense) *mat.Dense {
 func (s *componentNull) add(x *mat.Dense, alpha float64, c *mat.Dense) {
 	par.For(len(s.of), rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row, f := x.RawRowView(i), alpha*s.values[i]
+			row := x.RawRowView(i)
+			f := alpha * s.values[i]
 			for j, v := range c.RawRowView(int(s.of[i])) {
 				row[j] += f * v
 			}

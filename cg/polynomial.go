@@ -28,13 +28,16 @@ type polynomial struct {
 // D⁻¹(L + cI) in [low, high].
 func newPolynomial(s *system, low, high float64, degree int) *polynomial {
 	n := s.w.Rows
-	m := &polynomial{w: s.w, factor: make([]float32, n), before: make([]float64, n), after: make([]float64, n),
+	m := &polynomial{w: s.w, factor: make([]float32, n), before: make([]float64, n),
+		after: make([]float64, n),
 		first: float32(2 / (low + high)), steps: chebyshevSteps(low, high, degree)}
 	for i, d := range s.diagonal {
-		// In between are numbers near those of r.
-		m.before[i], m.after[i] = s.outer[i]*(s.mean/d), s.outer[i]/s.mean
+		// The mean keeps the numbers in between near the numbers of r, within single precision.
+		m.before[i] = s.outer[i] * (s.mean / d)
+		m.after[i] = s.outer[i] / s.mean
 		m.factor[i] = float32(1 / d)
 	}
+
 	if s.w.Val == nil {
 		return m
 	}
@@ -57,7 +60,8 @@ type chebyshevStep struct{ momentum, rate float64 }
 // its value at 0, with k one more than the number of steps (Golub & Varga, Numer.
 // Math. 3, 1961).
 func chebyshevSteps(low, high float64, degree int) []chebyshevStep {
-	middle, half := (high+low)/2, (high-low)/2
+	middle := (high + low) / 2
+	half := (high - low) / 2
 	steps := make([]chebyshevStep, degree)
 	rho := half / middle
 	for k := range steps {
@@ -77,27 +81,37 @@ func (m *polynomial) ApplyTo(dst, r *mat.Dense) {
 		block = new([]float32)
 		*block = make([]float32, 3*n*width)
 	}
+
 	defer m.scratch.Put(block)
-	right, z, last := (*block)[:n*width], (*block)[n*width:2*n*width], (*block)[2*n*width:]
+
+	// Three blocks in single precision: the right-hand side and two iterates.
+	right := (*block)[:n*width]
+	z := (*block)[n*width : 2*n*width]
+	last := (*block)[2*n*width:]
 	par.For(n, rowGrain, func(lo, hi int) {
 		clear(right[lo*width : hi*width]) // for the columns beyond b
 		clear(z[lo*width : hi*width])
 		clear(last[lo*width : hi*width])
 		for i := lo; i < hi; i++ {
-			rr, zr := right[i*width:][:b], z[i*width:][:b]
+			rr := right[i*width:][:b]
+			zr := z[i*width:][:b]
 			for j, v := range r.RawRowView(i) {
 				rr[j] = float32(v * m.before[i])
 				zr[j] = m.first * rr[j]
 			}
 		}
 	})
+
 	for _, s := range m.steps {
-		momentum, rate := float32(s.momentum), float32(s.rate)
+		momentum := float32(s.momentum)
+		rate := float32(s.rate)
 		par.For(n, rowGrain, func(lo, hi int) {
-			simd.GraphStep(last, z, right, width, m.w.Ptr, m.w.Col, m.weights, m.factor, lo, hi, rate, 1+momentum-rate, -momentum)
+			simd.GraphStep(last, z, right, width, m.w.Ptr, m.w.Col, m.weights, m.factor, lo, hi, rate,
+				1+momentum-rate, -momentum)
 		})
 		z, last = last, z
 	}
+
 	par.For(n, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			d := dst.RawRowView(i)

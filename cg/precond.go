@@ -72,6 +72,7 @@ func (m repeated) ApplyTo(dst, r *mat.Dense) {
 			}
 		}
 	}
+
 	m.m.ApplyTo(to, from)
 }
 
@@ -79,6 +80,7 @@ func (m repeated) ApplyTo(dst, r *mat.Dense) {
 func checkApply(n int, dst, r *mat.Dense) {
 	rows, cols := r.Dims()
 	if dr, dc := dst.Dims(); rows != n || dr != n || dc != cols {
-		panic(fmt.Sprintf("cg: a preconditioner of dimension %d: dst is %d×%d, r is %d×%d", n, dr, dc, rows, cols))
+		panic(fmt.Sprintf("cg: a preconditioner of dimension %d: dst is %d×%d, r is %d×%d", n, dr, dc,
+			rows, cols))
 	}
 }

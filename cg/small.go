@@ -9,8 +9,8 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 )
 
-// roundingRank is the share of a column, in squares, below which what is left of
-// it after the others were taken out counts as rounding.
+// roundingRank is the share of a column, in squares, that must remain after the other columns were
+// projected out; less counts as rounding.
 const roundingRank = 1e-13
 
 // factor factors the Gram matrix g = WᵀM⁻¹W as ξᵀξ by Cholesky with diagonal
@@ -21,22 +21,27 @@ const roundingRank = 1e-13
 // first if all are zero; bad is −1 otherwise.
 func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {
 	r, _ := g.Dims()
-	unit, rest := make([]float64, r), make([]float64, r)
+	unit := make([]float64, r)
+	rest := make([]float64, r)
 	zeros := 0
 	for i := range unit {
 		d := g.At(i, i)
 		if !(d >= 0) || math.IsInf(d, 1) {
 			return nil, nil, i
 		}
-		unit[i], rest[i] = math.Sqrt(d), 1
+		unit[i] = math.Sqrt(d)
+		rest[i] = 1
 		if d == 0 {
-			unit[i], rest[i] = 1, 0
+			unit[i] = 1
+			rest[i] = 0
 			zeros++
 		}
 	}
+
 	if zeros == r {
 		return nil, nil, 0
 	}
+
 	// h is g with a diagonal of ones; its upper part becomes the factor.
 	h := mat.NewDense(r, r, nil)
 	var noise float64
@@ -47,12 +52,14 @@ func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {
 			noise = max(noise, math.Abs(g.At(i, j)-g.At(j, i))/scale)
 		}
 	}
+
+	// Cholesky with diagonal pivoting: each step takes the column with the largest rest.
 	limit := max(roundingRank, 10*noise)
 	order := make([]int, r)
 	for i := range order {
 		order[i] = i
 	}
-	rows := mat.NewDense(r, r, nil) // of ξ, before unscaling
+	rows := mat.NewDense(r, r, nil) // rows of ξ, before unscaling
 	k := 0
 	for ; k < r; k++ {
 		best := k
@@ -61,6 +68,7 @@ func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {
 				best = p
 			}
 		}
+
 		if k > 0 && !(rest[order[best]] > limit) {
 			break
 		}
@@ -78,7 +86,9 @@ func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {
 			rest[j] -= v * v
 		}
 	}
-	xi, t = mat.NewDense(k, r, nil), mat.NewDense(r, k, nil)
+
+	xi = mat.NewDense(k, r, nil)
+	t = mat.NewDense(r, k, nil)
 	for q := range k {
 		for j := range r {
 			xi.Set(q, j, rows.At(q, j)*unit[j])
@@ -95,11 +105,12 @@ func factor(g *mat.Dense) (xi, t *mat.Dense, bad int) {
 			t.Set(order[p], q, v/rows.At(p, order[p])/unit[order[p]])
 		}
 	}
+
 	return xi, t, -1
 }
 
-// divide returns h⁻¹·c for a symmetric positive definite h, or false if h is not
-// that to working precision.
+// divide returns h⁻¹·c for a symmetric positive definite h, or false if h is not positive definite
+// to working precision.
 func divide(h, c *mat.Dense) (*mat.Dense, bool) {
 	r, _ := h.Dims()
 	unit := make([]float64, r)
@@ -110,20 +121,26 @@ func divide(h, c *mat.Dense) (*mat.Dense, bool) {
 		}
 		unit[i] = 1 / math.Sqrt(d)
 	}
-	f, x := mat.NewDense(r, r, nil), mat.DenseCopyOf(c)
+
+	f := mat.NewDense(r, r, nil)
+	x := mat.DenseCopyOf(c)
 	for i := range r {
 		for j := range r {
 			f.Set(i, j, (h.At(i, j)+h.At(j, i))/2*unit[i]*unit[j])
 		}
 	}
+
 	if dense.Cholesky(context.Background(), f) != nil {
 		return nil, false
 	}
+
 	for i := range r {
-		if f.At(i, i) < 1e-7 { // the square of a pivot that is mostly rounding
+		// The pivot is the square: below 1e-14, beside a diagonal of ones, it is mostly rounding.
+		if f.At(i, i) < 1e-7 {
 			return nil, false
 		}
 	}
+
 	x.Apply(func(i, _ int, v float64) float64 { return v * unit[i] }, x)
 	dense.SolveLower(dense.NoTrans, f, x)
 	dense.SolveLower(dense.Transposed, f, x)

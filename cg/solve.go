@@ -22,7 +22,7 @@ type run struct {
 	b     *mat.Dense
 	norms []float64 // ‖b_j‖
 	out   *Result
-	known []bool // columns whose residual was recomputed after their last change
+	known []bool // columns with a residual recomputed after their last change
 
 	// State of the current block:
 	from, to int
@@ -31,7 +31,7 @@ type run struct {
 	worst    float64   // largest relative residual at the beginning of the cycle
 	active   []int     // columns with an iteration, within the block
 	scale    []float64 // their residual norms at the beginning of the cycle
-	met      []bool    // those that were within the tolerance since
+	met      []bool    // active columns that were within the tolerance since
 	q, p, c  *mat.Dense
 	ap, z    *mat.Dense
 	spare    *mat.Dense // for the next p
@@ -57,6 +57,8 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 			return nil, fmt.Errorf("cg: the norm of right-hand side %d overflows", j)
 		}
 	}
+
+	// A singular system has a solution only for right-hand sides on the complement.
 	if null != nil {
 		r.b = mat.DenseCopyOf(b)
 		c := project(r.b, null)
@@ -67,18 +69,22 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 		}
 		r.dropRounding()
 	}
+
 	if p.Start != nil {
 		r.out.X.Copy(p.Start)
 		if null != nil {
 			project(r.out.X, null)
 		}
 	}
+
 	var err error
-	if p.Outside == nil {
+	if p.External == nil {
 		err = r.blocks(ctx)
-	} else if err = r.outside(ctx); err != nil {
+	} else if err = r.external(ctx); err != nil {
 		return nil, err
 	}
+
+	// Recomputed residuals of all columns decide, not the state of the last block.
 	if errors.Is(err, ErrNotConverged) || err == nil {
 		err = nil
 		left := 0
@@ -88,16 +94,19 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 			}
 		}
 		if left > 0 {
-			err = fmt.Errorf("%w: %d of %d columns have relative residuals up to %.3g after %d iterations, tolerance %g", ErrNotConverged, left, m, r.out.MaxResidual(), r.out.MaxIterations(), p.Tolerance)
+			err = fmt.Errorf("%w: %d of %d columns have relative residuals up to %.3g after %d "+
+				"iterations, tolerance %g", ErrNotConverged, left, m, r.out.MaxResidual(),
+				r.out.MaxIterations(), p.Tolerance)
 		}
 	}
+
 	r.finish()
 	return r.out, err
 }
 
-// outside takes the solution from another program and computes its residuals.
-func (r *run) outside(ctx context.Context) error {
-	x, iterations, err := r.Outside(ctx, r.b)
+// external takes the solution from another program and computes its residuals.
+func (r *run) external(ctx context.Context) error {
+	x, iterations, err := r.External(ctx, r.b)
 	if err != nil {
 		return err
 	}
@@ -106,9 +115,12 @@ func (r *run) outside(ctx context.Context) error {
 		return fmt.Errorf("cg: a solution of %d×%d from another program, want %d×%d", rows, cols, n, m)
 	}
 	if i, j, bad := firstNotFinite(x); bad {
-		return fmt.Errorf("cg: row %d, column %d of the solution from another program is %v", i, j, x.At(i, j))
+		return fmt.Errorf("cg: row %d, column %d of the solution from another program is %v", i, j,
+			x.At(i, j))
 	}
+
 	r.out.X.Copy(x)
+	// Any solution of a singular system serves; take the one on the complement.
 	if r.null != nil {
 		project(r.out.X, r.null)
 	}
@@ -123,8 +135,8 @@ func (r *run) outside(ctx context.Context) error {
 // rounding.
 const nullLimit = 1e-10
 
-// dropRounding sets to zero the columns of b that were combinations of null vectors:
-// after the projection they hold rounding errors only.
+// dropRounding sets columns of b to zero that were combinations of null vectors: after the
+// projection they hold rounding errors only.
 func (r *run) dropRounding() {
 	rest := columnNorms(r.b)
 	for j, v := range rest {
@@ -143,8 +155,10 @@ func (r *run) dropRounding() {
 func (r *run) blocks(ctx context.Context) error {
 	var failure error
 	for from := 0; from < r.cols; from += r.Block {
-		r.from, r.to = from, min(from+r.Block, r.cols)
-		r.cycle, r.worst = 0, math.Inf(1)
+		r.from = from
+		r.to = min(from+r.Block, r.cols)
+		r.cycle = 0
+		r.worst = math.Inf(1)
 		r.state = State{From: r.from, To: r.to, Columns: r.cols, Products: r.out.Products}
 		if err := r.solveBlock(ctx); errors.Is(err, ErrNotConverged) {
 			failure = err
@@ -152,13 +166,22 @@ func (r *run) blocks(ctx context.Context) error {
 			return err
 		}
 	}
+
 	return failure
 }
 
 // solveBlock solves columns [from, to): cycles of iterations until the true residuals
 // are within the tolerance or no longer fall.
 func (r *run) solveBlock(ctx context.Context) error {
-	defer func() { r.q, r.p, r.c, r.ap, r.z, r.spare = nil, nil, nil, nil, nil, nil }()
+	defer func() {
+		r.q = nil
+		r.p = nil
+		r.c = nil
+		r.ap = nil
+		r.z = nil
+		r.spare = nil
+	}()
+
 	for {
 		if left, err := r.begin(); err != nil || left == 0 {
 			return err
@@ -174,7 +197,8 @@ func (r *run) solveBlock(ctx context.Context) error {
 func (r *run) begin() (left int, err error) {
 	res := r.residuals(r.from, r.to)
 	norms := columnNorms(res)
-	r.active, r.scale = r.active[:0], r.scale[:0]
+	r.active = r.active[:0]
+	r.scale = r.scale[:0]
 	worst := 0.0
 	for j, v := range norms {
 		column := r.from + j
@@ -183,16 +207,20 @@ func (r *run) begin() (left int, err error) {
 			continue
 		}
 		relative := v / r.norms[column]
-		r.out.Residuals[column], r.known[column] = relative, true
+		r.out.Residuals[column] = relative
+		r.known[column] = true
 		if !(relative <= r.Tolerance) {
-			r.active, r.scale = append(r.active, j), append(r.scale, v)
+			r.active = append(r.active, j)
+			r.scale = append(r.scale, v)
 			worst = math.Max(worst, relative)
 			r.out.Iterations[column] = r.state.Iteration
 		}
 	}
+
 	if len(r.active) == 0 {
 		return 0, nil
 	}
+	// A cycle that does not halve the worst residual has reached rounding.
 	if !(worst < r.worst/2) || r.state.Iteration >= r.MaxIterations || math.IsInf(worst, 1) {
 		return 0, ErrNotConverged
 	}
@@ -205,7 +233,9 @@ func (r *run) begin() (left int, err error) {
 	}
 	k := len(r.active)
 	r.met = make([]bool, k)
-	r.q, r.p, r.c = w, nil, mat.NewDense(k, k, nil)
+	r.q = w
+	r.p = nil
+	r.c = mat.NewDense(k, k, nil)
 	for j := range k {
 		r.c.Set(j, j, 1)
 	}
@@ -217,7 +247,8 @@ func (r *run) clear(j int) {
 	for i := range r.n {
 		r.out.X.Set(i, j, 0)
 	}
-	r.out.Residuals[j], r.known[j] = 0, true
+	r.out.Residuals[j] = 0
+	r.known[j] = true
 }
 
 // residuals returns B − A·X for columns [from, to).
@@ -238,6 +269,7 @@ func (r *run) residuals(from, to int) *mat.Dense {
 			}
 		}
 	})
+
 	return res
 }
 
@@ -253,6 +285,7 @@ func (r *run) finish() {
 			continue
 		}
 		r.cycle = 1 // so that X counts
+
 		for j, v := range columnNorms(r.residuals(from, to)) {
 			if r.norms[from+j] == 0 {
 				r.clear(from + j)
@@ -274,11 +307,13 @@ func (r *run) iterate(ctx context.Context) error {
 		if err != nil || !ok {
 			return err
 		}
+
 		if r.OnIteration != nil {
 			if err := r.OnIteration(r.state); err != nil {
 				return err
 			}
 		}
+
 		if r.state.Residual <= r.Tolerance {
 			return nil
 		}
@@ -286,6 +321,7 @@ func (r *run) iterate(ctx context.Context) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -313,6 +349,7 @@ func (r *run) step() (bool, error) {
 	if !ok {
 		return false, r.breakdown(h, r.p, false)
 	}
+
 	// X ← X + P·S·C, W = Q − A·P·S
 	active := mat.NewDense(k, len(r.active), nil)
 	mul(1, s, r.c, 0, active)
@@ -323,6 +360,7 @@ func (r *run) step() (bool, error) {
 			move.Set(i, j, active.At(i, q)*r.scale[q])
 		}
 	}
+
 	mul(1, r.p, move, 1, columns(r.out.X, r.from, r.to))
 	mul(-1, r.ap, s, 1, r.q)
 	r.state.Iteration++
@@ -331,7 +369,7 @@ func (r *run) step() (bool, error) {
 	return true, nil
 }
 
-// estimate takes the norms of W·C, the residuals, from WᵀW.
+// estimate computes the norms of the residuals W·C from WᵀW.
 func (r *run) estimate() {
 	g := gram(r.q, r.q)
 	k, b := r.c.Dims()
@@ -339,11 +377,13 @@ func (r *run) estimate() {
 	mul(1, g, r.c, 0, gc)
 	r.state.Residual = 0
 	done := r.to - r.from - len(r.active)
+	// Columns of the blocks before count too.
 	for _, v := range r.out.Residuals[:r.from] {
 		if v <= r.Tolerance {
 			done++
 		}
 	}
+
 	for q, j := range r.active {
 		var sum float64
 		for i := range k {
@@ -360,14 +400,17 @@ func (r *run) estimate() {
 			done++
 		}
 	}
+
 	r.state.Converged = done
 }
 
-// turn makes the next directions of W, which is in q.
+// turn makes the next block of directions from W, which is in q: WᵀM⁻¹W = ξᵀξ, Q ← W·ξ⁻¹, P ← Z·ξ⁻¹
+// + P·ξᵀ, C ← ξ·C. Directions below rounding are dropped.
 func (r *run) turn() error {
 	_, k := r.q.Dims()
 	r.z = r.block(r.z, k)
-	if r.null != nil { // or rounding makes it drift there
+	// Rounding makes the block drift into the null space.
+	if r.null != nil {
 		project(r.q, r.null)
 	}
 	r.m.ApplyTo(r.z, r.q)
@@ -379,15 +422,22 @@ func (r *run) turn() error {
 	if bad >= 0 {
 		return r.breakdown(g, r.q, true)
 	}
+
 	rank, _ := xi.Dims()
-	q, p, c := r.block(r.ap, rank), r.block(r.spare, rank), mat.NewDense(rank, len(r.active), nil)
+	q := r.block(r.ap, rank)
+	p := r.block(r.spare, rank)
+	c := mat.NewDense(rank, len(r.active), nil)
 	mul(1, r.q, t, 0, q)
 	mul(1, r.z, t, 0, p)
 	if r.p != nil {
 		dense.Gemm(dense.NoTrans, dense.Transposed, 1, r.p, xi, 1, p)
 	}
 	mul(1, xi, r.c, 0, c)
-	r.ap, r.q, r.spare, r.p, r.c = r.q, q, r.p, p, c
+	r.ap = r.q
+	r.q = q
+	r.spare = r.p
+	r.p = p
+	r.c = c
 	return nil
 }
 
@@ -396,7 +446,8 @@ func (r *run) turn() error {
 // only too nearly dependent.
 func (r *run) breakdown(g, x *mat.Dense, preconditioner bool) error {
 	k, _ := g.Dims()
-	u, h := mat.NewDense(k, 1, nil), mat.NewDense(k, k, nil)
+	u := mat.NewDense(k, 1, nil)
+	h := mat.NewDense(k, k, nil)
 	bad := -1
 	for i := range k {
 		for j := range k {
@@ -406,6 +457,9 @@ func (r *run) breakdown(g, x *mat.Dense, preconditioner bool) error {
 			bad = i
 		}
 	}
+
+	// A direction with a curvature that is not positive: a unit vector, or the eigenvector of the
+	// scaled Gram matrix with a negative eigenvalue.
 	if bad >= 0 {
 		u.Set(bad, 0, 1)
 	} else {
@@ -417,18 +471,23 @@ func (r *run) breakdown(g, x *mat.Dense, preconditioner bool) error {
 			u.Set(i, 0, vectors.At(i, 0)/math.Sqrt(g.At(i, i)))
 		}
 	}
+
 	e := &BreakdownError{Preconditioner: preconditioner, Iteration: r.state.Iteration}
 	gu := mat.NewDense(k, 1, nil)
 	mul(1, g, u, 0, gu)
 	p := mat.NewDense(r.n, 1, nil)
 	mul(1, x, u, 0, p)
-	e.Curvature, e.Norm = gram(u, gu).At(0, 0), columnNorms(p)[0]
-	share, largest := gram(u, r.c), 0
+	e.Curvature = gram(u, gu).At(0, 0)
+	e.Norm = columnNorms(p)[0]
+	// The right-hand side with the largest share of the direction.
+	share := gram(u, r.c)
+	largest := 0
 	for q := range r.active {
 		if math.Abs(share.At(0, q)) > math.Abs(share.At(0, largest)) {
 			largest = q
 		}
 	}
+
 	e.Column = r.from + r.active[largest]
 	return e
 }

@@ -10,9 +10,9 @@ import (
 //
 //	L + cI = R^-½·(D − W + G)·R^-½
 //
-// with R = I and G = cI if L = D − W, and R = D and G = cD if L is normalized, so
-// that both are the Laplacian of a graph in which every vertex has an edge to the
-// ground. A vertex of degree zero counts as one of degree 1 in R.
+// with R = I and G = cI if L = D − W, and R = D and G = cD if L is normalized: in both cases the
+// Laplacian of a graph in which every vertex has an edge to the ground. A vertex of degree zero
+// counts as one of degree 1 in R.
 type system struct {
 	w        *sparse.CSR
 	ground   []float64 // G
@@ -23,20 +23,24 @@ type system struct {
 
 func newSystem(l *sparse.Laplacian) *system {
 	n := l.Dim()
-	s := &system{w: l.Graph(), ground: make([]float64, n), diagonal: make([]float64, n), outer: make([]float64, n)}
+	s := &system{w: l.Graph(), ground: make([]float64, n), diagonal: make([]float64, n),
+		outer: make([]float64, n)}
 	count := 0
 	for i, d := range l.Degrees() {
 		r := 1.0
 		if l.Kind() != sparse.Combinatorial && d > 0 {
 			r = d
 		}
-		s.ground[i], s.outer[i] = l.Shift()*r, math.Sqrt(r)
+		s.ground[i] = l.Shift() * r
+		s.outer[i] = math.Sqrt(r)
 		s.diagonal[i] = d + s.ground[i]
 		if s.diagonal[i] > 0 {
 			s.mean += s.diagonal[i]
 			count++
 		}
 	}
+
+	// An isolated vertex without ground gets the mean, so that its row can be divided.
 	if s.mean /= float64(max(count, 1)); s.mean == 0 {
 		s.mean = 1
 	}
@@ -55,77 +59,4 @@ func (s *system) jacobi() Preconditioner {
 		m.inverse[i] = s.outer[i] / d * s.outer[i]
 	}
 	return m
-}
-
-// spread estimates the smallest nonzero eigenvalue of D⁻¹(D − W) by 8/h², a little less
-// than that of a path, and hard from above, by Rayleigh quotients, which know the weights.
-// h is the number of steps between two far ends of a component, the largest of all,
-// found by two breadth-first searches in each.
-func (s *system) spread() (path, hard float64) {
-	search := breadthFirst{w: s.w, seen: make([]int32, s.w.Rows)}
-	value := make([]float64, s.w.Rows)
-	steps := 1
-	hard = 1
-	for root := range s.w.Rows {
-		if search.seen[root] == 0 && s.w.Ptr[root] < s.w.Ptr[root+1] {
-			end, _ := search.from(int32(root), 1)
-			_, ends := search.from(end, 2)
-			steps, hard = max(steps, len(ends)), min(hard, max(search.quotient(ends, value), 1e-16))
-		}
-	}
-	return min(1, 8/float64(steps*steps)), hard
-}
-
-// Hard reports whether a factor is worth its memory for the Laplacian of the graph w
-// without shift: whether the condition of D⁻¹L behind the null vectors, or for the
-// combinatorial kind that of L, is about 2000 or more by the Rayleigh quotient of a wave along
-// the longest way. It costs four passes over the edges.
-func Hard(w *sparse.CSR, kind sparse.Kind) bool {
-	_, hard := (&system{w: w}).spread()
-	condition := 2 / hard
-	if kind == sparse.Combinatorial {
-		most, sum := 0.0, 0.0
-		for _, d := range w.Degrees() {
-			most, sum = max(most, d), sum+d
-		}
-		if sum > 0 {
-			condition = max(condition, 2*most/(hard*sum/float64(w.Rows)))
-		}
-	}
-	return condition > largeCondition
-}
-
-// breadthFirst is the memory of breadth-first searches of a graph.
-type breadthFirst struct {
-	w     *sparse.CSR
-	seen  []int32 // the mark of the last search that reached a vertex
-	queue []int32
-}
-
-// from visits all vertices connected with root, and returns the vertex reached last and
-// where in the queue each level ends. It marks the vertices with a number that no search
-// before has given them.
-func (b *breadthFirst) from(root, mark int32) (last int32, ends []int) {
-	b.queue = append(b.queue[:0], root)
-	b.seen[root] = mark
-	for head := 0; head < len(b.queue); {
-		level := len(b.queue)
-		ends = append(ends, level)
-		for ; head < level; head++ {
-			last = b.queue[head]
-			b.visit(last, mark)
-		}
-	}
-	return last, ends
-}
-
-// visit appends the neighbours of a vertex that lack the mark to the queue.
-func (b *breadthFirst) visit(vertex, mark int32) {
-	col, _ := b.w.Row(int(vertex))
-	for _, j := range col {
-		if b.seen[j] != mark {
-			b.seen[j] = mark
-			b.queue = append(b.queue, j)
-		}
-	}
 }

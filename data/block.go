@@ -10,12 +10,13 @@ import (
 // BlockRows is the number of dense points converted to float64 at a time.
 const BlockRows = 2048
 
-// Block returns rows lo to hi and columns from to to of dense points. It
-// lies in buffer, grown if it has to be and returned, unless x holds it already.
+// Block returns rows lo to hi and columns from to to of dense points as float64. The block lies in
+// buffer, which is grown if need be and returned, unless x holds float64 already.
 func Block(x Points, buffer []float64, lo, hi, from, to int) (*mat.Dense, []float64) {
 	if x, ok := x.(*Dense[float64]); ok {
 		return mat.NewDense(x.Rows, x.Cols, x.Data).Slice(lo, hi, from, to).(*mat.Dense), buffer
 	}
+	// Points of other types are converted into the buffer.
 	size := (hi - lo) * (to - from)
 	if cap(buffer) < size {
 		buffer = make([]float64, size)
@@ -29,6 +30,7 @@ func Block(x Points, buffer []float64, lo, hi, from, to int) (*mat.Dense, []floa
 	case *Stored:
 		x.block(block, lo, from)
 	}
+
 	return block, buffer
 }
 
@@ -67,6 +69,8 @@ func Columns(x Points, columns []int) *Dense[float64] {
 		}
 		return out
 	}
+
+	// A whole row is converted at once, as points lie by rows.
 	row := make([]float64, d)
 	for i := range n {
 		RowTo(row, x, i)
@@ -74,6 +78,7 @@ func Columns(x Points, columns []int) *Dense[float64] {
 			out.Row(i)[p] = row[j]
 		}
 	}
+
 	return out
 }
 

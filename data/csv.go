@@ -8,6 +8,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/param"
 )
 
 // csvOptions are the options by which points are read from csv.
@@ -44,7 +45,9 @@ func isHeader(first []string, t *TableColumns) (bool, error) {
 		}
 	}
 	if nums > 0 && texts > 0 {
-		return false, fmt.Errorf("column %d is %s, not a number; remove the column or leave it out with --drop %d, or say that the first line is a header", at, fields.Quote([]byte(first[at])), at)
+		return false, fmt.Errorf("column %d is %s, not a number; remove the column or leave it out with "+
+			"%s %d, or say that the first line is a header",
+			at, fields.Quote([]byte(first[at])), param.Name("drop"), at)
 	}
 	return texts > 0, nil
 }
@@ -55,6 +58,7 @@ func csvFault(path string, header []string, err error) error {
 	if errors.Is(err, table.ErrNoRows) {
 		return fmt.Errorf("%s: there are no lines of numbers", path)
 	}
+
 	var kind *table.KindError
 	if !errors.As(err, &kind) {
 		return err
@@ -66,6 +70,9 @@ func csvFault(path string, header []string, err error) error {
 	case header == nil:
 		return fmt.Errorf("%s is %s, not a number", place, kind.Value)
 	}
+
 	name := header[kind.At]
-	return fmt.Errorf("%s (%s) is %s, not a number; leave the column out with --drop %s, or name it with --id or --label if it is one of these", place, name, kind.Value, name)
+	return fmt.Errorf("%s (%s) is %s, not a number; leave the column out with %s %s, or name it with "+
+		"%s or %s if it is one of these",
+		place, name, kind.Value, param.Name("drop"), name, param.Name("id"), param.Name("label"))
 }

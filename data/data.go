@@ -1,5 +1,12 @@
 // Package data holds point sets and labels: dense and sparse points as they
 // are stored on disk, and the readers for every accepted file format.
+//
+// # Five types of points
+//
+// Points are dense points of three element types, [Stored] and [sparse.CSR], and the packages
+// above switch over these five types. The interface is sealed by a method with a parameter of
+// an internal type, because an unexported method cannot be implemented in two packages: the
+// compiler refuses a sixth type, so no switch can miss one.
 package data
 
 import (
@@ -67,10 +74,11 @@ func Select(x Points, rows []int) Points {
 	case *sparse.CSR:
 		return x.Select(rows)
 	}
+
 	panic(fmt.Sprintf("data: unknown point set %T", x))
 }
 
-// Slice returns points lo to hi of x; those of dense and stored points alias x.
+// Slice returns points lo to hi of x. Dense and stored points are not copied: the result aliases x.
 func Slice(x Points, lo, hi int) Points {
 	switch x := x.(type) {
 	case *Dense[uint8]:
@@ -82,6 +90,7 @@ func Slice(x Points, lo, hi int) Points {
 	case *Stored:
 		return x.Slice(lo, hi)
 	}
+
 	return Select(x, Range(lo, hi))
 }
 

@@ -11,6 +11,9 @@ import (
 	"github.com/bigfit/bigfit/internal/file/table"
 )
 
+// File formats are one table: how a file is recognized, whether it may be compressed, and its
+// readers.
+
 // Format is a file format, recognized by the content of a file.
 type Format string
 
@@ -29,7 +32,8 @@ const (
 // A fileFormat recognizes and reads the files of a format. Formats of
 // arrays need no reader but array, as points, labels and values follow from it.
 type fileFormat struct {
-	name Format
+	name  Format
+	words string // what help and errors call it
 	// extensions are of files that are read so although matches fails. matches reports whether
 	// a file that begins so has the format. Both are nil where package table knows them.
 	extensions []string
@@ -62,63 +66,84 @@ type fileFormat struct {
 // formats are all formats, in the order in which they are tried; tables have no matches.
 var formats = []*fileFormat{
 	{
-		name: FormatNPY, extensions: []string{".npy"},
+		name: FormatNPY, words: ".npy", extensions: []string{".npy"},
 		matches: func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x93NUMPY")) },
 		packed:  true, inspect: inspectNPY, array: readNPY, points: readPointsNPY,
 	},
 	{
-		name: FormatNPZ, extensions: []string{".npz"}, keys: true,
+		name: FormatNPZ, words: ".npz", extensions: []string{".npz"}, keys: true,
 		matches: func(head []byte) bool {
 			return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 		},
 		inspect: inspectNPZ, array: readNPZ, points: readPointsNPZ,
 	},
 	{
-		name: FormatIDX, packed: true,
+		name: FormatIDX, words: "idx", packed: true,
 		matches: func(head []byte) bool {
 			return len(head) >= 4 && head[0] == 0 && head[1] == 0 && idxTypes[head[2]] != ""
 		},
 		inspect: inspectIDX, array: readIDX,
 	},
 	{
-		name: FormatParquet, table: true,
+		name: FormatParquet, words: "parquet", table: true,
 		points: readTablePoints, labels: readTableLabels, values: readTableValues,
 	},
 	{
-		name: FormatJSONL, text: true, packed: true, table: true,
+		name: FormatJSONL, words: "JSON Lines", text: true, packed: true, table: true,
 		points: readTablePoints, labels: readTableLabels, values: readTableValues,
 	},
 	{
-		name: FormatSVMLight, extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, packed: true,
+		name: FormatSVMLight, words: "svmlight", extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, packed: true,
 		matches: looksSVMLight,
-		points:  readSVMLightPoints, labels: readSVMLightLabels, values: noSVMLightValues, lists: readSVMLightLists, classMinusOne: true,
+		points:  readSVMLightPoints, labels: readSVMLightLabels, values: noSVMLightValues,
+		lists: readSVMLightLists, classMinusOne: true,
 	},
 	{
-		name: FormatCSV, text: true, packed: true, table: true,
+		name: FormatCSV, words: "csv", text: true, packed: true, table: true,
 		points: readTablePoints, labels: readTextLabels, values: readTextValues,
 	},
 }
 
-// sniff returns the format of a file with the given extension that begins with
-// head, or nil if it is unknown. The extension decides where the content does not,
-// so that the reader of a damaged file says what is wrong with it. Package table knows the
-// formats of tables, and takes all other text for csv.
+// sniff returns the format of a file with the given extension that begins with head, or nil if it
+// is unknown. The extension decides where the content does not: the reader of a damaged file can
+// then say where it is wrong.
 func sniff(head []byte, ext string) *fileFormat {
-	for _, f := range formats {
-		if f.matches != nil && !f.text && f.matches(head) {
-			return f
+	first := func(fits func(f *fileFormat) bool) *fileFormat {
+		if p := slices.IndexFunc(formats, fits); p >= 0 {
+			return formats[p]
 		}
+		return nil
 	}
-	for _, f := range formats {
-		if !f.text && slices.Contains(f.extensions, ext) {
-			return f
-		}
+	matches := func(f *fileFormat) bool { return f.matches != nil && f.matches(head) }
+	named := func(f *fileFormat) bool { return slices.Contains(f.extensions, ext) }
+
+	// Binary formats by their first bytes, then by the extension.
+	if f := first(func(f *fileFormat) bool { return !f.text && matches(f) }); f != nil {
+		return f
 	}
+	if f := first(func(f *fileFormat) bool { return !f.text && named(f) }); f != nil {
+		return f
+	}
+
+	// Package table knows the formats of tables. All text is csv for it, so that a text of
+	// another format is looked for first.
 	name := Format(table.Sniff(head, ext))
-	for _, f := range formats {
-		if name == FormatCSV && f.text && f.matches != nil && (f.matches(head) || slices.Contains(f.extensions, ext)) || f.name == name {
+	if name == FormatCSV {
+		if f := first(func(f *fileFormat) bool { return f.text && (matches(f) || named(f)) }); f != nil {
 			return f
 		}
 	}
-	return nil
+	return first(func(f *fileFormat) bool { return f.name == name })
+}
+
+// Formats lists the formats that are read, in words. With packed they are those that may be
+// compressed as a whole.
+func Formats(packed bool) []string {
+	var out []string
+	for _, f := range formats {
+		if f.packed || !packed {
+			out = append(out, f.words)
+		}
+	}
+	return out
 }

@@ -30,6 +30,7 @@ func HashPoints(x Points) string {
 	case *Stored:
 		x.hash(h)
 	case *sparse.CSR:
+		// Ones that are stored count as ones that are not.
 		val := x.Val
 		if allOnes(val) {
 			val = nil
@@ -41,6 +42,7 @@ func HashPoints(x Points) string {
 	default:
 		panic(fmt.Sprintf("data: unknown point set %T", x))
 	}
+
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -61,14 +63,15 @@ func hashNumbers[T uint8 | int32 | int64 | float32 | float64](h hash.Hash, v []T
 	eachStep(v, func(_ int, step []T) { numbers.Hash(h, step) })
 }
 
-// hash writes the points to h: those of a type that dense points have like them, whatever
-// the number of files, and bool as the float64 it is read as from text.
+// hash writes the points to h, whatever the number of files. Points of a type of [Dense] hash like
+// dense points, and bool like the float64 that it is read as from text.
 func (s *Stored) hash(h hash.Hash) {
 	kind := s.kind
 	if kind == Bool {
 		kind = Float64
 	}
 	fmt.Fprintf(h, "%s %d %d\n", kind, s.Rows, s.Cols)
+	// Only bool is converted; other types hash as they lie in the file.
 	row := make([]float64, s.Cols)
 	_ = s.pass(func(p *Part, lo, hi int) error {
 		raw := p.raw[(lo-p.First)*s.rowBytes() : (hi-p.First)*s.rowBytes()]
@@ -87,6 +90,7 @@ func (s *Stored) hash(h hash.Hash) {
 				numbers.Hash(h, row)
 			}
 		}
+
 		return nil
 	})
 }

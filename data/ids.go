@@ -7,7 +7,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/fields"
 )
 
-// IDs name n points: row i of the points is called Values[i]. All differ.
+// IDs hold the names of n points: row i of the points is called Values[i]. All differ.
 type IDs struct {
 	// From says where they were read, for errors: "points.csv: column id".
 	From   string
@@ -26,10 +26,12 @@ func NewIDs(from string, values []string) (*IDs, error) {
 			return nil, fmt.Errorf("%s: the id of row %d is empty; every point needs one", from, i)
 		}
 		if first, twice := ids.rows[v]; twice {
-			return nil, fmt.Errorf("%s: rows %d and %d have the same id, %s; ids of points must differ", from, first, i, fields.Quote([]byte(v)))
+			return nil, fmt.Errorf("%s: rows %d and %d have the same id, %s; ids of points must differ", from,
+				first, i, fields.Quote([]byte(v)))
 		}
 		ids.rows[v] = int32(i)
 	}
+
 	ids.once.Do(func() {})
 	return ids, nil
 }

@@ -14,9 +14,9 @@ var idxTypes = map[byte]string{
 	0x08: "|u1", 0x09: "|i1", 0x0b: ">i2", 0x0c: ">i4", 0x0d: ">f4", 0x0e: ">f8",
 }
 
-// readIDXHeader reads the header of an idx file: two zero bytes, the type, the
-// number of dimensions, and their extents as 32-bit integers. Unless the file
-// is compressed, the size it claims is compared with that of the file.
+// readIDXHeader reads the header of an idx file: two zero bytes, the type, the number of
+// dimensions, and their extents as 32-bit integers. Unless the file is compressed, the size that
+// the header claims is compared with the size of the file.
 func readIDXHeader(s *source) (*npy.Header, error) {
 	var lead [4]byte
 	if _, err := io.ReadFull(s.R, lead[:]); err != nil {
@@ -30,6 +30,8 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 	if _, err := io.ReadFull(s.R, raw); err != nil {
 		return nil, s.idxError(err, 4+len(raw))
 	}
+
+	// Extents are big endian, as all numbers of the format.
 	shape := make([]int, dims)
 	for i := range shape {
 		shape[i] = int(binary.BigEndian.Uint32(raw[4*i:]))
@@ -39,7 +41,8 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 		return nil, s.fault("%w", err)
 	}
 	if have := s.Size - int64(4+len(raw)); s.Packing == "" && have != h.Bytes() {
-		return nil, s.fault("the idx header claims %s, %d bytes, but %d bytes follow it: the file is truncated or damaged; get it again", h, h.Bytes(), have)
+		return nil, s.fault("the idx header claims %s, %d bytes, but %d bytes follow it: the file is "+
+			"truncated or damaged; get it again", h, h.Bytes(), have)
 	}
 	return h, nil
 }
@@ -53,6 +56,7 @@ func readIDX(s *source, _, _ string, limit int64) (*npy.Array, string, error) {
 	if need := h.Bytes(); limit > 0 && need > limit {
 		return nil, "", &npy.LimitError{What: s.path, Need: need, Limit: limit}
 	}
+	// A compressed file gets memory for a usual ratio first.
 	hint := h.Bytes()
 	if s.Packing != "" {
 		hint = 16 * s.Size
@@ -61,12 +65,15 @@ func readIDX(s *source, _, _ string, limit int64) (*npy.Array, string, error) {
 	if err != nil {
 		return nil, "", s.fault("%w; get the file again", err)
 	}
+
 	switch _, err := s.R.ReadByte(); {
 	case err == nil:
-		return nil, "", s.fault("bytes follow the %s that the idx header claims; the file is damaged: get it again", h)
+		return nil, "", s.fault("bytes follow the %s that the idx header claims; the file is "+
+			"damaged: get it again", h)
 	case !errors.Is(err, io.EOF):
 		return nil, "", s.ReadError(err)
 	}
+
 	return a, s.path, nil
 }
 

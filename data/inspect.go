@@ -43,13 +43,15 @@ func Inspect(path string, opt ReadOptions) (*FileInfo, error) {
 		return nil, err
 	}
 	defer src.Close()
-	info := &FileInfo{Path: src.path, Format: src.format.name, Gzip: src.Packing == "gzip", Zstd: src.Packing == "zstd", Size: src.Size}
+	info := &FileInfo{Path: src.path, Format: src.format.name, Gzip: src.Packing == "gzip",
+		Zstd: src.Packing == "zstd", Size: src.Size}
 	if src.format.inspect != nil {
 		if err := src.format.inspect(src, opt.Limit, info); err != nil {
 			return nil, err
 		}
 		return info, nil
 	}
+
 	x, err := src.points(opt)
 	if err != nil {
 		return nil, err
@@ -78,12 +80,14 @@ func inspectNPZ(src *source, limit int64, info *FileInfo) error {
 		return err
 	}
 	defer a.Close()
+
 	if a.IsSparse() {
 		info.Format = FormatSciPy
 		if _, rows, cols, err := a.SparseForm(); err == nil {
 			info.Extents = []int{rows, cols}
 		}
 	}
+
 	for _, name := range a.Names() {
 		h, err := a.Header(name)
 		if err != nil {
@@ -91,6 +95,7 @@ func inspectNPZ(src *source, limit int64, info *FileInfo) error {
 		}
 		info.Arrays = append(info.Arrays, ArrayInfo{name, h.DType, h.Shape})
 	}
+
 	info.Manifest, err = sparse.ReadManifest(src.path)
 	return err
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Join returns the points of x followed by those of y, which have as many columns.
-// [Stored] points and dense ones of their element type are not copied. Dense points of two
-// types become those of the wider one, float64, float32 or uint8, which holds every
-// element of the other. Dense and sparse points cannot be joined.
+// Join returns the points of x followed by the points of y, which must have the same number of
+// columns. [Stored] points and dense points of their element type are not copied. Dense points of
+// two types become points of the wider one, float64, float32 or uint8, which holds every element of
+// the other. Dense and sparse points cannot be joined.
 func Join(x, y Points) (Points, error) {
 	_, d := x.Dims()
 	if _, other := y.Dims(); other != d {
@@ -22,9 +22,14 @@ func Join(x, y Points) (Points, error) {
 	case sparseX && sparseY:
 		return sparse.Stack(a, b), nil
 	case sparseX != sparseY:
-		return nil, fmt.Errorf("dense and sparse points cannot be joined; give both as sparse or both as dense ones")
+		return nil, fmt.Errorf("dense and sparse points cannot be joined; give both as sparse or " +
+			"both as dense ones")
 	}
-	s, z := asStored("", x), asStored("", y)
+
+	// Stored points take dense points of their type as they are; other pairs are copied to the
+	// wider type.
+	s := asStored("", x)
+	z := asStored("", y)
 	_, keptX := x.(*Stored)
 	_, keptY := y.(*Stored)
 	switch size := max(s.kind.Size(), z.kind.Size()); {
@@ -35,10 +40,12 @@ func Join(x, y Points) (Points, error) {
 	case size <= 4:
 		return joinDense[float32](x, y), nil
 	}
+
 	return joinDense[float64](x, y), nil
 }
 
-// followedBy returns the rows of s and then those of z, which are of its type.
+// followedBy returns the rows of s and then the rows of z, which has the same element type. Nothing
+// is copied.
 func (s *Stored) followedBy(z *Stored) *Stored {
 	out := &Stored{Rows: s.Rows + z.Rows, Cols: s.Cols, kind: s.kind, parts: slices.Clone(s.parts)}
 	for _, p := range z.parts {

@@ -3,7 +3,8 @@ package data
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/bigfit/bigfit/param"
 )
 
 // LabelFile says how labels were read from a file.
@@ -22,109 +23,49 @@ type LabelFile struct {
 // Given reports whether the caller said what marks points without label.
 func (f *LabelFile) Given() bool { return f.given }
 
-// LabelSummary counts labels.
-type LabelSummary struct {
-	Points  int `json:"points"`
-	Labeled int `json:"labeled"`
-	Classes int `json:"classes"` // with a label
-	// Fewest and Most are the numbers of labels of the classes that have one.
-	Fewest int `json:"fewest"`
-	Most   int `json:"most"`
-	// Unlabeled are the values that marked points without label in the file.
-	Unlabeled []string `json:"unlabeled"`
-	// Used are the labels that are used, if they are not all.
-	Used *LabelSummary `json:"used,omitempty"`
-}
-
-// Summary counts the labels.
-func (l *Labels) Summary() LabelSummary {
-	counts := make([]int, len(l.Classes))
-	s := LabelSummary{Points: len(l.Index), Unlabeled: []string{}}
-	for _, c := range l.Index {
-		if c != Unlabeled {
-			counts[c]++
-			s.Labeled++
-		}
-	}
-	for _, n := range counts {
-		if n == 0 {
-			continue
-		}
-		if s.Classes++; s.Classes == 1 || n < s.Fewest {
-			s.Fewest = n
-		}
-		s.Most = max(s.Most, n)
-	}
-	if l.Read != nil && l.Read.Marks != nil {
-		s.Unlabeled = l.Read.Marks
-	}
-	return s
-}
-
-// String is the summary as a line: "130 of 20000 points, 26 classes, 5 a class;
-// unlabeled: −1".
-func (s LabelSummary) String() string {
-	text := fmt.Sprintf("%d of %d points, %s", s.Labeled, s.Points, s.classes())
-	if len(s.Unlabeled) > 0 {
-		marks := slices.Clone(s.Unlabeled)
-		for i, m := range marks {
-			if digits, ok := strings.CutPrefix(m, "-"); ok {
-				marks[i] = "−" + digits
-			}
-		}
-		text += "; unlabeled: " + strings.Join(marks, ", ")
-	}
-	if s.Used != nil {
-		text += fmt.Sprintf("; used: %d, %s", s.Used.Labeled, s.Used.classes())
-	}
-	return text
-}
-
-// classes writes the number of classes and of labels in each.
-func (s LabelSummary) classes() string {
-	text := fmt.Sprintf("%d classes", s.Classes)
-	if s.Classes == 1 {
-		text = "1 class"
-	}
-	switch {
-	case s.Classes == 0:
-		return text
-	case s.Fewest == s.Most:
-		return fmt.Sprintf("%s, %d a class", text, s.Most)
-	}
-	return fmt.Sprintf("%s, %d to %d a class", text, s.Fewest, s.Most)
-}
-
 // mostOfComplete is the share of one class from which on a y without unlabeled points
 // may have a class that means unlabeled.
 const mostOfComplete = 0.8
 
-// Warnings returns what may be mistakes in labels to learn from: those of the file they
-// were read from; −1, 0 and 1 together; a class that holds more than four fifths of
-// labels of all points; and, unless some were drawn or a mark was given, labels of all points.
+// Warnings returns possible mistakes in labels to learn from: the warnings from the file they were
+// read from; −1, 0 and 1 together; and, where every point has a label and no mark was given, a
+// class with more than four fifths of them, or the fact itself unless some labels were drawn.
 func (l *Labels) Warnings(drawn bool) []string {
 	var out []string
-	given, marks := false, []string(nil)
+	given := false
+	marks := []string(nil)
 	if l.Read != nil {
-		out, given, marks = slices.Clone(l.Read.Warnings), l.Read.given, l.Read.Marks
+		out = slices.Clone(l.Read.Warnings)
+		given = l.Read.given
+		marks = l.Read.Marks
 	}
+
 	s := l.Summary()
 	if !given && l.Names == nil {
 		switch {
 		case slices.Equal(l.Classes, []int64{0, 1}) && slices.Equal(marks, []string{"-1"}):
-			out = append(out, "−1, 0 and 1 occur together: −1 marks unlabeled points, 0 and 1 are classes; if 0 marks unlabeled points and −1 is a class, give --unlabeled 0")
+			out = append(out, fmt.Sprintf("−1, 0 and 1 occur together: −1 marks unlabeled points, 0 and 1 "+
+				"are classes; if 0 marks unlabeled points and −1 is a class, give %s 0",
+				param.Name("unlabeled")))
 		case slices.Equal(l.Classes, []int64{-1, 0, 1}) && marks == nil:
-			out = append(out, "−1, 0 and 1 occur together and are three classes; if 0 marks unlabeled points, give --unlabeled 0")
+			out = append(out, fmt.Sprintf("−1, 0 and 1 occur together and are three classes; if 0 marks "+
+				"unlabeled points, give %s 0", param.Name("unlabeled")))
 		}
 	}
+
+	// A y without unlabeled points may have a class that means unlabeled.
 	full := s.Labeled == s.Points
 	if top := l.top(); full && !given && s.Classes > 1 && float64(s.Most) > mostOfComplete*float64(s.Points) {
-		out = append(out, fmt.Sprintf("class %s has %d of %d points and none is unlabeled; if %s marks unlabeled points, give --unlabeled %s", top, s.Most, s.Points, top, top))
+		out = append(out, fmt.Sprintf("class %s has %d of %d points and none is unlabeled; if %s "+
+			"marks unlabeled points, give %s %s", top, s.Most, s.Points, top, param.Name("unlabeled"), top))
 	} else if full && !drawn && !given {
-		out = append(out, "every point has a label; if a value marks unlabeled points, give it with --unlabeled, and --labels N uses some of the labels only")
+		out = append(out, fmt.Sprintf("every point has a label; if a value marks unlabeled points, give it "+
+			"with %s, and %s N uses some of the labels only", param.Name("unlabeled"), param.Name("labels")))
 	}
+
 	if s.Labeled >= 10 && s.Classes == s.Labeled {
-		out = append(out, fmt.Sprintf("each of the %d labels is a class of its own; are they ids?", s.Labeled))
+		out = append(out, fmt.Sprintf("each of the %d labels is a class of its own; are they ids?",
+			s.Labeled))
 	}
 	return out
 }
@@ -137,6 +78,7 @@ func (l *Labels) top() string {
 			counts[c]++
 		}
 	}
+
 	if len(counts) == 0 {
 		return ""
 	}

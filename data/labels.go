@@ -27,16 +27,19 @@ type Labels struct {
 // NewLabels makes Labels from one class value a point; points where labeled is
 // false have none. A nil labeled means that every point has its label.
 func NewLabels(values []int64, labeled []bool) *Labels {
-	l, room := &Labels{Index: make([]int32, len(values))}, 1<<12
+	l := &Labels{Index: make([]int32, len(values))}
+	room := 1 << 12
 	for i, v := range values {
 		if labeled != nil && !labeled[i] {
 			continue
 		}
-		if l.Classes = append(l.Classes, v); len(l.Classes) >= room { // mostly values that were met before
+		// Most values occurred before; thin them out when they have doubled.
+		if l.Classes = append(l.Classes, v); len(l.Classes) >= room {
 			l.Classes = distinct(l.Classes)
 			room = max(room, 2*len(l.Classes))
 		}
 	}
+
 	l.Classes = slices.Clip(distinct(l.Classes))
 	for i, v := range values {
 		l.Index[i] = Unlabeled
@@ -45,11 +48,12 @@ func NewLabels(values []int64, labeled []bool) *Labels {
 			l.Index[i] = int32(p)
 		}
 	}
+
 	return l
 }
 
-// NewNamedLabels makes Labels of classes with the given names, of which codes are
-// positions, or [Unlabeled]. Names need not be sorted or in use, but must differ.
+// NewNamedLabels makes Labels of classes with the given names. codes are positions in names, or
+// [Unlabeled]. Names need not be sorted or in use, but must differ.
 func NewNamedLabels(names []string, codes []int32) *Labels {
 	used := make([]bool, len(names))
 	for _, c := range codes {
@@ -57,24 +61,29 @@ func NewNamedLabels(names []string, codes []int32) *Labels {
 			used[c] = true
 		}
 	}
+
 	l := &Labels{Index: make([]int32, len(codes)), Names: []string{}}
 	for c, name := range names {
 		if used[c] {
 			l.Names = append(l.Names, name)
 		}
 	}
+
 	slices.Sort(l.Names)
+	// Old positions become positions among the sorted names in use.
 	to := make([]int32, len(names))
 	for c, name := range names {
 		p, _ := slices.BinarySearch(l.Names, name)
 		to[c] = int32(p)
 	}
+
 	for i, c := range codes {
 		l.Index[i] = Unlabeled
 		if c != Unlabeled {
 			l.Index[i] = to[c]
 		}
 	}
+
 	l.number()
 	return l
 }
@@ -115,7 +124,8 @@ func ClassList(classes []int64, names []string) any {
 // order, and behind them those classes that the others lack. Classes are the same
 // if their names are; the names of integers are their digits.
 func (l *Labels) Recode(classes []int64, names []string) *Labels {
-	out := &Labels{Classes: slices.Clone(classes), Names: slices.Clone(names), Index: make([]int32, len(l.Index)), Read: l.Read}
+	out := &Labels{Classes: slices.Clone(classes), Names: slices.Clone(names),
+		Index: make([]int32, len(l.Index)), Read: l.Read}
 	named := names != nil || l.Names != nil
 	if named && names == nil {
 		out.Names = make([]string, len(classes))
@@ -123,6 +133,8 @@ func (l *Labels) Recode(classes []int64, names []string) *Labels {
 			out.Names[c] = ClassName(classes, nil, int32(c))
 		}
 	}
+
+	// Find each class among the others, or put it behind them.
 	at := make(map[string]int32, len(classes))
 	for c := range classes {
 		at[ClassName(classes, names, int32(c))] = int32(c)
@@ -141,6 +153,7 @@ func (l *Labels) Recode(classes []int64, names []string) *Labels {
 		}
 		to[c] = p
 	}
+
 	if named {
 		out.number()
 	}
@@ -150,6 +163,7 @@ func (l *Labels) Recode(classes []int64, names []string) *Labels {
 			out.Index[i] = to[c]
 		}
 	}
+
 	return out
 }
 
@@ -165,6 +179,7 @@ func Align(a, b *Labels) (*Labels, *Labels) {
 			names = append(names, l.Name(int32(c)))
 		}
 	}
+
 	slices.Sort(names)
 	all := &Labels{Names: slices.Compact(names)}
 	all.number()
@@ -222,6 +237,8 @@ func (l *Labels) Draw(count int, seed uint64) (*Labels, error) {
 	if count < 1 || count > len(rows) {
 		return nil, fmt.Errorf("data: cannot draw %d labeled points from %d", count, len(rows))
 	}
+
+	// The first steps of a Fisher–Yates shuffle.
 	rng := rand.New(rand.NewPCG(seed, 0x6c61626c<<32+uint64(count))) // "labl"
 	for i := range count {
 		j := i + rng.IntN(len(rows)-i)
@@ -230,10 +247,10 @@ func (l *Labels) Draw(count int, seed uint64) (*Labels, error) {
 	return l.Keep(rows[:count]), nil
 }
 
-// DrawEach returns Labels in which count labeled points of every class, drawn uniformly
-// without replacement by seed, keep their label. Of a class of at most count points all
-// but one do, and the only point of a class does; the classes of these are returned,
-// positions in Classes.
+// DrawEach returns Labels in which count labeled points of every class, drawn uniformly without
+// replacement by seed, keep their label. A class of at most count points keeps all labels but one,
+// so that one can be tested, and the only point of a class keeps its label; these classes are
+// returned as short, positions in Classes.
 func (l *Labels) DrawEach(count int, seed uint64) (drawn *Labels, short []int32, err error) {
 	if count < 1 {
 		return nil, nil, fmt.Errorf("data: cannot draw %d labeled points of each class", count)
@@ -244,6 +261,8 @@ func (l *Labels) DrawEach(count int, seed uint64) (drawn *Labels, short []int32,
 			of[c] = append(of[c], i)
 		}
 	}
+
+	// The first steps of a Fisher–Yates shuffle of each class.
 	rng := rand.New(rand.NewPCG(seed, 0x65616368<<32+uint64(count))) // "each"
 	var kept []int
 	for c, rows := range of {
@@ -258,5 +277,6 @@ func (l *Labels) DrawEach(count int, seed uint64) (drawn *Labels, short []int32,
 		}
 		kept = append(kept, rows[:take]...)
 	}
+
 	return l.Keep(kept), short, nil
 }

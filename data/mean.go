@@ -15,7 +15,8 @@ func Mean(x Points) []float64 {
 	const grain = 4096
 	parts := make([][]float64, par.Chunks(n, grain))
 	par.For(n, grain, func(lo, hi int) {
-		sum, row := make([]float64, d), make([]float64, d)
+		sum := make([]float64, d)
+		row := make([]float64, d)
 		for i := lo; i < hi; i++ {
 			RowTo(row, x, i)
 			for j, v := range row {
@@ -25,6 +26,7 @@ func Mean(x Points) []float64 {
 		Release(x, lo, hi)
 		parts[lo/grain] = sum
 	})
+
 	mean := make([]float64, d)
 	for _, part := range parts {
 		for j, v := range part {
@@ -43,6 +45,7 @@ func sparseMean(x *sparse.CSR) []float64 {
 			mean[j] += x.Val[p]
 		}
 	}
+
 	for j := range mean {
 		mean[j] /= float64(x.Rows)
 	}

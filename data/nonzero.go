@@ -13,16 +13,20 @@ func ToSparse(x Points) *sparse.CSR {
 	}
 	n, d := x.Dims()
 	m := &sparse.CSR{Rows: n, Cols: d, Ptr: make([]int64, n+1), Val: []float64{}}
+
+	// Nothing is known of the number of entries, so the slices grow.
 	row := make([]float64, d)
 	for i := range n {
 		RowTo(row, x, i)
 		for j, v := range row {
 			if v != 0 {
-				m.Col, m.Val = append(m.Col, int32(j)), append(m.Val, v)
+				m.Col = append(m.Col, int32(j))
+				m.Val = append(m.Val, v)
 			}
 		}
 		m.Ptr[i+1] = int64(len(m.Col))
 	}
+
 	return m
 }
 

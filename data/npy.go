@@ -35,6 +35,7 @@ func readPointsNPY(src *source, opt ReadOptions) (Points, string, error) {
 			return x, src.path, err
 		}
 	}
+
 	a, what, err := readNPY(src, "", "", opt.Limit)
 	if err != nil {
 		return nil, what, err
@@ -53,6 +54,8 @@ func mappedPoints(path string, h *npy.Header, raw []byte) (Points, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// Points of other types are converted, so the file is read.
 	switch h.DType {
 	case "float16":
 		return newStored(path, Float16, n, d, raw), nil
@@ -65,6 +68,7 @@ func mappedPoints(path string, h *npy.Header, raw []byte) (Points, error) {
 	case "uint8":
 		return &Dense[uint8]{n, d, raw}, nil
 	}
+
 	return nil, nil
 }
 
@@ -100,6 +104,7 @@ func readPointsNPZ(src *source, opt ReadOptions) (Points, string, error) {
 			return x, src.path, nil
 		}
 	}
+
 	a, what, err := readNPZ(src, opt.Key, "X", opt.Limit)
 	if err != nil {
 		return nil, "", err
@@ -122,19 +127,23 @@ func pickKey(a *npy.Archive, key, usual string) (string, error) {
 	case len(names) == 0:
 		return "", fmt.Errorf("%s: the archive holds no arrays", a.Path())
 	}
+
+	// The error lists the arrays that there are.
 	var list []string
 	for _, n := range names[:min(len(names), 20)] {
 		if h, err := a.Header(n); err == nil {
 			list = append(list, fmt.Sprintf("%q (%s)", n, h))
 		}
 	}
+
 	if len(names) > len(list) {
 		list = append(list, "…")
 	}
 	if key == "" {
 		key = usual
 	}
-	return "", fmt.Errorf("%s: no array %q; there are %s: name one as %s:KEY", a.Path(), key, strings.Join(list, ", "), a.Path())
+	return "", fmt.Errorf("%s: no array %q; there are %s: name one as %s:KEY", a.Path(), key,
+		strings.Join(list, ", "), a.Path())
 }
 
 // pointShape returns the number of points in an array and their dimension: the product of
@@ -143,7 +152,8 @@ func pointShape(what string, shape []int) (n, d int, err error) {
 	if len(shape) == 0 {
 		return 0, 0, fmt.Errorf("%s: it is a single number, want points as rows", what)
 	}
-	n, d = shape[0], 1
+	n = shape[0]
+	d = 1
 	for _, s := range shape[1:] {
 		if s == 0 {
 			d = 0
@@ -151,19 +161,21 @@ func pointShape(what string, shape []int) (n, d int, err error) {
 		}
 		d *= s
 	}
+
 	if n == 0 || d == 0 {
-		return 0, 0, fmt.Errorf("%s: its shape is %v; at least one row and one column are needed", what, shape)
+		return 0, 0, fmt.Errorf("%s: its shape is %v; at least one row and one column are needed",
+			what, shape)
 	}
 	return n, d, nil
 }
 
-// toPoints makes points of an array, the values of which it does not check. what names it
-// in errors.
+// toPoints makes points of an array. It does not check the values. what names the array in errors.
 func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
 	n, d, err := pointShape(what, a.Shape)
 	if err != nil {
 		return nil, err
 	}
+
 	switch v := a.Data.(type) {
 	case []npy.Half:
 		return newStored(what, Float16, n, d, numbers.Bytes(v)), nil
@@ -176,6 +188,8 @@ func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
 	case []float64:
 		return &Dense[float64]{n, d, v}, nil
 	}
+
+	// Other integers become float64, in memory of their own.
 	if need := 16 * int64(a.Len()); limit > 0 && need > limit {
 		return nil, &npy.LimitError{What: what, Need: need, Limit: limit}
 	}

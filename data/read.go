@@ -26,13 +26,14 @@ type ReadOptions struct {
 	// that does not use the last ones. Default: the largest index in the file.
 	Columns int
 	// Unchecked values of dense points may be NaN, infinite or of any size, and are not looked
-	// at: whoever reads mapped rows checks them by [CheckFinite]. Default: they are checked.
+	// at: the caller checks mapped rows by [CheckFinite] when it reads them. Default: they are
+	// checked.
 	Unchecked bool
 	// Table says what the columns of a csv file are, and keeps those that are no
 	// coordinates. Default: all are coordinates.
 	Table *TableColumns
-	// Points is the number of points, and IDs are their names, nil if they have none: what
-	// rows of a table of values are joined with. Default: not known.
+	// Points is the number of points, and IDs are their names, nil if they have none. Rows of a
+	// table of values are joined with them. Default: not known.
 	Points int
 	IDs    *IDs
 	// File, if not nil, gets notes and warnings on how a table of values was understood.
@@ -69,7 +70,7 @@ func ReadPoints(path string, opt ReadOptions) (Points, error) {
 	return src.points(opt)
 }
 
-// points reads what [ReadPoints] returns, from a source that nothing was read of.
+// points is [ReadPoints] for a source that nothing was read of.
 func (s *source) points(opt ReadOptions) (Points, error) {
 	x, what, err := s.load(opt)
 	if err != nil {
@@ -84,7 +85,7 @@ func (s *source) points(opt ReadOptions) (Points, error) {
 	return x, nil
 }
 
-// load reads points whose values are not checked, with their name for errors.
+// load reads points without a check of their values, and returns their name for errors.
 func (s *source) load(opt ReadOptions) (x Points, what string, err error) {
 	if s.format.points != nil {
 		x, what, err = s.format.points(s, opt)
@@ -94,6 +95,7 @@ func (s *source) load(opt ReadOptions) (x Points, what string, err error) {
 			x, err = toPoints(what, a, opt.Limit)
 		}
 	}
+
 	if err != nil {
 		return nil, "", err
 	}
@@ -103,8 +105,8 @@ func (s *source) load(opt ReadOptions) (x Points, what string, err error) {
 	return x, what, nil
 }
 
-// checkValues is [CheckFinite] for what load returned; the readers of text and of sparse
-// points have checked them.
+// checkValues is [CheckFinite] for the points that load returned. The readers of text and of sparse
+// points have checked for NaN and infinities.
 func (s *source) checkValues(what string, x Points) error {
 	if _, ok := x.(*sparse.CSR); !ok && !s.format.text {
 		if err := checkFinite(what, x); err != nil {
@@ -120,14 +122,15 @@ const (
 	minMagnitude = 1e-150
 )
 
-// checkMagnitude returns an error for finite points with a value beyond ±1e150, or of
-// which all are within ±1e-150 and not all zero. It reads float64 points once.
+// checkMagnitude returns an error for finite points with a value beyond ±1e150, or with all values
+// within ±1e-150 and not all zero. It reads float64 points once.
 func checkMagnitude(what string, x Points) error {
 	var top float64
 	var err error
 	inRows := func(cols, first int) func(i int) string {
 		return func(i int) string { return fmt.Sprintf("row %d, column %d", first+i/cols, i%cols) }
 	}
+	// Only float64 holds such values.
 	switch x := x.(type) {
 	case *Dense[float64]:
 		top, err = largest(what, x.Data, inRows(x.Cols, 0))
@@ -144,8 +147,10 @@ func checkMagnitude(what string, x Points) error {
 			return err
 		})
 	}
+
 	if err == nil && top > 0 && top < minMagnitude {
-		err = fmt.Errorf("%s: the largest value is %g; values within ±%g have squares that vanish: scale the points", what, top, minMagnitude)
+		err = fmt.Errorf("%s: the largest value is %g; values within ±%g have squares that vanish: "+
+			"scale the points", what, top, minMagnitude)
 	}
 	return err
 }
@@ -162,6 +167,8 @@ func largest(what string, values []float64, place func(i int) string) (float64, 
 		}
 		tops[lo/grain] = top
 	})
+
+	// The first chunk with a value that is too large holds the first such value.
 	var top float64
 	for c, t := range tops {
 		top = max(top, t)
@@ -170,15 +177,17 @@ func largest(what string, values []float64, place func(i int) string) (float64, 
 		}
 		for i := c * grain; ; i++ {
 			if math.Abs(values[i]) > maxMagnitude {
-				return top, fmt.Errorf("%s: %s is %g; values beyond ±%g have squares that overflow: scale the points", what, place(i), values[i], maxMagnitude)
+				return top, fmt.Errorf("%s: %s is %g; values beyond ±%g have squares that overflow: "+
+					"scale the points", what, place(i), values[i], maxMagnitude)
 			}
 		}
 	}
+
 	return top, nil
 }
 
-// CheckFinite returns an error for the first value of x that is NaN or infinite, and
-// for values whose squares overflow or all vanish; what names x in it.
+// CheckFinite returns an error for the first value of x that is NaN or infinite, and for values
+// with squares that overflow or all vanish; what names x in it.
 func CheckFinite(what string, x Points) error {
 	if err := checkFinite(what, x); err != nil {
 		return err
@@ -197,10 +206,12 @@ func checkFinite(what string, x Points) error {
 	case *sparse.CSR:
 		for p, v := range x.Val {
 			if v*0 != 0 {
-				return fmt.Errorf("%s: stored value %d, of column %d, is %v; every value must be finite: remove or impute it", what, p, x.Col[p], v)
+				return fmt.Errorf("%s: stored value %d, of column %d, is %v; every value must be "+
+					"finite: remove or impute it", what, p, x.Col[p], v)
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -215,8 +226,10 @@ func finite[T float32 | float64](what string, x *Dense[T]) error {
 			}
 		}
 	})
+
 	if b >= 0 {
-		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: remove or impute it", what, b/x.Cols, b%x.Cols, x.Data[b])
+		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: remove or impute it",
+			what, b/x.Cols, b%x.Cols, x.Data[b])
 	}
 	return nil
 }

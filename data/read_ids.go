@@ -35,6 +35,7 @@ func ReadIDs(path string, limit int64) (*IDs, error) {
 			paths = found.Paths
 		}
 	}
+
 	r := &idReader{limit: limit}
 	for _, p := range paths {
 		if err := r.file(p); err != nil {
@@ -59,6 +60,7 @@ func TableIDs(path string, limit int64) (*IDs, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	name := labelcells.IDColumn(t.Names(), "")
 	if err := t.Close(); err != nil || name == "" {
 		return nil, err
@@ -83,6 +85,7 @@ func UsualIDs(paths []string, limit int64) (*IDs, string, error) {
 			return nil, "", err
 		}
 	}
+
 	ids, err := NewIDs(fmt.Sprintf("%s: column %s", shards.Names(paths).Range(), column), r.ids)
 	return ids, column, err
 }
@@ -109,14 +112,18 @@ func (r *idReader) file(path string) error {
 		return err
 	}
 	defer src.Close()
+
 	switch {
 	case src.format.table && (src.key != "" || src.format.name != FormatCSV || isTable(src)):
 		return r.column(src)
 	case src.format.table:
 		return r.lines(src)
 	case src.format.array == nil || src.key != "" && !src.format.keys:
-		return src.fault("it is %s, of which ids are not read; give strings or integers in .npy, text with one id a line, or a table as FILE:COLUMN", src.format.name)
+		return src.fault("it is %s, of which ids are not read; give strings or integers in .npy, "+
+			"text with one id a line, or a table as FILE:COLUMN", src.format.name)
 	}
+
+	// Strings or integers of an array.
 	a, what, err := src.format.array(src, src.key, "id", r.limit)
 	if err != nil {
 		return err
@@ -131,12 +138,14 @@ func (r *idReader) file(path string) error {
 			return err
 		}
 		if c.Labeled != nil {
-			return fmt.Errorf("%s: row %d is NaN; every point needs an id", what, slices.Index(c.Labeled, false))
+			return fmt.Errorf("%s: row %d is NaN; every point needs an id", what,
+				slices.Index(c.Labeled, false))
 		}
 		for _, v := range c.Values {
 			texts = append(texts, fmt.Sprint(v))
 		}
 	}
+
 	for _, text := range texts {
 		if err := r.add(what, text); err != nil {
 			return err
@@ -159,6 +168,7 @@ func (r *idReader) lines(src *source) error {
 		if len(line) >= 2 && line[0] == '"' && line[len(line)-1] == '"' {
 			line = line[1 : len(line)-1]
 		}
+		// A usual name of a column in the first line is a header.
 		if first && labelcells.IsIDName(string(line)) {
 			continue
 		}
@@ -175,16 +185,21 @@ func (r *idReader) column(src *source) error {
 		return err
 	}
 	defer t.Close()
+
+	// The column is named, or has a usual name.
 	name := src.key
 	if name == "" {
 		columns := t.Names()
 		if name = labelcells.IDColumn(columns, ""); name == "" {
-			return src.fault("which column holds the ids, %s? Name it as %s:COLUMN", strings.Join(columns[:min(20, len(columns))], ", "), src.path)
+			return src.fault("which column holds the ids, %s? Name it as %s:COLUMN",
+				strings.Join(columns[:min(20, len(columns))], ", "), src.path)
 		}
 	}
+
 	if err := t.Choose(table.Column{Name: name, Kind: table.Text}); err != nil {
 		return err
 	}
+
 	for {
 		b, err := t.Next()
 		if err == io.EOF {
@@ -193,6 +208,7 @@ func (r *idReader) column(src *source) error {
 		if err != nil {
 			return err
 		}
+
 		for i, id := range b.Values[0].Texts {
 			if b.Values[0].Missing(i) {
 				return fmt.Errorf("%s: the id is missing; every point needs one", b.Place(i))

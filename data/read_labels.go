@@ -16,14 +16,14 @@ type LabelOptions struct {
 	// error is an *npy.LimitError. Default: no bound.
 	Limit int64
 	// Unlabeled are the values, integers or text, that mark a point without label.
-	// Default: −1, but not in svmlight files, where −1 is a class, nor in floats of
-	// which one is NaN; and the texts "none", "na" and "n/a" in any case, with a warning.
+	// Default: −1, but not in svmlight files, where −1 is a class, nor among floats if
+	// one of them is NaN; and the texts "none", "na" and "n/a" in any case, with a warning.
 	Unlabeled []string
 	// NoUnlabeled makes all these values classes. NaN, null, "?" and no text mark
 	// points without label all the same.
 	NoUnlabeled bool
 	// Points is the number of points, and IDs are their names, nil if they have
-	// none: what the rows of a table are joined with. Default: not known.
+	// none. Rows of a table are joined with them. Default: not known.
 	Points int
 	IDs    *IDs
 }
@@ -32,15 +32,15 @@ type LabelOptions struct {
 // format follows from the content of the file:
 //
 //   - .npy, .npz and idx: integers, bool (0 and 1), strings, or floats that are
-//     integers or NaN for no label; one dimension, or two of which one is 1.
+//     integers or NaN for no label; one dimension, or two with one extent of 1.
 //   - svmlight: the labels in front of the lines.
 //   - text: one label a line, with or without a line that names the column; an empty
 //     line is a point without label, but not at the end. Lines that begin with #
 //     are skipped.
 //   - tables (csv, JSON Lines and parquet): a column of labels, and one of ids that
 //     tells the point of each row. Points that are not listed have no label. Ids are
-//     those in opt.IDs, or numbers of points from 0. Without a column of ids row i is
-//     of point i. The columns are named as "labels.csv:LABEL" or
+//     names in opt.IDs, or numbers of points from 0. Without a column of ids row i belongs
+//     to point i. The columns are named as "labels.csv:LABEL" or
 //     "labels.csv:ID,LABEL", or found by usual names ("label", "class", "target", …;
 //     "id", "key", "path", "name", …); of two columns without names the first is the id.
 //
@@ -78,7 +78,7 @@ func (s *source) cells(opt *LabelOptions, f *labelcells.Notes) (*labelcells.Cell
 	return labelcells.FromArray(what, a)
 }
 
-// newMarker returns what marks rows without label.
+// newMarker returns the marker that recognizes rows without label.
 func newMarker(opt *LabelOptions, classMinusOne bool) *labelcells.Marker {
 	return labelcells.NewMarker(opt.Unlabeled, opt.NoUnlabeled, classMinusOne)
 }
@@ -95,6 +95,7 @@ func labelsOf(path string, c *labelcells.Cells, m *labelcells.Marker, f *labelce
 	} else {
 		l = NewLabels(got.Values, got.Labeled)
 	}
+
 	l.Read = &LabelFile{Path: path, Marks: m.Seen, Notes: f.Notes, Warnings: f.Warnings, given: m.Given}
 	return l, nil
 }

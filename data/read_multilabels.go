@@ -12,7 +12,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
-// MultiLabels say which of m labels each of n points has.
+// MultiLabels holds which of m labels each of n points has.
 type MultiLabels struct {
 	// Y is the n×m block of a file of numbers as it is, or 1 for a label that a
 	// point has and 0 for one that it lacks. NaN is an entry that is not known.
@@ -22,8 +22,8 @@ type MultiLabels struct {
 	Values []int64
 }
 
-// Ordered returns labels that have Values with the columns in another order. A label
-// that is not among Values is one that no point has.
+// Ordered returns labels that have Values with the columns in another order. No point has a label
+// that is not among Values.
 func (m *MultiLabels) Ordered(order []int64) *MultiLabels {
 	n, _ := m.Y.Dims()
 	out := mat.NewDense(n, len(order), nil)
@@ -35,20 +35,21 @@ func (m *MultiLabels) Ordered(order []int64) *MultiLabels {
 			}
 		}
 	}
+
 	return &MultiLabels{Y: out, Values: order}
 }
 
-// ReadMultiLabels reads points' labels, of which each may have several. The format
-// follows from the content of the file:
+// ReadMultiLabels reads any number of labels for each point. The format follows from the
+// content of the file:
 //
 //   - .npy, .npz and idx, as [ReadValues] does: a column a label.
 //   - svmlight: integers with commas between, "1,5,7", in front of the lines. A
 //     line that begins with a blank has none of the labels, as scikit-learn writes
-//     it, and nan stands for a point whose labels are not known. The columns are
-//     the labels that occur.
+//     it, and nan stands for a point with unknown labels. The columns are the labels
+//     that occur.
 //
-// What the numbers of a block may be is not checked. Errors, compression and keys
-// are those of ReadValues.
+// The numbers of a block are not checked. Errors, compression and keys are as in
+// [ReadValues].
 func ReadMultiLabels(path string, opt ReadOptions) (*MultiLabels, error) {
 	src, key, err := openKey(path, opt.Key)
 	if err != nil {
@@ -66,8 +67,8 @@ func ReadMultiLabels(path string, opt ReadOptions) (*MultiLabels, error) {
 	return &MultiLabels{Y: y}, nil
 }
 
-// labelLists are the labels of rows, one after the other; row i has those from
-// starts[i] to starts[i+1].
+// labelLists holds the labels of rows, one after the other; row i has the labels from starts[i] to
+// starts[i+1].
 type labelLists struct {
 	labels []int64
 	starts []int
@@ -91,13 +92,16 @@ func readLabelLists(src *source, limit int64) (*labelLists, error) {
 		if err != nil {
 			return nil, err
 		}
+
+		// Integers with commas between, each once.
 		from := len(out.labels)
 		known := string(label) != "nan"
 		for rest := label; known && len(label) > 0; {
 			part, after := fields.Cut(rest, ',')
 			v, ok := fields.Integer(part)
 			if !ok {
-				return nil, l.Fault("the labels of row %d are %s; they must be integers with commas between, or nan if they are not known", at, fields.Quote(label))
+				return nil, l.Fault("the labels of row %d are %s; they must be integers with commas "+
+					"between, or nan if they are not known", at, fields.Quote(label))
 			}
 			out.labels = append(out.labels, v)
 			if len(part) == len(rest) {
@@ -105,6 +109,7 @@ func readLabelLists(src *source, limit int64) (*labelLists, error) {
 			}
 			rest = after
 		}
+
 		set := out.labels[from:]
 		slices.Sort(set)
 		for p := range set {
@@ -112,8 +117,11 @@ func readLabelLists(src *source, limit int64) (*labelLists, error) {
 				return nil, l.Fault("row %d has the label %d twice", at, set[p])
 			}
 		}
-		out.starts, out.known = append(out.starts, len(out.labels)), append(out.known, known)
-		if need := 8*int64(len(out.labels)+len(out.starts)) + int64(len(out.known)); limit > 0 && need > limit {
+
+		out.starts = append(out.starts, len(out.labels))
+		out.known = append(out.known, known)
+		if need := 8*int64(len(out.labels)+len(out.starts)) + int64(len(out.known)); limit > 0 &&
+			need > limit {
 			return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
 		}
 	}
@@ -124,13 +132,16 @@ func (r *labelLists) block(src *source, limit int64) (*MultiLabels, error) {
 	values := slices.Clone(r.labels)
 	slices.Sort(values)
 	values = slices.Clip(slices.Compact(values))
-	n, m := len(r.known), len(values)
+	n := len(r.known)
+	m := len(values)
 	if m == 0 {
 		return nil, src.fault("no point has a label")
 	}
 	if need := 8 * int64(n) * int64(m); limit > 0 && need > limit {
 		return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
 	}
+
+	// A row with unknown labels is NaN throughout.
 	y := mat.NewDense(n, m, nil)
 	for i := range n {
 		row := y.RawRowView(i)
@@ -144,6 +155,7 @@ func (r *labelLists) block(src *source, limit int64) (*MultiLabels, error) {
 			row[j] = 1
 		}
 	}
+
 	return &MultiLabels{Y: y, Values: values}, nil
 }
 
@@ -159,5 +171,6 @@ func svmlightLabel(l *fields.Lines, line []byte, row int) (label, rest []byte, e
 	case l.Indented:
 		return nil, line, nil
 	}
-	return nil, nil, l.Fault("row %d begins with %s, want a label before the first index:value; write 0 if there is none", row, fields.Quote(label))
+	return nil, nil, l.Fault("row %d begins with %s, want a label before the first index:value; "+
+		"write 0 if there is none", row, fields.Quote(label))
 }

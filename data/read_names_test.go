@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/param"
 )
 
 // write makes a file in a new folder and returns its path.
@@ -110,7 +111,7 @@ func TestReadNamesErrors(t *testing.T) {
 		{"y.txt", "cat\nd\xffg\ncat\n", LabelOptions{}, []string{"line 2", `"d\xffg"`, "UTF-8"}},
 		{"y.csv", "id,label\na,x\na,y\n", LabelOptions{IDs: fourIDs}, []string{"line 2", `"a" is "x"`, "line 3", `"y"`}},
 		{"y.csv", "id,label\nq,x\nr,y\n", LabelOptions{IDs: fourIDs}, []string{"none of the 2 ids", `"q", "r"`, `"a"`}},
-		{"y.csv", "id,label\nq,x\n", LabelOptions{Points: 4}, []string{`"q"`, "line 2", "--ids"}},
+		{"y.csv", "id,label\nq,x\n", LabelOptions{Points: 4}, []string{`"q"`, "line 2", "ids"}},
 		{"y.csv", "id,label\n4,x\n", LabelOptions{Points: 4}, []string{"the id 4", "0 to 3"}},
 		{"y.csv", "id,label\n1,x\n", LabelOptions{}, []string{"not known how many"}},
 		{"y.csv", "id,label\n,x\n", LabelOptions{IDs: fourIDs}, []string{"line 2", "id is missing"}},
@@ -346,7 +347,7 @@ func TestSuspects(t *testing.T) {
 	if said := table.Suspects(x, labels.Keep([]int{0, 1, 2, 3})); len(said) != 1 {
 		t.Errorf("of four labels: %q", said)
 	}
-	if said := table.Suspects(x, nil); len(said) != 1 || !strings.Contains(said[0], "--label target") {
+	if said := table.Suspects(x, nil); len(said) != 1 || !strings.Contains(param.Plain(said[0]), "label target") {
 		t.Errorf("without labels: %q", said)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/internal/num/numbers"
+	"github.com/bigfit/bigfit/param"
 )
 
 // tablePoints are points on the way from a table.
@@ -68,6 +69,7 @@ func (t *tablePoints) read(src *source, opt *ReadOptions) error {
 	if guess > 0 && (opt.Limit <= 0 || 8*guess <= opt.Limit) {
 		t.doubles = make([]float64, 0, guess)
 	}
+
 	for {
 		b, err := r.Next()
 		if err == io.EOF {
@@ -79,7 +81,9 @@ func (t *tablePoints) read(src *source, opt *ReadOptions) error {
 		if err != nil {
 			return err
 		}
-		need := 8*int64(len(t.doubles)) + 4*int64(len(t.singles)) + 32*int64(len(t.table.ids)+t.table.labels.Len())
+
+		need := 8*int64(len(t.doubles)) + 4*int64(len(t.singles)) +
+			32*int64(len(t.table.ids)+t.table.labels.Len())
 		if opt.Limit > 0 && need > opt.Limit {
 			return &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
 		}
@@ -133,10 +137,14 @@ func (t *tablePoints) coordinate(i int, c table.Column, coordinates int) error {
 		if c.Why != "" {
 			what = c.Why
 		}
-		return fmt.Errorf("%s: column %q is %s, not numbers; leave it out with --drop %s, or name it with --id or --label if it is one of these", t.path, c.Name, what, c.Name)
+		return fmt.Errorf("%s: column %q is %s, not numbers; leave it out with %s %s, or name it with %s "+
+			"or %s if it is one of these",
+			t.path, c.Name, what, param.Name("drop"), c.Name, param.Name("id"), param.Name("label"))
 	case table.FloatList:
 		if coordinates > 1 {
-			return fmt.Errorf("%s: lists of numbers and other columns are left for the coordinates; choose the column of lists with --columns, or leave it out with --drop", t.path)
+			return fmt.Errorf("%s: lists of numbers and other columns are left for the coordinates; "+
+				"choose the column of lists with %s, or leave it out with %s",
+				t.path, param.Name("columns"), param.Name("drop"))
 		}
 		t.width = c.Width
 	default:
@@ -161,7 +169,8 @@ func (t *tablePoints) batch(b *table.Batch) error {
 			case role != roleCoordinate:
 				t.table.add(role, []byte(v.Texts[i]))
 			case v.Missing(i):
-				return fmt.Errorf("%s: column %q is missing; every value must be given: remove or impute it", b.Place(i), t.columns[j].Name)
+				return fmt.Errorf("%s: column %q is missing; every value must be given: remove or impute it",
+					b.Place(i), t.columns[j].Name)
 			case v.Floats != nil:
 				t.doubles = append(t.doubles, v.Floats[i])
 			case v.Float32s != nil:
@@ -174,8 +183,10 @@ func (t *tablePoints) batch(b *table.Batch) error {
 				t.doubles = append(t.doubles, indicator(v.Bools[i]))
 			}
 		}
+
 		t.rows++
 	}
+
 	return nil
 }
 

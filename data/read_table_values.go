@@ -10,12 +10,14 @@ import (
 // as [ReadLabels] does. What marks rows without label is NaN here.
 func readTableValues(src *source, opt ReadOptions) (*mat.Dense, error) {
 	var f labelcells.Notes
-	c, err := readTableLabels(src, &LabelOptions{Key: opt.Key, Limit: opt.Limit, Points: opt.Points, IDs: opt.IDs}, &f)
+	c, err := readTableLabels(src, &LabelOptions{Key: opt.Key, Limit: opt.Limit, Points: opt.Points,
+		IDs: opt.IDs}, &f)
 	if err != nil {
 		return nil, err
 	}
 	if opt.File != nil {
-		opt.File.Notes, opt.File.Warnings = append(opt.File.Notes, f.Notes...), append(opt.File.Warnings, f.Warnings...)
+		opt.File.Notes, opt.File.Warnings = append(opt.File.Notes, f.Notes...), append(opt.File.Warnings,
+			f.Warnings...)
 	}
 	return c.Numbers()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -97,7 +98,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 		return
 	}
 	for _, p := range parts {
-		if !strings.Contains(err.Error(), p) {
+		if !strings.Contains(param.Plain(err.Error()), p) {
 			t.Errorf("error %q does not mention %q", err, p)
 		}
 	}

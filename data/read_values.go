@@ -13,12 +13,15 @@ import (
 )
 
 // ReadValues reads a block of n×m numbers, such as the values of a regression or
-// the scores of classes. The format follows from the content of the file: .npy and
-// .npz with one dimension, which is n×1, or two; idx; or text with one number a
-// line, with or without a line that names the column, lines that begin with #
-// skipped; or a column of a table, of which the name and that of the ids that it is joined by
-// are found or given as [ReadLabels] does. NaN is a value here, and "?" in text stands for it; infinities are
-// errors.
+// the scores of classes. The format follows from the content of the file:
+//
+//   - .npy and .npz with one dimension, which is n×1, or two; and idx;
+//   - text with one number a line, with or without a line that names the column; lines
+//     that begin with # are skipped;
+//   - a column of a table. Its name, and the name of the column of ids, are found or
+//     given as in [ReadLabels].
+//
+// NaN is a value here, and "?" in text stands for it; infinities are errors.
 //
 // Text may be compressed with gzip. The path may end in ":key" to name the array
 // of a .npz file; otherwise it is opt.Key, else "y", else the only one. An error
@@ -34,7 +37,7 @@ func ReadValues(path string, opt ReadOptions) (*mat.Dense, error) {
 	return src.values(opt)
 }
 
-// values reads what [ReadValues] returns, from a source that nothing was read of.
+// values is [ReadValues] for a source that nothing was read of.
 func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	if s.format.values != nil {
 		return s.format.values(s, opt)
@@ -46,15 +49,19 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	if len(a.Shape) < 1 || len(a.Shape) > 2 || a.Len() == 0 {
 		return nil, fmt.Errorf("%s: it is %s, want a vector or a matrix of at least one number", what, a)
 	}
+
 	values, err := a.Float64s()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
+
+	// NaN is a missing value; an infinity is a mistake.
 	rows := a.Shape[0]
 	cols := len(values) / rows
 	for i, v := range values {
 		if math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%s: row %d, column %d is %v; values must be finite, or NaN for none", what, i/cols, i%cols, v)
+			return nil, fmt.Errorf("%s: row %d, column %d is %v; values must be finite, or NaN for none",
+				what, i/cols, i%cols, v)
 		}
 	}
 	return mat.NewDense(rows, cols, values), nil
@@ -72,6 +79,7 @@ func readValueLines(src *source, limit int64) (*mat.Dense, error) {
 		if err != nil {
 			return nil, err
 		}
+		// A number, "?" for NaN, or the name of the column in the first line.
 		v, ok := fields.Number(line)
 		switch {
 		case string(line) == "?":
@@ -86,11 +94,13 @@ func readValueLines(src *source, limit int64) (*mat.Dense, error) {
 		default:
 			return nil, l.Fault("it is %s, want a number", fields.Quote(line))
 		}
+
 		values = append(values, v)
 		if need := 8 * int64(len(values)); limit > 0 && need > limit {
 			return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
 		}
 	}
+
 	if len(values) == 0 {
 		return nil, src.fault("there are no values")
 	}

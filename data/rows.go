@@ -11,11 +11,13 @@ const manyRows = 1 << 22
 // in vain; where only reading tells, as of text, and for short files, of which readers
 // say more, it returns nil.
 func SameRows(x, y string) error {
-	a, b := arrayIn(x, "X"), arrayIn(y, "y")
+	a := arrayIn(x, "X")
+	b := arrayIn(y, "y")
 	if a == nil || b == nil {
 		return nil
 	}
-	n, rows := a.Shape[0], b.Shape[0]
+	n := a.Shape[0]
+	rows := b.Shape[0]
 	if max(n, rows) < manyRows || rows == n || rows == 1 && len(b.Shape) == 2 && b.Shape[1] == n {
 		return nil
 	}
@@ -46,6 +48,7 @@ func arrayIn(path, usual string) *ArrayInfo {
 	if src.format.inspect(src, 0, info) != nil {
 		return nil
 	}
+
 	a := info.Array(key, usual)
 	if info.Extents != nil && key == "" {
 		a = &ArrayInfo{"", "sparse", info.Extents}

@@ -9,8 +9,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// ReadFiles reads the points of several files as one set, the rows of one file after those
-// of another; of one file it is [ReadPoints]. All must have the same number of columns
+// ReadFiles reads the points of several files as one set, the rows of one file after the rows
+// of another; for one file it is [ReadPoints]. All must have the same number of columns
 // and the same element type. Dense points become [Stored] ones, each file in its place;
 // sparse ones are copied, and files in svmlight form count their indices from the same
 // number. A value that is at fault is named by its file and its row there.
@@ -38,13 +38,14 @@ type set struct {
 	check    bool      // values are to be checked
 }
 
-// add reads a file without a look at its values.
+// add reads a file without looking at its values.
 func (s *set) add(path string) error {
 	src, key, err := openKey(path, s.opt.Key)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
+
 	opt := s.opt
 	opt.Key = key
 	if opt.Limit > 0 {
@@ -52,16 +53,19 @@ func (s *set) add(path string) error {
 			return &npy.LimitError{What: path, Need: s.held + src.Size, Limit: s.opt.Limit}
 		}
 	}
+
 	if s.first == "" {
 		s.first = path
 	}
 	if src.format.name == FormatSVMLight {
 		return s.addSVMLight(src)
 	}
+	// All files must be of one kind: sparse, or dense of one width and type.
 	x, what, err := src.load(opt)
 	if err != nil {
 		return err
 	}
+
 	s.check = s.check || !src.format.text
 	if m, ok := x.(*sparse.CSR); ok {
 		return s.addSparse(src, m)
@@ -74,6 +78,7 @@ func (s *set) add(path string) error {
 	} else if s.sparse != nil || s.svmlight != nil {
 		return s.differs(what, one.Cols, one.kind.String())
 	}
+
 	s.held += one.Held()
 	s.stored = append(s.stored, one)
 	return nil
@@ -91,6 +96,7 @@ func asStored(what string, x Points) *Stored {
 	case *Dense[uint8]:
 		return newStored(what, Uint8, x.Rows, x.Cols, x.Data)
 	}
+
 	panic(fmt.Sprintf("data: unknown point set %T", x))
 }
 
@@ -99,13 +105,16 @@ func (s *set) differs(what string, columns int, kind string) error {
 	cols, first := 0, "sparse"
 	switch {
 	case len(s.stored) > 0:
-		cols, first = s.stored[0].Cols, s.stored[0].kind.String()
+		cols = s.stored[0].Cols
+		first = s.stored[0].kind.String()
 	case len(s.sparse) > 0:
 		cols = s.sparse[0].Cols
 	default:
-		return fmt.Errorf("%s: it holds %d columns of %s, but %s is in svmlight form; all files of a set must be of one kind", what, columns, kind, s.first)
+		return fmt.Errorf("%s: it holds %d columns of %s, but %s is in svmlight form; all files of a "+
+			"set must be of one kind", what, columns, kind, s.first)
 	}
-	return fmt.Errorf("%s: it holds %d columns of %s, but %s holds %d of %s; all files of a set must have the same columns and type", what, columns, kind, s.first, cols, first)
+	return fmt.Errorf("%s: it holds %d columns of %s, but %s holds %d of %s; all files of a set must "+
+		"have the same columns and type", what, columns, kind, s.first, cols, first)
 }
 
 func (s *set) addSparse(src *source, m *sparse.CSR) error {
@@ -119,7 +128,8 @@ func (s *set) addSparse(src *source, m *sparse.CSR) error {
 
 func (s *set) addSVMLight(src *source) error {
 	if len(s.stored) > 0 || len(s.sparse) > 0 {
-		return fmt.Errorf("%s: it is in svmlight form, but %s is not; all files of a set must be of one kind", src.path, s.first)
+		return fmt.Errorf("%s: it is in svmlight form, but %s is not; all files of a set must be of one kind",
+			src.path, s.first)
 	}
 	if s.svmlight == nil {
 		s.svmlight = newSVMLight()
@@ -143,20 +153,26 @@ func (s *set) points() (Points, error) {
 			return nil, err
 		}
 		if n, d := x.Dims(); n == 0 || d == 0 {
-			return nil, fmt.Errorf("%s: the files hold %d points of %d columns; at least one of each is needed", s.first, n, d)
+			return nil, fmt.Errorf("%s: the files hold %d points of %d columns; at least one of each is "+
+				"needed", s.first, n, d)
 		}
 		return checked(x, checkMagnitude(filepath.Dir(s.first), x))
 	case len(s.sparse) > 0:
 		if s.opt.Limit > 0 && 2*s.held > s.opt.Limit {
-			return nil, &npy.LimitError{What: s.first + " and the files after it", Need: 2 * s.held, Limit: s.opt.Limit}
+			return nil, &npy.LimitError{What: s.first + " and the files after it", Need: 2 * s.held,
+				Limit: s.opt.Limit}
 		}
+		// The copy stands beside the matrices of the files.
 		x := sparse.Stack(s.sparse...)
 		return checked(x, checkMagnitude(filepath.Dir(s.first), x))
 	}
+
+	// Dense points stay where they are.
 	x, err := Joined(s.stored...)
 	if err != nil || s.opt.Unchecked {
 		return checked(x, err)
 	}
+
 	if s.check {
 		if err := x.checkFinite(s.first); err != nil {
 			return nil, err

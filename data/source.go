@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/shards"
 )
@@ -35,7 +36,8 @@ func openKey(path, key string) (*source, string, error) {
 	}
 	if key != "" && !s.format.keys && !s.format.table {
 		s.Close()
-		return nil, "", s.fault("key %q is given, but the file is %s, which has neither arrays nor columns by name", key, s.format.name)
+		return nil, "", s.fault("key %q is given, but the file is %s, which has neither arrays nor "+
+			"columns by name", key, s.format.name)
 	}
 	return s, key, nil
 }
@@ -47,6 +49,7 @@ func openSource(path string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s := &source{Content: content, path: path, key: key}
 	if err := s.recognize(); err != nil {
 		s.Close()
@@ -61,15 +64,18 @@ func (s *source) recognize() error {
 	if err != nil {
 		return err
 	}
+
 	name := strings.ToLower(s.path)
 	if s.Packing != "" {
 		name = shards.WithoutPacking(name)
 	}
 	if s.format = sniff(head, filepath.Ext(name)); s.format == nil {
-		return s.fault("the format is not known: the file begins with %q; .npy, .npz, idx, svmlight, csv, JSON Lines and parquet are read", head[:min(len(head), 16)])
+		return s.fault("the format is not known: the file begins with %q; %s are read",
+			head[:min(len(head), 16)], enum.And(Formats(false)))
 	}
 	if s.Packing != "" && !s.format.packed {
-		return s.fault("%s inside %s is not read; decompress it, or write it with numpy.savez_compressed", s.format.name, s.Packing)
+		return s.fault("%s inside %s is not read; decompress it, or write it with numpy.savez_compressed",
+			s.format.name, s.Packing)
 	}
 	return nil
 }

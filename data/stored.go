@@ -17,6 +17,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// Stored points stay where they are: rows of files that are mapped into memory, several files
+// one after the other, in float16, float32, float64, uint8 or bool. Code that streams widens
+// one block of rows at a time; [Stored.Dense] makes a copy for code that cannot stream.
+
 // Kind is the element type of [Stored] points.
 type Kind int
 
@@ -37,10 +41,10 @@ func (k Kind) String() string { return kinds.String(k) }
 // Size returns the bytes of an element.
 func (k Kind) Size() int { return [...]int{2, 4, 8, 1, 1}[k] }
 
-// Stored is a set of Rows points in Cols dimensions that stay as they are stored: the
-// rows of one file after those of another, mapped into memory, or in memory where they
-// cannot be mapped, in the element type of the files. What needs numbers widens the rows
-// it is at, so that a set may be larger than memory.
+// Stored is a set of Rows points in Cols dimensions that stay as they are stored: the rows of one
+// file after the rows of another, mapped into memory, or in memory where they cannot be mapped, in
+// the element type of the files. Code that needs numbers widens only the rows it works on, so that
+// a set may be larger than memory.
 //
 // A mapped file that changes is a panic on access: see package mapped.
 type Stored struct {
@@ -61,10 +65,11 @@ type Part struct {
 // NewHalves returns points in float16, given by the bits of their coordinates,
 // row-major; they alias bits.
 func NewHalves(rows, cols int, bits []uint16) *Stored {
-	return &Stored{Rows: rows, Cols: cols, kind: Float16, parts: onePart(rows, numbers.Bytes(bits[:rows*cols]))}
+	return &Stored{Rows: rows, Cols: cols, kind: Float16,
+		parts: onePart(rows, numbers.Bytes(bits[:rows*cols]))}
 }
 
-// newStored returns points that lie in raw without gaps; name is that of their file.
+// newStored returns points that lie in raw without gaps; name is the name of their file.
 func newStored(name string, k Kind, rows, cols int, raw []byte) *Stored {
 	s := &Stored{Rows: rows, Cols: cols, kind: k, parts: onePart(rows, raw)}
 	for i := range s.parts {
@@ -121,7 +126,8 @@ func (s *Stored) part(i int) *Part {
 
 // row returns the bytes of row i.
 func (s *Stored) row(i int) []byte {
-	p, size := s.part(i), s.rowBytes()
+	p := s.part(i)
+	size := s.rowBytes()
 	return p.raw[(i-p.First)*size:][:size:size]
 }
 
@@ -133,7 +139,8 @@ func (s *Stored) Halves(i int) []uint16 { return numbers.Of[uint16](s.row(i)) }
 // a part at a time.
 func (s *Stored) each(lo, hi int, visit func(at int, raw []byte)) {
 	for i := lo; i < hi; {
-		p, size := s.part(i), s.rowBytes()
+		p := s.part(i)
+		size := s.rowBytes()
 		end := min(hi, p.First+p.Rows)
 		visit((i-lo)*s.Cols, p.raw[(i-p.First)*size:(end-p.First)*size])
 		i = end
@@ -176,14 +183,16 @@ func widen32(dst []float32, k Kind, raw []byte) {
 func widen64(dst []float64, k Kind, raw []byte) {
 	switch k {
 	case Float16:
-		var block [256]float32 // on the way, as it stays in the nearest cache
+		// By way of float32, in a block that stays in the nearest cache.
+		var block [256]float32
 		for v := numbers.Of[uint16](raw); len(v) > 0; {
 			b := block[:min(len(v), len(block))]
 			simd.Widen(b, v[:len(b)])
 			for i, f := range b {
 				dst[i] = float64(f)
 			}
-			v, dst = v[len(b):], dst[len(b):]
+			v = v[len(b):]
+			dst = dst[len(b):]
 		}
 	case Float32:
 		for i, v := range numbers.Of[float32](raw) {
@@ -214,9 +223,11 @@ func (s *Stored) Slice(lo, hi int) *Stored {
 	out := &Stored{Rows: hi - lo, Cols: s.Cols, kind: s.kind}
 	size := s.rowBytes()
 	for _, p := range s.parts {
-		a, b := max(lo, p.First), min(hi, p.First+p.Rows)
+		a := max(lo, p.First)
+		b := min(hi, p.First+p.Rows)
 		if a < b {
-			out.parts = append(out.parts, Part{p.Name, a - lo, p.At + a - p.First, b - a, p.raw[(a-p.First)*size : (b-p.First)*size]})
+			out.parts = append(out.parts, Part{p.Name, a - lo, p.At + a - p.First, b - a,
+				p.raw[(a-p.First)*size : (b-p.First)*size]})
 		}
 	}
 	return out
@@ -241,10 +252,12 @@ func Joined(sets ...*Stored) (*Stored, error) {
 	out := &Stored{}
 	for i, s := range sets {
 		if i == 0 {
-			out.Cols, out.kind = s.Cols, s.kind
+			out.Cols = s.Cols
+			out.kind = s.kind
 		}
 		if s.Cols != out.Cols || s.kind != out.kind {
-			return nil, fmt.Errorf("data: points of %d columns of %v cannot follow points of %d columns of %v", s.Cols, s.kind, out.Cols, out.kind)
+			return nil, fmt.Errorf("data: points of %d columns of %v cannot follow points of %d columns "+
+				"of %v", s.Cols, s.kind, out.Cols, out.kind)
 		}
 		for _, p := range s.parts {
 			p.First += out.Rows
@@ -252,6 +265,7 @@ func Joined(sets ...*Stored) (*Stored, error) {
 		}
 		out.Rows += s.Rows
 	}
+
 	return out, nil
 }
 
@@ -279,7 +293,7 @@ func Precise(x Points) bool {
 	return false
 }
 
-// Raw returns the points as an array is written of: see [archive.Raw].
+// Raw returns the points in the form in which an array is written: see [archive.Raw].
 func (s *Stored) Raw() archive.Raw {
 	r := archive.Raw{DType: s.kind.String()}
 	for _, p := range s.parts {
@@ -288,7 +302,8 @@ func (s *Stored) Raw() archive.Raw {
 	return r
 }
 
-// Describe says how many points x holds, of how many columns of which type.
+// Describe returns the number of points of x, their number of columns and their element type as
+// text.
 func Describe(x Points) string {
 	n, d := x.Dims()
 	kind := "float64"
@@ -302,6 +317,7 @@ func Describe(x Points) string {
 	case *sparse.CSR:
 		kind = fmt.Sprintf("sparse, %d entries", x.NNZ())
 	}
+
 	return fmt.Sprintf("%d points × %d, %s", n, d, kind)
 }
 
@@ -332,6 +348,7 @@ func Touch(x Points, rows []int32) (sum byte) {
 			sum += row[p]
 		}
 	}
+
 	return sum
 }
 
@@ -409,6 +426,7 @@ func (s *Stored) pass(visit func(part *Part, lo, hi int) error) error {
 			s.drop(lo, hi)
 		}
 	}
+
 	return nil
 }
 
@@ -438,6 +456,8 @@ func (s *Stored) checkFinite(what string) error {
 		default:
 			return nil
 		}
+
+		// Name the row in its file.
 		if bad < 0 {
 			return nil
 		}
@@ -445,7 +465,8 @@ func (s *Stored) checkFinite(what string) error {
 		if s.kind == Float16 && math.IsInf(value, 0) {
 			remedy = "float16 ends at ±65504: scale the values before they are saved, or save float32"
 		}
-		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: %s", p.name(what), p.At+lo-p.First+bad/s.Cols, bad%s.Cols, value, remedy)
+		return fmt.Errorf("%s: row %d, column %d is %v; every value must be finite: %s", p.name(what),
+			p.At+lo-p.First+bad/s.Cols, bad%s.Cols, value, remedy)
 	})
 }
 

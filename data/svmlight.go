@@ -31,6 +31,8 @@ func looksSVMLight(head []byte) bool {
 		if !complete && len(tokens) > 2 {
 			tokens = tokens[:len(tokens)-1] // may be cut
 		}
+
+		// A label is a number, or numbers with commas; a line that begins with a blank has none.
 		if !fields.Blank(line[0]) || !strings.Contains(tokens[0], ":") {
 			for _, v := range strings.Split(tokens[0], ",") {
 				if _, ok := fields.Number([]byte(v)); !ok {
@@ -39,6 +41,8 @@ func looksSVMLight(head []byte) bool {
 			}
 			tokens = tokens[1:]
 		}
+
+		// Everything else is index:value, or a query id.
 		for _, t := range tokens {
 			index, value, ok := strings.Cut(t, ":")
 			if !ok || strings.Contains(value, ":") {
@@ -48,14 +52,16 @@ func looksSVMLight(head []byte) bool {
 				return false
 			}
 		}
+
 		if len(tokens) > 0 {
 			return true
 		}
 	}
+
 	return false
 }
 
-// svmlight reads lines "label index:value …" as a matrix.
+// svmlight reads lines "label index:value …" into a matrix.
 type svmlight struct {
 	*fields.Lines
 	src             *source
@@ -71,8 +77,8 @@ type svmlightEntry struct {
 }
 
 // readSVMLightPoints reads the points of lines "label index:value …". Indices count
-// from 1, or from 0 if a 0 occurs; they are sorted, and equal ones in a line an
-// error. "qid:…" and what follows # is ignored.
+// from 1, or from 0 if a 0 occurs; they are sorted, and equal ones in a line are an
+// error. "qid:…" and everything after # is ignored.
 func readSVMLightPoints(src *source, opt ReadOptions) (Points, string, error) {
 	r := newSVMLight()
 	if err := r.readFile(src, opt.Limit); err != nil {
@@ -88,7 +94,8 @@ func newSVMLight() *svmlight {
 
 // readFile appends the points of a file.
 func (r *svmlight) readFile(src *source, limit int64) error {
-	r.Lines, r.src = src.Lines(), src
+	r.Lines = src.Lines()
+	r.src = src
 	for {
 		line, err := r.NextData()
 		if err == io.EOF {
@@ -108,6 +115,7 @@ func (r *svmlight) readFile(src *source, limit int64) error {
 
 // points returns the points of all files that were read.
 func (r *svmlight) points(opt ReadOptions) (Points, error) {
+	// Indices that count from 1 move down by one.
 	m := r.m
 	m.Cols = r.highest
 	if r.lowest == 0 {
@@ -117,12 +125,14 @@ func (r *svmlight) points(opt ReadOptions) (Points, error) {
 			m.Col[p]--
 		}
 	}
+
 	switch {
 	case opt.Columns > 0 && m.Cols > opt.Columns:
 		return nil, r.src.fault("it uses %d columns, want %d at most", m.Cols, opt.Columns)
 	case opt.Columns > 0:
 		m.Cols = opt.Columns
 	}
+
 	if r.ones {
 		m.Val = nil
 	}
@@ -131,7 +141,8 @@ func (r *svmlight) points(opt ReadOptions) (Points, error) {
 
 // readRow appends the point of a line.
 func (r *svmlight) readRow(line []byte) error {
-	m, at := r.m, r.m.Rows
+	m := r.m
+	at := r.m.Rows
 	label, rest, err := svmlightLabel(r.Lines, line, at)
 	if err != nil {
 		return err
@@ -139,6 +150,7 @@ func (r *svmlight) readRow(line []byte) error {
 	if err := r.checkLabels(label, at); err != nil {
 		return err
 	}
+
 	r.row = r.row[:0]
 	for len(rest) > 0 {
 		var token []byte
@@ -147,6 +159,8 @@ func (r *svmlight) readRow(line []byte) error {
 			return err
 		}
 	}
+
+	// Entries may come in any order.
 	slices.SortFunc(r.row, func(a, b svmlightEntry) int { return int(a.col) - int(b.col) })
 	for i, e := range r.row {
 		if i > 0 && r.row[i-1].col == e.col {
@@ -156,6 +170,7 @@ func (r *svmlight) readRow(line []byte) error {
 		m.Val = append(m.Val, e.val)
 		r.ones = r.ones && e.val == 1
 	}
+
 	if len(r.row) > 0 {
 		r.lowest = min(r.lowest, int(r.row[0].col))
 		r.highest = max(r.highest, int(r.row[len(r.row)-1].col))
@@ -178,6 +193,7 @@ func (r *svmlight) checkLabels(label []byte, row int) error {
 		}
 		rest = after
 	}
+
 	return nil
 }
 
@@ -189,15 +205,18 @@ func (r *svmlight) readEntry(token []byte, row int) error {
 	}
 	c, whole := fields.Number(index)
 	if !ok || !whole || c != math.Trunc(c) || c < 0 || c > math.MaxInt32-1 {
-		return r.Fault("row %d holds %s, want index:value with an index from 0 to 2³¹−2", row, fields.Quote(token))
+		return r.Fault("row %d holds %s, want index:value with an index from 0 to 2³¹−2", row,
+			fields.Quote(token))
 	}
 	v, isNum := fields.Number(value)
 	if !isNum {
 		return r.Fault("row %d, index %d has the value %s, not a number", row, int(c), fields.Quote(value))
 	}
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return r.Fault("row %d, index %d has the value %v; every value must be finite: remove or impute it", row, int(c), v)
+		return r.Fault("row %d, index %d has the value %v; every value must be finite: remove or impute it",
+			row, int(c), v)
 	}
+
 	r.row = append(r.row, svmlightEntry{int32(c), v})
 	return nil
 }
@@ -219,9 +238,11 @@ func readSVMLightLabels(src *source, opt *LabelOptions, _ *labelcells.Notes) (*l
 		if err != nil {
 			return nil, err
 		}
+
 		v, ok := fields.Integer(label)
 		if !ok {
-			return nil, l.Fault("the label of row %d is %s; labels in svmlight files must be integers: number the classes", len(c.Values), fields.Quote(label))
+			return nil, l.Fault("the label of row %d is %s; labels in svmlight files must be "+
+				"integers: number the classes", len(c.Values), fields.Quote(label))
 		}
 		c.Values = append(c.Values, v)
 		if need := 8 * int64(len(c.Values)); opt.Limit > 0 && need > opt.Limit {
@@ -231,7 +252,8 @@ func readSVMLightLabels(src *source, opt *LabelOptions, _ *labelcells.Notes) (*l
 }
 
 func noSVMLightValues(src *source, _ ReadOptions) (*mat.Dense, error) {
-	return nil, src.fault("it holds points in svmlight form, want an array of numbers, or text with one number a line")
+	return nil, src.fault("it holds points in svmlight form, want an array of numbers, or text with " +
+		"one number a line")
 }
 
 func readSVMLightLists(src *source, limit int64) (*MultiLabels, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/internal/labelcells"
 	"github.com/bigfit/bigfit/internal/file/fields"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -61,10 +62,12 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 		t.keep(what, header, roles)
 		return roles, nil
 	}
-	find := func(name, flag string) (int, error) {
+
+	find := func(name string, from param.Name) (int, error) {
 		if at := slices.Index(header, name); at >= 0 {
 			if slices.Contains(header[at+1:], name) {
-				return 0, fmt.Errorf("%s: two columns are called %s; give the number of the one that is meant, from 0", what, fields.Quote([]byte(name)))
+				return 0, fmt.Errorf("%s: two columns are called %s; give the number of the one that "+
+					"is meant, from 0", what, fields.Quote([]byte(name)))
 			}
 			return at, nil
 		}
@@ -72,28 +75,36 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 			return at, nil
 		}
 		if header == nil {
-			return 0, fmt.Errorf("%s: there is no column %s (%s): it has no header, and its columns have the numbers 0 to %d", what, fields.Quote([]byte(name)), flag, columns-1)
+			return 0, fmt.Errorf("%s: there is no column %s (%s): it has no header, and its columns "+
+				"have the numbers 0 to %d", what, fields.Quote([]byte(name)), from, columns-1)
 		}
-		return 0, fmt.Errorf("%s: there is no column %s (%s); the columns are %s", what, fields.Quote([]byte(name)), flag, strings.Join(header[:min(20, columns)], ", "))
+		return 0, fmt.Errorf("%s: there is no column %s (%s); the columns are %s", what,
+			fields.Quote([]byte(name)), from, strings.Join(header[:min(20, columns)], ", "))
 	}
+
 	if len(t.Only) > 0 {
 		for i := range roles {
 			roles[i] = roleDropped
 		}
 	}
-	set := func(names []string, flag string, r role) error {
+
+	set := func(names []string, from param.Name, r role) error {
 		for _, name := range names {
-			at, err := find(name, flag)
+			at, err := find(name, from)
 			if err != nil {
 				return err
 			}
-			if taken := roles[at]; r != roleCoordinate && taken != roleCoordinate && (taken != roleDropped || r == roleDropped && len(t.Only) == 0) {
-				return fmt.Errorf("%s: column %s is named twice; it can be the id, the label or dropped", what, fields.Quote([]byte(name)))
+			if taken := roles[at]; r != roleCoordinate && taken != roleCoordinate &&
+				(taken != roleDropped || r == roleDropped && len(t.Only) == 0) {
+				return fmt.Errorf("%s: column %s is named twice; it can be the id, the label or dropped",
+					what, fields.Quote([]byte(name)))
 			}
 			roles[at] = r
 		}
+
 		return nil
 	}
+
 	given := func(name string) []string {
 		if name == "" {
 			return nil
@@ -102,13 +113,15 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 	}
 	for _, c := range []struct {
 		names []string
-		flag  string
+		from  param.Name
 		role  role
-	}{{t.Only, "--columns", roleCoordinate}, {given(t.ID), "--id", roleID}, {given(t.Label), "--label", roleLabel}, {t.Drop, "--drop", roleDropped}} {
-		if err := set(c.names, c.flag, c.role); err != nil {
+	}{{t.Only, "columns", roleCoordinate}, {given(t.ID), "id", roleID}, {given(t.Label), "label",
+		roleLabel}, {t.Drop, "drop", roleDropped}} {
+		if err := set(c.names, c.from, c.role); err != nil {
 			return nil, err
 		}
 	}
+
 	if !slices.Contains(roles, roleCoordinate) {
 		return nil, fmt.Errorf("%s: no column is left for the coordinates of the points", what)
 	}
@@ -167,19 +180,26 @@ func (t *TableColumns) Labels(opt LabelOptions) (*Labels, error) {
 // more labels than classes, as few labels agree by chance. It reads labeled rows until no column is left.
 func (t *TableColumns) Suspects(x Points, y *Labels) []string {
 	var out []string
-	determined, what := determined(x, y), cmp.Or(t.from, "points")
+	determined := determined(x, y)
+	what := cmp.Or(t.from, "points")
 	for j := range max(len(determined), len(t.names)) {
-		name, usual := fmt.Sprintf("column %d of the coordinates", j), false
+		name := fmt.Sprintf("column %d of the coordinates", j)
+		usual := false
 		if j < len(t.names) {
-			name, usual = fmt.Sprintf("column %s", fields.Quote([]byte(t.names[j]))), labelcells.IsLabelName(t.names[j])
+			name = fmt.Sprintf("column %s", fields.Quote([]byte(t.names[j])))
+			usual = labelcells.IsLabelName(t.names[j])
 		}
 		switch {
 		case j < len(determined) && determined[j]:
-			out = append(out, fmt.Sprintf("%s: %s has one value a class on the labeled points, another one for each: it may be the label; if it is, leave it out (--drop of a table)", what, name))
+			out = append(out, fmt.Sprintf("%s: %s has one value a class on the labeled points, "+
+				"another one for each: it may be the label; if it is, leave it out (%s of a table)",
+				what, name, param.Name("drop")))
 		case usual:
-			out = append(out, fmt.Sprintf("%s: %s is read as a coordinate of the points; if it is the label, give --label %s, or leave it out with --drop", t.from, name, t.names[j]))
+			out = append(out, fmt.Sprintf("%s: %s is read as a coordinate of the points; if it is "+
+				"the label, give %s %s, or leave it out with %s", t.from, name, param.Name("label"), t.names[j], param.Name("drop")))
 		}
 	}
+
 	const most = 5
 	if len(out) > most {
 		out = append(out[:most], fmt.Sprintf("%d more columns may be the label", len(out)-most))
@@ -199,8 +219,10 @@ func determined(x Points, y *Labels) []bool {
 	}
 	_, d := x.Dims()
 	out := slices.Repeat([]bool{true}, d)
+
 	firsts := make([]int, len(y.Classes)) // the first point of each class, from 1
-	row, first := make([]float64, d), make([]float64, d)
+	row := make([]float64, d)
+	first := make([]float64, d)
 	for _, i := range y.Labeled() {
 		at := &firsts[y.Index[i]]
 		if *at == 0 {
@@ -216,6 +238,7 @@ func determined(x Points, y *Labels) []bool {
 			return out
 		}
 	}
+
 	firsts = slices.DeleteFunc(firsts, func(at int) bool { return at == 0 })
 	for j, same := range out {
 		if !same {
@@ -229,5 +252,6 @@ func determined(x Points, y *Labels) []bool {
 		slices.Sort(values)
 		out[j] = len(slices.Compact(values)) == len(firsts)
 	}
+
 	return out
 }

@@ -6,6 +6,43 @@
 //
 // Balay et al., PETSc/TAO Users Manual, ANL-21/39; Hernandez, Roman & Vidal, ACM TOMS 31
 // (2005), 351–362.
+//
+// # Design
+//
+// No numerics of this module run over MPI. Each rank seeks and writes its own rows of the
+// result; if ranks mapped the file, two hosts would overwrite each other's parts of a page. The
+// worker is common.py with slepc.py or petsc.py behind it, all embedded. A worker ends where
+// MPI reports another number of ranks than were started. Ranks talk to the launcher's stdout
+// in lines "bigfit: {…}", and the launcher's own sentences tell which rank was killed.
+//
+// An engine only returns vectors: [lanczos.ExternalTask] puts the null vectors in front and
+// verifies the pairs as eigs --verify does. Where the pairs of the polynomial filter fail, the
+// ranks run Krylov–Schur. [cg.Settings] has a hook that replaces the iterations, and cg
+// recomputes the residuals. Package engine packs the columns of components that share no
+// vertex. Models know an interface (propagation.Solver) and no engine.
+//
+// # Task folder
+//
+// A task is a folder beside the output, removed in the end. n is the number of points:
+//
+//	file            dtype    shape      meaning
+//	job.json        text                the description: eigenTask or systemTask
+//	worker.py       text                the program of the ranks
+//	rank-N.log      text                notes of rank N with the time of each
+//
+//	eigenpairs:
+//	graph/          folder   n×n        weights, a graph folder of package sparse; left out
+//	                                    where the graph was read from a folder already
+//	degrees.npy     float64  n          degrees of the vertices
+//	components.npy  int32    n          component of each vertex
+//	vectors.npy     float64  n×wanted   written by the ranks, each its rows
+//
+//	linear systems:
+//	matrix/         folder   n×n        the matrix A, a graph folder of package sparse
+//	B.npy           float64  n×columns  right-hand sides, packed
+//	null.npy        float64  n          null vectors in one array, each zero outside its component
+//	components.npy  int32    n          their components; both only for a singular matrix
+//	X.npy           float64  n×columns  solutions, written by the ranks
 package engine
 
 import (
@@ -92,12 +129,13 @@ func (s *Settings) ranks() int { return max(s.Ranks, 1) }
 // fits refuses more ranks than a matrix has rows.
 func (s *Settings) fits(k Kind, rows int) error {
 	if s.ranks() > rows {
-		return fmt.Errorf("engine %s: %d ranks are asked for and there are %d points to share; take fewer ranks", k, s.ranks(), rows)
+		return fmt.Errorf("engine %s: %d ranks are asked for and there are %d points to share; take "+
+			"fewer ranks", k, s.ranks(), rows)
 	}
 	return nil
 }
 
-// command returns the launcher and what goes before the worker.
+// command returns the launcher and its arguments, which the worker follows.
 func (s *Settings) command() []string {
 	n := fmt.Sprint(s.ranks())
 	if strings.TrimSpace(s.Launcher) == "" {
@@ -107,6 +145,7 @@ func (s *Settings) command() []string {
 		}
 		return out
 	}
+
 	if strings.Contains(s.Launcher, "{ranks}") {
 		return strings.Fields(strings.ReplaceAll(s.Launcher, "{ranks}", n))
 	}
@@ -128,13 +167,16 @@ type Plan struct {
 
 // String describes the plan in one line.
 func (p *Plan) String() string {
-	return fmt.Sprintf("%d ranks of %s, %s each, %s on disk, a rank receives up to %s for a product, %s, about %s: %s",
-		p.Ranks, p.Engine, machine.Size(p.Bytes), machine.Size(p.Disk), machine.Size(p.Exchanged), p.Method, choice.Duration(max(p.Seconds, 1)), p.Command)
+	return fmt.Sprintf("%d ranks of %s, %s each, %s on disk, a rank receives up to %s for a product, "+
+		"%s, about %s: %s",
+		p.Ranks, p.Engine, machine.Size(p.Bytes), machine.Size(p.Disk), machine.Size(p.Exchanged), p.Method,
+		choice.Duration(max(p.Seconds, 1)), p.Command)
 }
 
 // announce tells the plan, and ends a dry run.
 func (s *Settings) announce(p *Plan) error {
-	p.Ranks, p.Command = s.ranks(), strings.Join(s.command(), " ")
+	p.Ranks = s.ranks()
+	p.Command = strings.Join(s.command(), " ")
 	s.note("plan: " + p.String())
 	if s.DryRun {
 		return ErrDryRun
@@ -142,8 +184,8 @@ func (s *Settings) announce(p *Plan) error {
 	return nil
 }
 
-// matrixBytes returns the memory of a rank's rows of a matrix of n rows and so many entries:
-// as they are made, and as PETSc copies them.
+// matrixBytes returns the memory of a rank's rows of a matrix of n rows with the given number of
+// entries, twice: as the rank makes them, and as PETSc copies them.
 func matrixBytes(n, entries int64, ranks int) int64 {
 	index := int64(4)
 	if needsWide(n, entries, ranks) {
@@ -152,13 +194,21 @@ func matrixBytes(n, entries int64, ranks int) int64 {
 	return 2 * (entries + n) / int64(ranks) * (8 + index)
 }
 
-// exchangedBytes bounds what a rank receives of a vector for a product with such a matrix.
+// exchangedBytes bounds the entries of a vector, in bytes, that a rank receives for a product with
+// such a matrix.
 func exchangedBytes(n, entries int64, ranks int) int64 {
 	return 8 * min(n-n/int64(ranks), entries/int64(ranks))
 }
 
-// pythonBytes is the memory of a rank that holds nothing yet, as measured.
+// pythonBytes is the memory of a rank that holds nothing yet, as measured: Python, NumPy and PETSc.
 const pythonBytes = 75 << 20
+
+// Operations a second of a rank, as measured on two cores: of products with a graph and with
+// multigrid, and of products among vectors.
+const (
+	graphRate  = 1e9
+	vectorRate = 1e10
+)
 
 // task is the folder of a run.
 type task struct {
@@ -183,5 +233,5 @@ func (s *Settings) newTask() (*task, error) {
 	return &task{dir, remove}, nil
 }
 
-// path is that of a file of the task.
+// path returns the path of a file of the task.
 func (t *task) path(name string) string { return filepath.Join(t.folder, name) }

@@ -16,16 +16,18 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/bigfit/bigfit/param"
 )
 
-// event is a line that a worker sends, behind the word "bigfit:".
+// event is a message of a worker: a line of JSON behind the word "bigfit:".
 type event struct {
 	Event string `json:"event"` // begun, progress, result, error or missing
-	// Of a progress: how far it is.
+	// For progress: how far it is.
 	Iteration int `json:"iteration"`
 	Converged int `json:"converged"`
 	Wanted    int `json:"wanted"`
-	// Of an error: where, what and the end of the trace.
+	// For error and missing: where, what and the end of the trace.
 	Rank  int      `json:"rank"`
 	Host  string   `json:"host"`
 	Error string   `json:"error"`
@@ -68,6 +70,7 @@ func (e *RankError) Error() string {
 		}
 		b.WriteString(" ended the run")
 	}
+
 	fmt.Fprintf(&b, ": %s", e.Why)
 	if e.Last != "" {
 		fmt.Fprintf(&b, "; its last words: %s", e.Last)
@@ -92,7 +95,9 @@ type worker struct {
 
 // launch runs a worker and returns its result.
 func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, error) {
-	k, p, t := w.kind, w.python, w.task
+	k := w.kind
+	p := w.python
+	t := w.task
 	text, err := json.Marshal(w.settings)
 	if err == nil {
 		err = os.WriteFile(t.path("job.json"), text, 0o644)
@@ -103,39 +108,56 @@ func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, erro
 	if err != nil {
 		return nil, fmt.Errorf("engine: cannot write the task: %w", err)
 	}
+
 	command := append(s.command(), p.path, "-u", t.path("worker.py"), t.folder)
 	if _, err := exec.LookPath(command[0]); err != nil {
-		return nil, &MissingError{k, "the launcher " + command[0], "the path", "install it (mpirun is in Debian's openmpi-bin) or name another by --launcher"}
+		return nil, &MissingError{k, "the launcher " + command[0], "the path",
+			fmt.Sprintf("install it (mpirun is in Debian's openmpi-bin) or name another by %s",
+				param.Name("launcher"))}
 	}
 	caller := ctx
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), p.env...)
-	for _, v := range []string{"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"} { // ranks are the threads
+
+	// Ranks take the place of threads.
+	for _, v := range []string{"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"} {
 		if os.Getenv(v) == "" {
 			cmd.Env = append(cmd.Env, v+"=1")
 		}
 	}
-	if os.Geteuid() == 0 { // Open MPI asks for both
+
+	// Open MPI asks root for both variables.
+	if os.Geteuid() == 0 {
 		cmd.Env = append(cmd.Env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	}
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // launchers end their ranks then
+
+	// Launchers end their ranks on SIGTERM. A rank that failed leaves the launcher a moment to say
+	// more before the run is stopped.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = graceAfterStop
-	r := &run{kind: k, task: t, on: w.on, fail: sync.OnceFunc(func() { time.AfterFunc(graceAfterError, stop) })}
+	r := &run{kind: k, task: t, on: w.on,
+		fail: sync.OnceFunc(func() { time.AfterFunc(graceAfterError, stop) })}
+
 	// Lines of both are read by one function at a time.
-	cmd.Stdout, cmd.Stderr = &lines{use: r.line}, &lines{use: r.line}
+	cmd.Stdout = &lines{use: r.line}
+	cmd.Stderr = &lines{use: r.line}
 	isolate(cmd)
-	runtime.LockOSThread() // where the ranks end with the thread that started them
+
+	// In Linux the launcher ends with the thread that started it.
+	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	raw, err := r.outcome(caller, cmd.Run())
-	if err != nil && r.failed == nil && caller.Err() == nil { // no rank could tell why
+	if err != nil && r.failed == nil && caller.Err() == nil {
+		// No rank could tell why: perhaps Python or a module is missing.
 		err = cmp.Or(p.check(caller, k), err)
 	}
 	return raw, err
 }
 
-// lines hands on what is written to it line by line.
+// lines is a writer that calls use for every line that is written to it.
 type lines struct {
 	use  func(string)
 	rest []byte
@@ -162,7 +184,8 @@ func (l *lines) Write(b []byte) (int, error) {
 // mostWords bounds the lines that are kept for an error.
 const mostWords = 60
 
-// line takes a line that a rank or the launcher wrote.
+// line takes a line that a rank or the launcher wrote: an event, or words that may explain an error
+// later.
 func (r *run) line(text string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -174,11 +197,14 @@ func (r *run) line(text string) {
 		}
 		return
 	}
+
+	// Launchers put words in front of the lines of ranks, so an event may begin anywhere.
 	raw := text[at+len(eventMark)-1:]
 	var e event
 	if json.Unmarshal([]byte(raw), &e) != nil {
 		return
 	}
+
 	switch e.Event {
 	case "result":
 		r.result = json.RawMessage(raw)
@@ -194,7 +220,8 @@ func (r *run) line(text string) {
 	}
 }
 
-// outcome returns the result, or what went wrong.
+// outcome returns the result, or else the error that explains most: a cancellation, the message of
+// a rank, the launcher's sentence about a rank that died, or its last words.
 func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -202,12 +229,16 @@ func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case r.failed != nil && r.failed.Event == "missing":
-		return nil, &MissingError{Engine: r.kind, What: "the Python module in “" + r.failed.Error + "”", Where: "the interpreter of rank " + strconv.Itoa(r.failed.Rank) + " on " + r.failed.Host}
+		return nil, &MissingError{Engine: r.kind, What: "the Python module in “" + r.failed.Error + "”",
+			Where: "the interpreter of rank " + strconv.Itoa(r.failed.Rank) + " on " + r.failed.Host}
 	case r.failed != nil:
-		return nil, &RankError{r.kind, r.failed.Rank, r.failed.Host, r.failed.Error, r.task.lastWords(r.failed.Rank)}
+		return nil, &RankError{r.kind, r.failed.Rank, r.failed.Host, r.failed.Error,
+			r.task.lastWords(r.failed.Rank)}
 	case err == nil && r.result != nil:
 		return r.result, nil
 	}
+
+	// No rank told anything: a rank may have been killed.
 	dead := r.dead()
 	if dead == nil {
 		dead = &RankError{Engine: r.kind, Rank: -1, Why: "the launcher ended without a result"}
@@ -215,6 +246,7 @@ func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 			dead.Why = "the launcher: " + err.Error()
 		}
 	}
+
 	if dead.Last == "" {
 		dead.Last = strings.Join(r.words[max(0, len(r.words)-5):], " / ")
 	}
@@ -224,21 +256,27 @@ func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 	return nil, dead
 }
 
-// noPMI matches what Open MPI and Slurm say where srun starts ranks that do not find each other.
-var noPMI = regexp.MustCompile(`OMPI was not built with SLURM's PMI|can not load PMIx library|Invalid MPI type 'pmix`)
+// noPMI matches the messages of Open MPI and Slurm where srun starts ranks that do not find each
+// other.
+var noPMI = regexp.MustCompile(`OMPI was not built with SLURM's PMI|can not load PMIx library|` +
+	`Invalid MPI type 'pmix`)
 
-const howPMI = `Open MPI under srun needs Slurm's PMIx: --launcher "srun --mpi=pmix", on Debian with libpmix-dev on all nodes; or leave --launcher out, within a job of salloc or sbatch`
+// howPMI is the remedy.
+var howPMI = fmt.Sprintf("Open MPI under srun needs Slurm's PMIx: %[1]s \"srun --mpi=pmix\", on Debian "+
+	"with libpmix-dev on all nodes; or leave %[1]s out, within a job of salloc or sbatch",
+	param.Name("launcher"))
 
-// deaths are how launchers tell that a rank died: of Open MPI, MPICH and Slurm. Groups are
-// named rank, host and why.
+// deaths match the messages of launchers about a rank that died: of Open MPI, MPICH and Slurm.
+// Groups are named rank, host and why.
 var deaths = []*regexp.Regexp{
-	regexp.MustCompile(`process rank (?P<rank>[0-9]+) with PID [0-9]+ on node (?P<host>\S+) (?P<why>exited on signal [0-9]+ \([^)]*\))`),
+	regexp.MustCompile(`process rank (?P<rank>[0-9]+) with PID [0-9]+ on node (?P<host>\S+) ` +
+		`(?P<why>exited on signal [0-9]+ \([^)]*\))`),
 	regexp.MustCompile(`RANK (?P<rank>[0-9]+) PID [0-9]+ RUNNING AT (?P<host>\S+)`),
 	regexp.MustCompile(`Process name: \[\[[0-9]+,[0-9]+\],(?P<rank>[0-9]+)\]`),
 	regexp.MustCompile(`srun: error: (?P<host>\S+): tasks? (?P<rank>[0-9]+)[-0-9,]*: (?P<why>.+)`),
 }
 
-// dead looks for a rank that died in what the launcher said.
+// dead looks for a rank that died in the words of the launcher.
 func (r *run) dead() *RankError {
 	for _, text := range r.words {
 		for _, re := range deaths {
@@ -261,6 +299,7 @@ func (r *run) dead() *RankError {
 			return e
 		}
 	}
+
 	return nil
 }
 

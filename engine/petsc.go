@@ -50,6 +50,8 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 	if err := y.announce(y.systemPlan(int64(n), int64(s.A.NNZ()), pack.width)); err != nil {
 		return nil, 0, err
 	}
+
+	// The task: the matrix as a folder, the packed right-hand sides, room for the solutions.
 	py, err := findPython(PETSc, needsWide(int64(n), int64(s.A.NNZ()), y.ranks()))
 	if err != nil {
 		return nil, 0, err
@@ -59,13 +61,17 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 		return nil, 0, err
 	}
 	defer t.remove()
-	d := &systemTask{Ranks: y.ranks(), Graph: t.path("matrix"), Tolerance: s.Tolerance / 4, Iterations: s.Iterations}
+	d := &systemTask{Ranks: y.ranks(), Graph: t.path("matrix"), Tolerance: s.Tolerance / 4,
+		Iterations: s.Iterations}
 	if err := d.write(t, s, pack); err != nil {
 		return nil, 0, err
 	}
+
+	// Columns are solved one after the other, and each ends with a progress.
 	raw, err := y.launch(ctx, &worker{PETSc, py, t, d, func(e event) {
 		if e.Event == "progress" {
-			s.Report(cg.State{Iteration: e.Iteration, To: e.Converged, Columns: e.Wanted, Converged: e.Converged})
+			s.Report(cg.State{Iteration: e.Iteration, To: e.Converged, Columns: e.Wanted,
+				Converged: e.Converged})
 		}
 	}})
 	if err != nil {
@@ -75,7 +81,10 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 	if err := json.Unmarshal(raw, &found); err != nil {
 		return nil, 0, fmt.Errorf("engine petsc: its result is not understood: %w", err)
 	}
-	y.note(fmt.Sprintf("%s: %d columns in %d on %d ranks, up to %d iterations; read and prepared %.1f s, solved %.1f s", found.Version, pack.columns, pack.width, y.ranks(), found.Iterations, found.Read, found.Solve))
+
+	y.note(fmt.Sprintf("%s: %d columns in %d on %d ranks, up to %d iterations; read and prepared "+
+		"%.1f s, solved %.1f s", found.Version, pack.columns, pack.width, y.ranks(), found.Iterations,
+		found.Read, found.Solve))
 	x, err := npy.Matrix(t.path("X.npy"), n, pack.width)
 	if err != nil {
 		return nil, 0, err
@@ -83,74 +92,7 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 	return pack.unpack(x), found.Iterations, nil
 }
 
-// packing puts the right-hand sides of a system into fewer columns. Components of the matrix
-// do not know of each other, and in each only some columns are not zero: those, divided by
-// their norms there, become its first ones.
-type packing struct {
-	*sparse.Components
-	columns, width int
-	norms          []float64 // components×columns: of the right-hand sides in each
-}
-
-// newPacking finds the columns that are not zero in each component.
-func newPacking(s *propagation.System) *packing {
-	_, m := s.B.Dims()
-	p := &packing{columns: m}
-	if s.Null != nil {
-		p.Components = s.Null.Components
-	} else {
-		p.Components = s.A.Components()
-	}
-	p.norms = make([]float64, p.Count()*m)
-	for i, c := range p.Of {
-		for j, v := range s.B.RawRowView(i) {
-			p.norms[int(c)*m+j] += v * v
-		}
-	}
-	for c := range p.Count() {
-		used := 0
-		for j, v := range p.of(c) {
-			if p.norms[c*m+j] = math.Sqrt(v); v > 0 {
-				used++
-			}
-		}
-		p.width = max(p.width, used)
-	}
-	return p
-}
-
-// of returns the norms of the right-hand sides in a component.
-func (p *packing) of(c int) []float64 { return p.norms[c*p.columns:][:p.columns] }
-
-// pack returns the right-hand sides as n×width.
-func (p *packing) pack(b *mat.Dense) []float64 {
-	out := make([]float64, len(p.Of)*p.width)
-	for i, c := range p.Of {
-		from, to := b.RawRowView(i), out[i*p.width:]
-		for j, norm := range p.of(int(c)) {
-			if norm > 0 {
-				to[0], to = from[j]/norm, to[1:]
-			}
-		}
-	}
-	return out
-}
-
-// unpack is the inverse of pack for solutions.
-func (p *packing) unpack(x []float64) *mat.Dense {
-	out := mat.NewDense(len(p.Of), p.columns, nil)
-	for i, c := range p.Of {
-		from, to := x[i*p.width:], out.RawRowView(i)
-		for j, norm := range p.of(int(c)) {
-			if norm > 0 {
-				to[j], from = from[0]*norm, from[1:]
-			}
-		}
-	}
-	return out
-}
-
-// write writes the matrix, the right-hand sides and room for the solution.
+// write writes the matrix and the right-hand sides, and reserves the file of the solution.
 func (d *systemTask) write(t *task, s *propagation.System, p *packing) error {
 	if err := sparse.WriteFolder(d.Graph, s.A, nil); err != nil {
 		return err
@@ -159,6 +101,7 @@ func (d *systemTask) write(t *task, s *propagation.System, p *packing) error {
 	if err := npy.WriteFile(t.path("B.npy"), shape, p.pack(s.B)); err != nil {
 		return err
 	}
+
 	if s.Null != nil {
 		if err := d.writeNull(t, s.Null); err != nil {
 			return err
@@ -167,8 +110,8 @@ func (d *systemTask) write(t *task, s *propagation.System, p *packing) error {
 	return npy.Reserve(t.path("X.npy"), shape)
 }
 
-// writeNull writes the null vectors as one array, as each is zero outside of its component,
-// and the components.
+// writeNull writes the null vectors, normalized, and their components. One array holds all null
+// vectors, because each is zero outside of its component.
 func (d *systemTask) writeNull(t *task, null *propagation.Null) error {
 	d.Nullity = null.Count()
 	norms := make([]float64, d.Nullity)
@@ -181,14 +124,15 @@ func (d *systemTask) writeNull(t *task, null *propagation.Null) error {
 			unit[i] = null.Weights[i] / math.Sqrt(norms[c])
 		}
 	}
+
 	if err := npy.WriteFile(t.path("null.npy"), nil, unit); err != nil {
 		return err
 	}
 	return npy.WriteFile(t.path("components.npy"), nil, null.Of)
 }
 
-// Foresee announces systems with so many points and entries, for a dry run that does not make
-// them, and ends it with [ErrDryRun].
+// Foresee announces systems with the given numbers of points, entries and columns, for a dry run
+// that does not make them, and ends it with [ErrDryRun].
 func (y Systems) Foresee(n int, entries int64, columns int) error {
 	if err := y.fits(PETSc, n); err != nil {
 		return err
@@ -196,14 +140,17 @@ func (y Systems) Foresee(n int, entries int64, columns int) error {
 	return y.announce(y.systemPlan(int64(n), entries, columns))
 }
 
-// systemPlan is the plan of a run.
+// systemPlan estimates what a run will take.
 func (y Systems) systemPlan(n, entries int64, columns int) *Plan {
 	ranks := y.ranks()
 	p := &Plan{Engine: PETSc, Method: "CG with BoomerAMG", Exchanged: exchangedBytes(n, entries, ranks)}
 	// The levels of multigrid hold about as much again as the matrix.
 	p.Bytes = pythonBytes + 2*matrixBytes(n, entries, ranks) + 8*(8+int64(columns))*n/int64(ranks)
 	p.Disk = 8*n + 12*entries + 16*n*int64(columns)
-	const iterations, products = 20, 8 // of a V-cycle and the matrix
+
+	// Multigrid takes some twenty iterations, and a V-cycle with the product about eight products
+	// with the matrix.
+	const iterations, products = 20, 8
 	p.Seconds = float64(columns) * iterations * products * 2 * float64(entries) / float64(ranks) / graphRate
 	return p
 }

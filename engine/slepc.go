@@ -15,7 +15,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// eigenTask is the description of eigenpairs to find.
+// eigenTask describes the eigenpairs to find; see the file of the worker for the use of each
+// number.
 type eigenTask struct {
 	Ranks     int     `json:"ranks"`
 	Graph     string  `json:"graph"` // folder
@@ -31,7 +32,7 @@ type eigenTask struct {
 	Degree    int     `json:"degree"`
 }
 
-// eigenResult is what the ranks found.
+// eigenResult describes the pairs that the ranks found.
 type eigenResult struct {
 	Values     []float64 `json:"values"`
 	Iterations int       `json:"iterations"`
@@ -42,16 +43,17 @@ type eigenResult struct {
 	Write      float64   `json:"write_seconds"`
 }
 
-// Eigenpairs finds the pairs of a task by SLEPc. graph names the folder that the graph was
-// read from, in the order of o; "" has one written for the task. maxRestarts is that of
+// Eigenpairs finds the pairs of a task by SLEPc. graph names the folder that the graph was read
+// from, in the order of o; with "" one is written for the task. maxRestarts is as in
 // lanczos.Settings.
 //
-// Each rank holds its rows of the Laplacian and its parts of about twice as many vectors as
-// are wanted. The vectors come back through one .npy file and are checked by
-// [lanczos.Outside.Finish], whose errors are returned; that a rank ended is a *[RankError],
-// that an engine is not there a *[MissingError]. Where the polynomial filter found too few, or
-// the check faults what it found, Krylov–Schur is run.
-func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph string, maxRestarts int) (*lanczos.Result, error) {
+// Each rank holds its rows of the Laplacian and its parts of about twice as many vectors as are
+// wanted. The vectors come back through one .npy file, and [lanczos.ExternalTask.Finish] checks
+// them. Its errors are returned; a rank that ended is a *[RankError], an engine that is not there a
+// *[MissingError]. Where the polynomial filter found too few pairs, or the check finds a fault in
+// them, Krylov–Schur is run.
+func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.ExternalTask, graph string,
+	maxRestarts int) (*lanczos.Result, error) {
 	if o.Wanted == 0 {
 		return o.Finish(ctx, nil)
 	}
@@ -64,6 +66,7 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 	if err := s.announce(p); err != nil {
 		return nil, err
 	}
+
 	py, err := findPython(SLEPc, needsWide(int64(w.Rows), int64(w.NNZ()), s.ranks()))
 	if err != nil {
 		return nil, err
@@ -73,12 +76,15 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 		return nil, err
 	}
 	defer t.remove()
+
+	// The ranks read the graph from a folder.
 	if graph == "" {
 		graph = t.path("graph")
 		err = sparse.WriteFolder(graph, w, nil)
 	} else {
 		graph, err = filepath.Abs(graph)
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +92,11 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 		return nil, err
 	}
 	e := &eigenRun{Settings: s, o: o, python: py, task: t}
-	e.settings = eigenTask{Ranks: s.ranks(), Graph: graph, Laplacian: o.Laplacian.Kind().String(), Nullity: o.Nullity, Wanted: o.Wanted, Method: method,
-		Tolerance: o.Tolerance / 2, Restarts: max(maxRestarts, 1) * 50, Norm: o.Norm, Cut: o.Cut, High: o.High, Degree: degree}
+	e.settings = eigenTask{Ranks: s.ranks(), Graph: graph, Laplacian: o.Laplacian.Kind().String(),
+		Nullity: o.Nullity, Wanted: o.Wanted, Method: method,
+		Tolerance: o.Tolerance / 2, Restarts: max(maxRestarts, 1) * 50, Norm: o.Norm, Cut: o.Cut,
+		High: o.High, Degree: degree}
+	// The filter may miss pairs, as its cut is an estimate; the check tells.
 	if method == filtered {
 		r, err := e.pairs(ctx)
 		if !errors.Is(err, lanczos.ErrNotConverged) {
@@ -96,6 +105,7 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.Outside, graph str
 		s.note(fmt.Sprintf("Krylov–Schur is run, as the filter failed: %v", err))
 		e.settings.Method = krylovSchur
 	}
+
 	return e.pairs(ctx)
 }
 
@@ -108,7 +118,7 @@ const (
 // eigenRun is a run of the ranks and the check of what they found.
 type eigenRun struct {
 	*Settings
-	o        *lanczos.Outside
+	o        *lanczos.ExternalTask
 	python   *python
 	task     *task
 	settings eigenTask
@@ -126,26 +136,30 @@ func (e *eigenRun) pairs(ctx context.Context) (*lanczos.Result, error) {
 	if err := json.Unmarshal(raw, &found); err != nil {
 		return nil, fmt.Errorf("engine slepc: its result is not understood: %w", err)
 	}
+
 	q := len(found.Values)
-	e.end(fmt.Sprintf("%d of %d pairs by %s, %d restarts; read %.1f s, solved %.1f s, wrote %.1f s", q, o.Wanted, e.settings.Method, found.Iterations, found.Read, found.Solve, found.Write))
-	if e.settings.Method == filtered && q < o.Wanted { // the cut is an estimate
+	e.end(fmt.Sprintf("%d of %d pairs by %s, %d restarts; read %.1f s, solved %.1f s, wrote %.1f s", q,
+		o.Wanted, e.settings.Method, found.Iterations, found.Read, found.Solve, found.Write))
+	if e.settings.Method == filtered && q < o.Wanted {
 		return nil, fmt.Errorf("%w: %d of %d pairs lie below its cut", lanczos.ErrNotConverged, q, o.Wanted)
 	}
 	vectors, err := readVectors(e.task.path("vectors.npy"), o.Laplacian.Dim(), o.Wanted, q)
 	if err != nil {
 		return nil, err
 	}
+
 	e.begin("verify")
 	r, err := o.Finish(ctx, vectors)
 	if r != nil {
-		r.Restarts, r.By = found.Iterations, fmt.Sprintf("%s, %s, %d ranks", found.Version, e.settings.Method, e.ranks())
+		r.Restarts = found.Iterations
+		r.By = fmt.Sprintf("%s, %s, %d ranks", found.Version, e.settings.Method, e.ranks())
 		e.end(r.String())
 	}
 	return r, err
 }
 
-// describe writes degrees, components and room for the vectors.
-func (s *Settings) describe(t *task, o *lanczos.Outside) error {
+// describe writes degrees and components, and reserves the file of the vectors.
+func (s *Settings) describe(t *task, o *lanczos.ExternalTask) error {
 	if err := npy.WriteFile(t.path("degrees.npy"), nil, o.Laplacian.Degrees()); err != nil {
 		return err
 	}
@@ -167,8 +181,8 @@ func readVectors(path string, n, k, columns int) (*mat.Dense, error) {
 	return mat.NewDense(n, k, x).Slice(0, n, 0, min(columns, k)).(*mat.Dense), nil
 }
 
-// From filterFrom pairs on, SLEPc takes less time with a polynomial filter than by
-// Krylov–Schur. The filter is about e^filterGrowth/2 at 0 and 1 at the cut. Both are measured:
+// From filterFrom pairs on, SLEPc takes less time with a polynomial filter than by Krylov–Schur.
+// The filter is about e^filterGrowth/2 at 0 and 1 at the cut. Both constants are measured:
 // docs/scale.md.
 const (
 	filterFrom   = 50
@@ -176,7 +190,7 @@ const (
 )
 
 // chooseMethod decides between Krylov–Schur and the polynomial filter, and on its degree.
-func chooseMethod(o *lanczos.Outside) (method string, degree int) {
+func chooseMethod(o *lanczos.ExternalTask) (method string, degree int) {
 	if o.Wanted < filterFrom || !(o.Cut > 0) || !(o.Cut < o.High/2) {
 		return krylovSchur, 0
 	}
@@ -185,56 +199,31 @@ func chooseMethod(o *lanczos.Outside) (method string, degree int) {
 
 // krylovProducts guesses the products of Krylov–Schur from runs on neighbour graphs: some
 // for every pair, growing with the root of ‖L‖ over the last eigenvalue.
-func krylovProducts(o *lanczos.Outside) float64 {
+func krylovProducts(o *lanczos.ExternalTask) float64 {
 	return 4 * float64(o.Wanted) * math.Sqrt(o.High/math.Max(o.Cut, 1e-12*o.High))
 }
 
-// eigenPlan is the plan of a run.
-func (s *Settings) eigenPlan(o *lanczos.Outside, method string, degree int, write bool) *Plan {
+// eigenPlan estimates what a run will take.
+func (s *Settings) eigenPlan(o *lanczos.ExternalTask, method string, degree int, write bool) *Plan {
 	w := o.Laplacian.Graph()
-	n, entries, ranks := int64(w.Rows), int64(w.NNZ()), s.ranks()
+	n := int64(w.Rows)
+	entries := int64(w.NNZ())
+	ranks := s.ranks()
 	subspace := int64(max(2*o.Wanted, o.Wanted+15))
 	what := "Krylov–Schur"
 	if method == filtered {
 		what = fmt.Sprintf("filter of degree %d up to %.8g of %.8g", degree, o.Cut, o.High)
 	}
+
+	// A rank holds its rows of the matrix and of the subspace, and the vectors once more.
 	p := &Plan{Engine: SLEPc, Method: what, Exchanged: exchangedBytes(n, entries, ranks)}
-	p.Bytes = pythonBytes + matrixBytes(n, entries, ranks) + 8*n/int64(ranks)*(subspace+2*int64(o.Wanted)+int64(o.Nullity))
+	p.Bytes = pythonBytes + matrixBytes(n, entries, ranks) +
+		8*n/int64(ranks)*(subspace+2*int64(o.Wanted)+int64(o.Nullity))
 	p.Disk = n * (12 + 8*int64(o.Wanted))
 	if write {
 		p.Disk += 8*n + 12*entries
 	}
-	p.Seconds = krylovProducts(o) * (2*float64(entries)/graphRate + 8*float64(n)*float64(subspace)/vectorRate) / float64(ranks)
+	p.Seconds = krylovProducts(o) * (2*float64(entries)/graphRate +
+		8*float64(n)*float64(subspace)/vectorRate) / float64(ranks)
 	return p
-}
-
-// Operations a second of a rank, as measured: of products with a graph and with multigrid, and of
-// products among vectors.
-const (
-	graphRate  = 1e9
-	vectorRate = 1e10
-)
-
-func (s *Settings) begin(stage string) {
-	if s.Observer != nil {
-		s.Observer.Begin(stage)
-	}
-}
-
-func (s *Settings) end(note string) {
-	if s.Observer != nil {
-		s.Observer.End(note)
-	}
-}
-
-func (s *Settings) note(text string) {
-	if s.Observer != nil {
-		s.Observer.Note(text)
-	}
-}
-
-func (s *Settings) progress(e event) {
-	if s.Observer != nil && e.Event == "progress" {
-		s.Observer.Update(float64(e.Converged), float64(e.Wanted), fmt.Sprintf("iteration %d, %d of %d", e.Iteration, e.Converged, e.Wanted))
-	}
 }

@@ -17,19 +17,22 @@ import (
 //
 //	φ_{2j}(x) = √(2/D) cos ω_jᵀx,  φ_{2j+1}(x) = √(2/D) sin ω_jᵀx,
 //
-// whose products average to k(x, z): normal with variance 1/σ² for the Gaussian
-// kernel, and that divided by |a standard normal variable|, a Cauchy distribution,
-// for the Laplace kernel. d×D/2; the leading features are those of a smaller D up
-// to the factor.
+// as a d×D/2 matrix. φ(x)ᵀφ(z) is k(x, z) on average. For the Gaussian kernel the ω_j are normal with
+// variance 1/σ². For the Laplace kernel they are divided by the magnitude of a standard normal
+// variable, which makes a Cauchy distribution. The first features of a larger D are the features of
+// a smaller one, up to the factor.
 //
 // Rahimi & Recht, Random features for large-scale kernel machines, NIPS 2007.
 func Frequencies(k Kernel, d, features int, seed uint64) (*mat.Dense, error) {
 	if k.Kind != Gaussian && k.Kind != Laplace {
-		return nil, fmt.Errorf("models: Fourier features are for the Gaussian and the Laplace kernel, not for the %v one", k.Kind)
+		return nil, fmt.Errorf(
+			"models: Fourier features are for the Gaussian and the Laplace kernel, not for the %v one", k.Kind)
 	}
+
 	rng := rand.New(rand.NewPCG(seed, 0x666f7572696572)) // "fourier"
 	w := mat.NewDense(d, features/2, nil)
 	for j := range features / 2 {
+		// Directions are normal; the length of ω follows the spectrum of the kernel.
 		scale := 1 / k.Sigma
 		if k.Kind == Laplace {
 			scale /= math.Abs(rng.NormFloat64())
@@ -38,11 +41,12 @@ func Frequencies(k Kernel, d, features int, seed uint64) (*mat.Dense, error) {
 			w.Set(i, j, scale*rng.NormFloat64())
 		}
 	}
+
 	return w, nil
 }
 
-// FourierTo sets dst to the features of the rows lo to hi of x. The bits of a row
-// depend on its point alone.
+// FourierTo sets dst to the features of the rows lo to hi of x. The bits of a row depend on its point
+// alone.
 func FourierTo(dst *mat.Dense, x data.Points, lo, hi int, frequencies *mat.Dense) {
 	_, half := frequencies.Dims()
 	angles := mat.NewDense(hi-lo, half, nil)
@@ -57,13 +61,15 @@ func FourierTo(dst *mat.Dense, x data.Points, lo, hi int, frequencies *mat.Dense
 		block, _ := data.Block(x, nil, lo, hi, 0, d)
 		dense.SteadyProduct(angles, block, frequencies)
 	}
+
 	scale := math.Sqrt(1 / float64(half))
 	par.For(hi-lo, 64, func(a, b int) {
 		for i := a; i < b; i++ {
 			to := dst.RawRowView(i)
 			for j, v := range angles.RawRowView(i) {
 				sin, cos := math.Sincos(v)
-				to[2*j], to[2*j+1] = scale*cos, scale*sin
+				to[2*j] = scale * cos
+				to[2*j+1] = scale * sin
 			}
 		}
 	})
@@ -78,12 +84,14 @@ func FourierError(phi *mat.Dense, x data.Points, k Kernel, seed uint64) (float64
 	one := mat.NewDense(1, 1, nil)
 	var sum float64
 	for range pairs {
-		i, j := rng.IntN(n), rng.IntN(n)
+		i := rng.IntN(n)
+		j := rng.IntN(n)
 		if err := Cross(one, data.Select(x, []int{i}), data.Select(x, []int{j}), k); err != nil {
 			return 0, err
 		}
 		e := mat.Dot(phi.RowView(i), phi.RowView(j)) - one.At(0, 0)
 		sum += e * e
 	}
+
 	return math.Sqrt(sum / pairs), nil
 }

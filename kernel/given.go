@@ -12,14 +12,15 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Given is n points of which only the values of their kernel are known. It is
-// immutable and safe for concurrent use.
+// Given is a set of n points for which only the kernel values are given. It is immutable
+// and safe for concurrent use.
 type Given struct {
 	values data.Points
 	n      int
 }
 
-// NewGiven takes the Gram matrix, n×n and dense, which is kept and must not change.
+// NewGiven returns the set with the given Gram matrix, n×n and dense. The matrix is kept and must
+// not change.
 func NewGiven(values data.Points) (*Given, error) {
 	n, _ := values.Dims()
 	return &Given{values, n}, checkGiven(values)
@@ -28,7 +29,7 @@ func NewGiven(values data.Points) (*Given, error) {
 // Dim returns the number n of points.
 func (g *Given) Dim() int { return g.n }
 
-// rows copies rows lo, lo+1, … of values x to dst, as many as it has.
+// rows copies rows lo, lo+1, … of the values x to dst, as many as dst has.
 func rows(dst *mat.Dense, x data.Points, lo int) {
 	count, _ := dst.Dims()
 	par.For(count, 64, func(a, b int) {
@@ -38,8 +39,8 @@ func rows(dst *mat.Dense, x data.Points, lo int) {
 	})
 }
 
-// Gram returns the matrix. One that is not symmetric up to the rounding of float32
-// values is an error.
+// Gram returns the matrix. It is an error if the matrix is not symmetric up to the rounding of
+// float32 values.
 func (g *Given) Gram(ctx context.Context) (*mat.Dense, error) {
 	out := dense.New(g.n, g.n)
 	rows(out, g.values, 0)
@@ -49,30 +50,36 @@ func (g *Given) Gram(ctx context.Context) (*mat.Dense, error) {
 	return out, symmetrize(out)
 }
 
-// symmetrize makes g exactly symmetric, or returns an error if it is not so up to
-// the rounding of float32 values.
+// symmetrize makes g exactly symmetric, or returns an error if it is not symmetric up to the rounding
+// of float32 values.
 func symmetrize(g *mat.Dense) error {
 	n, _ := g.Dims()
 	var top float64
+
 	for i := range n {
 		for _, v := range g.RawRowView(i) {
 			top = max(top, v, -v)
 		}
 	}
+
 	for i := range n {
 		for j := range i {
-			a, b := g.At(i, j), g.At(j, i)
+			a := g.At(i, j)
+			b := g.At(j, i)
 			if !(max(a-b, b-a) <= 1e-6*top) {
-				return fmt.Errorf("kernel: the precomputed Gram matrix is not symmetric: entry (%d, %d) is %v, entry (%d, %d) is %v", i, j, a, j, i, b)
+				return fmt.Errorf("kernel: the precomputed Gram matrix is not symmetric: "+
+					"entry (%d, %d) is %v, entry (%d, %d) is %v", i, j, a, j, i, b)
 			}
 			g.Set(i, j, a/2+b/2)
 			g.Set(j, i, a/2+b/2)
 		}
 	}
+
 	return nil
 }
 
-// ProductTo is that of [Set]; a row of x holds n values. It holds 256·n values.
+// ProductTo implements [Set], where a row of x holds the n values of a point. It holds 256·n
+// values.
 func (g *Given) ProductTo(dst *mat.Dense, x data.Points, lo, hi int, a *mat.Dense) error {
 	if _, d := x.Dims(); d != g.n {
 		return fmt.Errorf("kernel: %d kernel values a point, but there are %d training points", d, g.n)
@@ -80,7 +87,8 @@ func (g *Given) ProductTo(dst *mat.Dense, x data.Points, lo, hi int, a *mat.Dens
 	if lo == hi {
 		return nil
 	}
-	return productTo(context.Background(), dst, hi-lo, g.n, a, func(k *mat.Dense, i int) { rows(k, x, lo+i) })
+	fill := func(k *mat.Dense, i int) { rows(k, x, lo+i) }
+	return productTo(context.Background(), dst, hi-lo, g.n, a, fill)
 }
 
 // MulTo sets dst to the product of the matrix with a, n×b blocks that must not
@@ -88,12 +96,13 @@ func (g *Given) ProductTo(dst *mat.Dense, x data.Points, lo, hi int, a *mat.Dens
 func (g *Given) MulTo(dst, a *mat.Dense) { g.mulUntil(context.Background(), dst, a) }
 
 func (g *Given) mulUntil(ctx context.Context, dst, a *mat.Dense) {
-	if err := productTo(ctx, dst, g.n, g.n, a, func(k *mat.Dense, i int) { rows(k, g.values, i) }); err != nil {
+	fill := func(k *mat.Dense, i int) { rows(k, g.values, i) }
+	if err := productTo(ctx, dst, g.n, g.n, a, fill); err != nil {
 		panic(err) // only a shape can be wrong
 	}
 }
 
-// Until is that of [Operator].
+// Until implements [Operator].
 func (g *Given) Until(ctx context.Context) sparse.Operator { return until{g, ctx} }
 
 // DiagonalTo sets dst[j] = k(z_j, z_j).

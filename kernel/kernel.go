@@ -1,15 +1,14 @@
-// Package kernel evaluates positive definite kernels between sets of points:
-// single blocks, symmetric Gram matrices, and products with the Gram matrix that
-// never hold it.
+// Package kernel evaluates positive definite kernels between sets of points: single blocks,
+// symmetric Gram matrices, and products with a Gram matrix that is never held.
 //
-// Values come from inner products of blocks of points, which are matrix
-// products, in float64. Distances are taken between centred points, and those
-// that would lose digits even so are measured again from the points as given:
-// the exponent of a Gaussian or Laplace kernel is within about 1e-13 of its
-// exact value, however far from the origin or from each other they lie.
+// Values come from inner products of blocks of points, which are matrix products in float64.
+// Distances are taken between centred points, and distances that would still lose digits are
+// measured again from the points as given. So the exponent of a Gaussian or Laplace kernel is
+// within about 1e-13 of its exact value, however far the points lie from the origin or from each
+// other.
 //
-// A value depends on its two points, the centre and the kernel alone: the same
-// bits in whatever block, at any GOMAXPROCS, and for (x, z) as for (z, x).
+// A value depends on its two points, the centre and the kernel alone: it has the same bits in any
+// block, at any GOMAXPROCS, and for (x, z) and (z, x).
 package kernel
 
 import (
@@ -51,22 +50,22 @@ func (k *Kind) UnmarshalText(text []byte) error { return kinds.Unmarshal(k, text
 // of ‖x−z‖/σ with k(x, x) = 1.
 func (k Kind) HasWidth() bool { return k == Gaussian || k == Laplace }
 
-// Kernel is a kernel with its parameters. The zero value is the linear one.
+// Kernel is a kernel with its parameters. The zero value is the linear kernel.
 type Kernel struct {
 	Kind Kind `json:"kind"`
-	// Sigma is the width σ of the kinds that have one ([Kind.HasWidth]), without a
-	// default; see [Width] for rules. It is in the unit of the points, not squared.
+	// Sigma is the width σ of the kinds that have one ([Kind.HasWidth]), in the unit of the
+	// points, not squared. It has no default; see [Width] for rules.
 	Sigma float64 `json:"sigma,omitempty"`
-	// Degree of Polynomial. Default 3. Offset must not be negative.
+	// Degree is the degree of Polynomial. Default 3.
 	Degree int `json:"degree,omitempty"`
-	// Scale of Polynomial. Default 1.
+	// Scale is the scale of Polynomial. Default 1.
 	Scale float64 `json:"scale,omitempty"`
-	// Offset of Polynomial. Default 0.
+	// Offset is the offset of Polynomial, not negative. Default 0.
 	Offset float64 `json:"offset,omitempty"`
 }
 
-// Fill returns k with its defaults, parameters of other kinds set to zero, or
-// all faults at once.
+// Fill returns k with its defaults and with parameters of other kinds set to zero, or all faults at
+// once.
 func (k Kernel) Fill() (Kernel, error) {
 	out := Kernel{Kind: k.Kind}
 	var faults []error
@@ -75,16 +74,21 @@ func (k Kernel) Fill() (Kernel, error) {
 		faults = append(faults, fmt.Errorf("kernel: kind %v", k.Kind))
 	case k.Kind.HasWidth():
 		if out.Sigma = k.Sigma; !(k.Sigma > 0) || math.IsInf(k.Sigma, 0) {
-			faults = append(faults, fmt.Errorf("kernel: the width σ of the %v kernel is %v; it must be positive", k.Kind, k.Sigma))
+			faults = append(faults, fmt.Errorf("kernel: the width σ of the %v kernel is %v; it must be positive",
+				k.Kind, k.Sigma))
 		}
 	case k.Kind == Polynomial:
-		out.Degree, out.Scale, out.Offset = k.Degree, k.Scale, k.Offset
+		out.Degree = k.Degree
+		out.Scale = k.Scale
+		out.Offset = k.Offset
 		if k.Degree == 0 {
 			out.Degree = 3
 		}
 		if k.Scale == 0 {
 			out.Scale = 1
 		}
+
+		// With these signs the kernel is positive definite.
 		if k.Degree < 0 {
 			faults = append(faults, fmt.Errorf("kernel: degree %d; it must be at least 1", k.Degree))
 		}
@@ -95,5 +99,18 @@ func (k Kernel) Fill() (Kernel, error) {
 			faults = append(faults, fmt.Errorf("kernel: offset %v; it must not be negative", k.Offset))
 		}
 	}
+
 	return out, errors.Join(faults...)
+}
+
+// String describes the kernel in a few words.
+func (k Kernel) String() string {
+	text := fmt.Sprintf("%v kernel", k.Kind)
+	switch {
+	case k.Kind.HasWidth():
+		text += fmt.Sprintf(" with σ = %.6g", k.Sigma)
+	case k.Kind == Polynomial:
+		text += fmt.Sprintf(" (%g·xᵀz + %g)^%d", k.Scale, k.Offset, k.Degree)
+	}
+	return text
 }

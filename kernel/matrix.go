@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/num/dense"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // Matrix is a Gram matrix G in memory, as an operator.
@@ -38,39 +37,35 @@ func (o Factor) MulTo(dst, a *mat.Dense) {
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, o.Phi, w, 0, dst)
 }
 
-// Features returns Φ, n×r, with G = ΦΦᵀ for a Gram matrix, without the eigenvalues that are zero to
-// working precision.
+// Features returns an n×r matrix Φ with G = ΦΦᵀ for a Gram matrix G. Eigenvalues that are zero to
+// working precision are left out.
 func Features(ctx context.Context, g *mat.Dense) (*mat.Dense, error) {
 	values, vectors, err := dense.EigenSym(ctx, g)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: the Gram matrix: %w", err)
 	}
+
+	// Eigenvalues ascend. Small negative ones are rounding errors; larger ones are not.
 	n := len(values)
 	least := float64(n) * 0x1p-53 * values[n-1]
 	if !(values[0] >= -1e-6*values[n-1]) || values[n-1] == 0 {
-		return nil, fmt.Errorf("kernel: the Gram matrix has eigenvalues from %g to %g; it must be positive semidefinite and not zero", values[0], values[n-1])
+		return nil, fmt.Errorf("kernel: the Gram matrix has eigenvalues from %g to %g; "+
+			"it must be positive semidefinite and not zero", values[0], values[n-1])
 	}
 	first := 0
 	for first < n-1 && values[first] <= least {
 		first++
 	}
-	// In the memory of the eigenvectors: a row moves towards the first.
-	r, width := vectors.RawMatrix(), n-first
+
+	// Φ takes the memory of the eigenvectors: rows become shorter and close up.
+	r := vectors.RawMatrix()
+	width := n - first
 	for i := range n {
 		row := r.Data[i*width:][:width]
 		for j, v := range r.Data[i*r.Stride+first:][:width] {
 			row[j] = v * math.Sqrt(values[first+j])
 		}
 	}
+
 	return mat.NewDense(n, width, r.Data[:n*width]), nil
 }
-
-// Operator is a kernel whose products take so long that they can be interrupted.
-type Operator interface {
-	sparse.Operator
-	// Until returns the operator for products until ctx is cancelled. A product that
-	// is interrupted sets what is not computed yet to zero.
-	Until(ctx context.Context) sparse.Operator
-}
-
-var _, _ Operator = (*Side)(nil), (*Nystrom)(nil)

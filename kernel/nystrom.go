@@ -11,16 +11,16 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Nystrom is the operator K̂ = K_nm(K_mm)⁻¹K_mn of n points and m of them as
-// landmarks. It holds K_mm alone: the rest is computed by tiles in every product,
-// twice. It is immutable and safe for concurrent use.
+// Nystrom is the operator K̂ = K_nm(K_mm)⁻¹K_mn of n points, m of them landmarks. It holds the factor
+// of K_mm alone. K_nm is computed by tiles, twice in every product. Nystrom is immutable and safe
+// for concurrent use.
 type Nystrom struct {
 	all, some *Side
 	root      *mat.Dense
 }
 
-// NewNystrom takes all points, the landmarks z among them, and the lower triangular
-// R with K_mm = RRᵀ.
+// NewNystrom returns the operator for all points, the landmarks z among them, and the lower
+// triangular R with K_mm = RRᵀ.
 func NewNystrom(all *Side, z data.Points, root *mat.Dense) (*Nystrom, error) {
 	some, err := New(all.kernel, z)
 	if err != nil {
@@ -35,8 +35,8 @@ func (o *Nystrom) Landmarks() data.Points { return o.some.z }
 // Dim returns n.
 func (o *Nystrom) Dim() int { return o.all.n }
 
-// Coefficients returns (K_mm)⁻¹K_mn·v, m×b for an n×b block v: the coefficients of
-// K̂v as an expansion over the landmarks.
+// Coefficients returns (K_mm)⁻¹K_mn·v, m×b, for an n×b block v: the coefficients of K̂v as an
+// expansion over the landmarks.
 func (o *Nystrom) Coefficients(v *mat.Dense) *mat.Dense {
 	return o.coefficients(context.Background(), v)
 }
@@ -52,8 +52,8 @@ func (o *Nystrom) coefficients(ctx context.Context, v *mat.Dense) *mat.Dense {
 	return a
 }
 
-// MulTo sets dst = K̂·v for n×b blocks that must not overlap. It costs 2nm kernel
-// values, and holds an m×b block and 256·n values.
+// MulTo sets dst = K̂·v for n×b blocks that must not overlap. It computes 2nm kernel values, and holds
+// an m×b block and 256·n values.
 func (o *Nystrom) MulTo(dst, v *mat.Dense) { o.mulUntil(context.Background(), dst, v) }
 
 func (o *Nystrom) mulUntil(ctx context.Context, dst, v *mat.Dense) {
@@ -62,11 +62,11 @@ func (o *Nystrom) mulUntil(ctx context.Context, dst, v *mat.Dense) {
 	}
 }
 
-// Until is that of [Operator].
+// Until implements [Operator].
 func (o *Nystrom) Until(ctx context.Context) sparse.Operator { return until{o, ctx} }
 
-// TraceError estimates tr(K − K̂)/tr K from 1000 points drawn by seed, all if there
-// are fewer. It holds 2000·m values.
+// TraceError estimates tr(K − K̂)/tr K from 1000 points drawn by seed, or from all points if there are
+// fewer. It holds 2000·m values.
 func (o *Nystrom) TraceError(seed uint64) float64 {
 	n := o.all.n
 	rows := rand.New(rand.NewPCG(seed, 0x7472616365)).Perm(n)[:min(n, 1000)] // "trace"
@@ -74,10 +74,13 @@ func (o *Nystrom) TraceError(seed uint64) float64 {
 	if err := o.some.CrossTo(k, data.Select(o.all.z, rows), 0, len(rows)); err != nil {
 		panic(err) // the landmarks are some of the points
 	}
+
+	// With φ = R⁻¹k_m(x), K̂(x, x) = ‖φ‖².
 	phi := mat.DenseCopyOf(k.T())
 	dense.SolveLower(dense.NoTrans, o.root, phi)
 	diagonal := make([]float64, n)
 	o.all.DiagonalTo(diagonal)
+
 	var trace, residual float64
 	for p, i := range rows {
 		v := phi.ColView(p)
@@ -87,29 +90,6 @@ func (o *Nystrom) TraceError(seed uint64) float64 {
 	if trace == 0 {
 		return 0
 	}
+
 	return residual / trace
-}
-
-// interruptible is a kernel whose products end when ctx is cancelled.
-type interruptible interface {
-	sparse.Operator
-	mulUntil(ctx context.Context, dst, v *mat.Dense)
-}
-
-// until is an operator that stops when ctx is cancelled.
-type until struct {
-	interruptible
-	ctx context.Context
-}
-
-// MulTo sets dst to the product with v; rows that a cancelled ctx leaves out are zero.
-func (o until) MulTo(dst, v *mat.Dense) { o.mulUntil(o.ctx, dst, v) }
-
-// Until is that of [Operator].
-func (s *Side) Until(ctx context.Context) sparse.Operator { return until{s, ctx} }
-
-func (s *Side) mulUntil(ctx context.Context, dst, v *mat.Dense) {
-	if err := s.productTo(ctx, dst, s.z, 0, v); err != nil {
-		panic(err) // points fit themselves
-	}
 }

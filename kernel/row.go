@@ -13,9 +13,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// panels are dense points by 64, coordinate by coordinate: value (j·d+k)·64+p is
-// coordinate k of point 64j+p. So a vector holds one coordinate of several points,
-// and inner products with one point need no sums across a vector.
+// panels holds dense points in groups of 64, coordinate by coordinate: value (j·d+k)·64+p is
+// coordinate k of point 64j+p. So a vector register holds one coordinate of several points, and
+// inner products with one point need no sums across a register.
 type panels struct {
 	once   sync.Once
 	values []float64
@@ -47,18 +47,20 @@ func (q *panels) fill(s *Side) {
 // FewRows is the number of rows up to which [Side.FewTo] is for.
 const FewRows = 4
 
-// FewTo is [Side.ProductTo] for the rows of an x of at most [FewRows] rows, with the same
-// bits: sums of the same terms in the same order. It takes a pass over the points of s
-// for each row and no time to bring them in another order, but for dense points the first
-// call, which keeps a copy of them of n·d values.
+// FewTo is [Side.ProductTo] for all rows of an x with at most [FewRows] rows. It has the same bits,
+// as it sums the same terms in the same order, and takes a pass over the points of s for each row.
+// The first call for dense points keeps a copy of them, n·d values.
 func (s *Side) FewTo(dst *mat.Dense, x data.Points, a *mat.Dense) error {
 	rows, _ := x.Dims()
 	if s.dense == nil || s.d == 0 || rows > FewRows {
 		return s.ProductTo(dst, x, 0, rows, a)
 	}
+
 	if err := s.check(x); err != nil {
 		return err
 	}
+
+	// Wide blocks a are multiplied tile by tile.
 	if _, c := a.Dims(); c > panelPoints {
 		return productTo(context.Background(), dst, rows, s.n, a, func(k *mat.Dense, i int) {
 			r := k.RawMatrix()
@@ -68,7 +70,9 @@ func (s *Side) FewTo(dst *mat.Dense, x data.Points, a *mat.Dense) error {
 	if h, c := dst.Dims(); h != rows || a.RawMatrix().Cols != c || a.RawMatrix().Rows != s.n {
 		panic(mat.ErrShape)
 	}
-	k, r := make([]float64, rows*s.n), a.RawMatrix()
+
+	k := make([]float64, rows*s.n)
+	r := a.RawMatrix()
 	s.denseRows(k, s.n, x, 0, rows)
 	var part [panelPoints]float64
 	for i := range rows {
@@ -76,11 +80,12 @@ func (s *Side) FewTo(dst *mat.Dense, x data.Points, a *mat.Dense) error {
 		clear(to)
 		s.across.addRows(to, part[:], r.Data, r.Stride, k[i*s.n:][:s.n])
 	}
+
 	return nil
 }
 
-// addRows adds the sum of the rows of x, each ld values from the last, times their factors,
-// term by term as [dense.Gemm64] does; part is memory.
+// addRows adds to to the sum of the rows of x times their factors. Rows begin ld values apart. Terms
+// are added in the order of [dense.Gemm64], which sums groups first. part is scratch memory.
 func (q *panels) addRows(to, part, x []float64, ld int, factors []float64) {
 	for p0 := 0; p0 < len(factors); p0 += depth {
 		p1 := min(p0+depth, len(factors))
@@ -95,15 +100,18 @@ func (q *panels) addRows(to, part, x []float64, ld int, factors []float64) {
 	}
 }
 
-// denseRows is denseTiles from the panels, for dense points.
+// denseRows does the work of denseTiles from the panels, for dense points.
 func (s *Side) denseRows(dst []float64, ld int, x data.Points, lo, hi int) {
 	s.across.fill(s)
-	row, sq := make([]float64, s.d), make([]float64, 1)
+	row := make([]float64, s.d)
+	sq := make([]float64, 1)
 	grain := max(1, 1<<17/(panelPoints*(s.d+16)))
 	for i := lo; i < hi; i++ {
 		s.load(row, x, i)
 		s.squares(sq, x, i, row)
 		out := dst[(i-lo)*ld:][:s.n]
+
+		// A chunk is about 2¹⁷ operations.
 		par.For(s.n, grain*panelPoints, func(a, b int) {
 			var part [panelPoints]float64
 			for j := a; j < b; j += panelPoints {
@@ -117,13 +125,13 @@ func (s *Side) denseRows(dst []float64, ld int, x data.Points, lo, hi int) {
 	}
 }
 
-// RowTo sets dst[j] = k(z_i, z_j) for one of the points themselves, faster than
-// CrossTo for a single row. Its values may differ from those by rounding. dst has
-// length n. It costs 2nd operations. The first call for dense points makes a copy
-// of them, n·d values, that is kept.
+// RowTo sets dst[j] = k(z_i, z_j) for one of the points themselves. dst has length n. It costs 2nd
+// operations, and for a single row it is faster than [Side.CrossTo], from which its values may
+// differ by rounding. The first call for dense points keeps a copy of them, n·d values.
 func (s *Side) RowTo(dst []float64, i int) {
 	switch z := s.z.(type) {
 	case *sparse.CSR:
+		// The row is made dense, so that entries of other rows find their partner.
 		x := make([]float64, s.d)
 		data.RowTo(x, z, i)
 		par.For(s.n, 512, func(lo, hi int) {
@@ -143,7 +151,8 @@ func (s *Side) RowTo(dst []float64, i int) {
 		grain := max(1, 1<<17/(panelPoints*(s.d+16)))
 		par.For(s.n, grain*panelPoints, func(lo, hi int) {
 			for j := lo; j < hi; j += panelPoints {
-				simd.AddScaledRows(dst[j:min(j+panelPoints, hi)], s.across.values[j*s.d:][:panelPoints*s.d], panelPoints, s.across.order[:s.d], x)
+				panel := s.across.values[j*s.d:][:panelPoints*s.d]
+				simd.AddScaledRows(dst[j:min(j+panelPoints, hi)], panel, panelPoints, s.across.order[:s.d], x)
 			}
 			s.finish(dst[lo:hi], s.sq[i], z, i, lo)
 		})

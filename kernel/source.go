@@ -13,18 +13,18 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Source is where the values of a kernel among n points come from: a kernel and the
-// points, or a matrix of values that is given.
+// Source gives the values of a kernel among n points: it is a kernel with the points, or a matrix of
+// values in place of both.
 type Source struct {
-	Kernel Kernel      // does not matter where there are Values
-	Points data.Points // n×d; nil where there are Values
-	// Values, if not nil, are the Gram matrix of the points, n×n and dense. A point
-	// that is compared with them is a further row: its values with all n.
+	Kernel Kernel      // ignored if there are Values
+	Points data.Points // n×d; nil if there are Values
+	// Values, if not nil, is the Gram matrix of the points, n×n and dense. Another point is
+	// given as a further row: its values with all n points.
 	Values data.Points
 }
 
-// Set is n points z_j made ready to be one side of many evaluations of a kernel. As
-// an operator it is their Gram matrix. It is immutable and safe for concurrent use.
+// Set is a set of n points z_j, prepared for many evaluations of a kernel. As an operator it is their
+// Gram matrix. It is immutable and safe for concurrent use.
 type Set interface {
 	Operator
 	// Gram returns the Gram matrix, exactly symmetric.
@@ -42,8 +42,8 @@ type Set interface {
 
 var _, _ Set = (*Side)(nil), (*Given)(nil)
 
-// Fill returns s with the defaults of its kernel, or an error if there are no
-// points, or values that are not a dense square matrix.
+// Fill returns s with the defaults of its kernel. It is an error if there are no points, or if the
+// values are not a dense square matrix.
 func (s Source) Fill() (Source, error) {
 	if s.Values != nil {
 		return Source{Values: s.Values}, checkGiven(s.Values)
@@ -56,7 +56,7 @@ func (s Source) Fill() (Source, error) {
 	return s, err
 }
 
-// Rows are the points, or the rows of values that stand for them.
+// Rows returns the points, or the rows of values that stand for them.
 func (s Source) Rows() data.Points {
 	if s.Values != nil {
 		return s.Values
@@ -72,7 +72,7 @@ func (s Source) Set() (Set, error) {
 	return New(s.Kernel, s.Points)
 }
 
-// Select returns the source for some of the points: of values their rows and columns.
+// Select returns the source for some of the points. Of values it takes their rows and columns.
 func (s Source) Select(rows []int) Source {
 	if s.Values != nil {
 		return Source{Values: data.Columns(data.Select(s.Values, rows), rows)}
@@ -81,8 +81,8 @@ func (s Source) Select(rows []int) Source {
 	return s
 }
 
-// Queries returns some of the points to be compared with the source for those that
-// are numbered among: see [Source.Select].
+// Queries returns the points rows as queries of the source that [Source.Select] makes for the
+// points among.
 func (s Source) Queries(rows, among []int) data.Points {
 	if s.Values != nil {
 		return data.Columns(data.Select(s.Values, rows), among)
@@ -90,8 +90,8 @@ func (s Source) Queries(rows, among []int) data.Points {
 	return data.Select(s.Points, rows)
 }
 
-// Bytes is the memory of the points made ready, beside what is given: of dense points
-// a copy, of sparse ones a tile for each thread and a row.
+// Bytes returns the memory of the prepared points, beside the points: a copy of dense points, or a
+// tile for each thread and a row for sparse points.
 func (s Source) Bytes() int64 {
 	if s.Values != nil {
 		return 0
@@ -119,7 +119,8 @@ func checkGiven(x data.Points) error {
 		return errors.New("kernel: no values")
 	}
 	if _, isSparse := x.(*sparse.CSR); isSparse || n != d {
-		return fmt.Errorf("kernel: a precomputed kernel needs the Gram matrix of the points, n×n and dense; this is %d×%d", n, d)
+		return fmt.Errorf(
+			"kernel: a precomputed kernel needs the Gram matrix of the points, n×n and dense; this is %d×%d", n, d)
 	}
 	return nil
 }

@@ -36,10 +36,9 @@ func (r *Rule) UnmarshalText(text []byte) error { return rules.Unmarshal(r, text
 // widthSample is the number of points that Width looks at.
 const widthSample = 1000
 
-// Width returns the median or mean of the Euclidean distances (not squared)
-// between all pairs of different points among 1000 drawn by seed, or among all
-// if there are no more. Points that all coincide are an error. It costs 10⁶·d
-// operations.
+// Width returns the median or mean of the Euclidean distances (not squared) between all pairs of
+// different points among 1000 points drawn by seed, or among all points if there are no more. It is
+// an error if all points coincide. Width costs 10⁶·d operations.
 func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 	n, _ := x.Dims()
 	if !rules.Valid(rule) {
@@ -48,6 +47,8 @@ func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 	if n < 2 {
 		return 0, fmt.Errorf("kernel: %d points have no distances to choose a width from", n)
 	}
+
+	// A partial Fisher–Yates shuffle draws the sample.
 	rng := rand.New(rand.NewPCG(seed, 0x7769647468)) // "width"
 	m := min(n, widthSample)
 	order := make([]int, n)
@@ -58,6 +59,7 @@ func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 		j := i + rng.IntN(n-i)
 		order[i], order[j] = order[j], order[i]
 	}
+
 	square := squaredDistances(x, order[:m])
 	distances := make([]float64, m*(m-1)/2)
 	par.For(m, 16, func(lo, hi int) {
@@ -67,12 +69,14 @@ func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 			}
 		}
 	})
-	// In ascending order the sum does not depend on that of the points.
+
+	// Ascending, so that the sum does not depend on the order of the points.
 	slices.Sort(distances)
 	distances = distances[firstPositive(distances):]
 	if len(distances) == 0 {
 		return 0, fmt.Errorf("kernel: all points coincide; give the width")
 	}
+
 	if rule == Median {
 		h := len(distances) / 2
 		if len(distances)%2 == 0 {
@@ -84,6 +88,7 @@ func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 	for _, v := range distances {
 		sum += v
 	}
+
 	return sum / float64(len(distances)), nil
 }
 
@@ -93,8 +98,8 @@ func firstPositive(sorted []float64) int {
 	return p
 }
 
-// squaredDistances returns the squared distance between some of the points, by their
-// places in rows. Dense ones are copied.
+// squaredDistances returns the function from places i and j to the squared distance of the points
+// rows[i] and rows[j]. Dense points are copied.
 func squaredDistances(x data.Points, rows []int) func(i, j int) float64 {
 	if m, ok := x.(*sparse.CSR); ok {
 		return func(i, j int) float64 { return sparse.SquaredDistance(m, rows[i], 1, m, rows[j], 1) }

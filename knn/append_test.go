@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn"
 )
 
@@ -249,6 +250,7 @@ func TestAppendManyPoints(t *testing.T) {
 // Points join the lists of NN-descent among sparse points and sets as they do among dense
 // ones: at their true distances, with most of the neighbours.
 func TestAppendToDescentOfSets(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "the appending of other tests, by other metrics")
 	const n, old, d, k = 1500, 1400, 96, 8
 	r := rand.New(rand.NewPCG(7, 8))
 	x := &data.Dense[uint8]{Rows: n, Cols: d, Data: make([]uint8, n*d)}

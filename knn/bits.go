@@ -9,20 +9,21 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// checkBits returns an error with the first coordinate that is neither 0 nor 1 of
-// points under a metric of sets. Any entry of sparse points is one for Jaccard.
+// checkBits returns an error with the first coordinate that is neither 0 nor 1, for points under a
+// metric of sets. For Jaccard every entry of sparse points counts as 1.
 func checkBits(x data.Points, m Metric) error {
 	if _, ok := x.(*sparse.CSR); ok && m != Hamming {
 		return nil
 	}
 	if f := prepared.NotBit(x); f != nil {
-		return fmt.Errorf("knn: %v distance is for points of zeros and ones; row %d, column %d is %v; make them 0 and 1, or take another distance, such as euclidean", m, f.Row, f.Column, f.Value)
+		return fmt.Errorf("knn: %v distance is for points of zeros and ones; row %d, column %d is %v; "+
+			"make them 0 and 1, or take another distance, such as euclidean", m, f.Row, f.Column, f.Value)
 	}
 	return nil
 }
 
-// overlap returns the distance of two sets of a and b elements, of which they share
-// common, out of d.
+// overlap returns the distance of two sets of a and b elements that share common elements, out of d
+// possible ones.
 func (m Metric) overlap(a, b, common float64, d int) float64 {
 	either := a + b - common
 	if m == Hamming {
@@ -39,7 +40,7 @@ type bitMeter struct {
 	*prepared.Bits
 	metric Metric
 	q      []uint64
-	count  int // of the bits of q
+	count  int // the number of ones in q
 	row64  []float64
 }
 
@@ -65,6 +66,7 @@ func (m *bitMeter) distance(j int) float64 {
 		}
 		return float64(differ) / float64(m.D)
 	}
+
 	either, common := 0, 0
 	for p, w := range row {
 		either += bits.OnesCount64(w | q[p])
@@ -73,5 +75,6 @@ func (m *bitMeter) distance(j int) float64 {
 	if either == 0 {
 		return 0
 	}
+
 	return float64(either-common) / float64(either)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/dense"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn/internal/blocks"
 )
 
@@ -64,6 +65,7 @@ func sameLists(a, b *Neighbors) bool {
 // and an odd number of blocks, many ties among them, at several thread counts,
 // as bytes and as the same numbers in float64.
 func TestBlocks(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "blocks of many sizes; one size is enough here")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	ctx := context.Background()
 	sizes := []int{2, 3, 33, 447, 448, 449, 897, 1400}

@@ -1,510 +1,126 @@
 package knn
 
 import (
-	"context"
-	"math"
-	"slices"
-	"sync"
+	"fmt"
+	"runtime"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/dense"
-	"github.com/bigfit/bigfit/internal/num/par"
-	"github.com/bigfit/bigfit/internal/num/simd"
-	"github.com/bigfit/bigfit/knn/internal/blocks"
 	"github.com/bigfit/bigfit/knn/internal/prepared"
-	"github.com/bigfit/bigfit/knn/internal/topk"
-	"github.com/bigfit/bigfit/knn/internal/trees"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// slack is the number of candidates kept beyond k where they are inexact.
-const slack = 8
-
-// denseIndex compares blocks of queries with blocks of points through
-// ‖q−y‖² = ‖q‖² + ‖y‖² − 2qᵀy in float32, on points from which their mean has
-// been taken (or which have been scaled to norm one, for Angle and Cosine), then
-// measures the candidates directly in float64 on the points as given. For
-// InnerProduct the points are taken as they are and all ‖y‖² as that of the longest.
-type denseIndex struct {
-	metric  Metric
-	x       data.Points
-	n, d    int
-	mean    []float64 // nil but for Euclidean
-	own     *side     // the points as queries
-	right   *dense.Packed32
-	largest float64 // the largest ‖y‖ of the prepared points
-
-	// Angles between bytes come from exact inner products of the bytes, in place
-	// of right. Queries that are not bytes go to the index that floats returns.
-	bytes  *dense.PackedU8
-	floats func() *denseIndex
-}
-
-// side is some query points, prepared for comparisons.
-type side struct {
-	x     data.Points
-	first int       // number in x of the first of them
-	self  bool      // they are the indexed points, which do not find themselves
-	sq    []float32 // ‖q‖² of the prepared points
-	left  *dense.Packed32
-	bytes *dense.PackedU8 // in place of left: the points as they are
-	scale []float32       // with bytes, 1/‖q‖, or 0 for zero points
-}
-
-func newDense(x data.Points, m Metric) *denseIndex {
-	n, d := x.Dims()
-	ix := &denseIndex{metric: m, x: x, n: n, d: d}
-	if m == Euclidean {
-		ix.mean = data.Mean(x)
+// NewBrute returns an index that compares every query with every point.
+//
+// Dense points cost 8nd bytes beside x (bytes 2nd with AVX-512 and 4nd with AVX2) and 2nd
+// operations a query. Self compares each pair once. For more than 8192 points a sample may show
+// that few principal coordinates rule out most pairs. Then all pairs are compared in these
+// coordinates alone, and few are measured (package pruned): the neighbours have the same bits, and
+// the search takes no more memory.
+//
+// Sparse points cost one transpose of x, and a query costs the number of other entries in its
+// columns. Manhattan and Chebyshev distances of dense points are measured pair by pair in float64,
+// without memory beside x, and distances of dense sets pair by pair on a copy of nd bits.
+// [Method.Supports] lists the metrics.
+func NewBrute(x data.Points, s *Settings) (Index, error) {
+	if s == nil {
+		s = &Settings{}
 	}
-	ix.right = dense.NewPackedB32(n, d)
-	ix.own = &side{x: x, self: true, sq: make([]float32, n), left: dense.NewPackedA32(n, d)}
-	par.For(n, ix.compare(ix.own).Block, func(lo, hi int) {
-		flat := ix.prepare(ix.own.sq[lo:hi], x, lo, hi)
-		ix.right.Set(lo, hi, flat, d)
-		ix.own.left.Set(lo, hi, flat, d)
-	})
-	longest := slices.Max(ix.own.sq)
-	ix.largest = math.Sqrt(float64(longest))
-	if m == InnerProduct {
-		for i := range ix.own.sq {
-			ix.own.sq[i] = longest
-		}
+	if n, d := x.Dims(); n < 1 || d < 1 {
+		return nil, fmt.Errorf("knn: a set of %d points in %d dimensions has no neighbours", n, d)
 	}
-	return ix
-}
-
-// newByteAngles returns an index under Angle or Cosine that keeps to bytes.
-func newByteAngles(x *data.Dense[uint8], m Metric) *denseIndex {
-	ix := &denseIndex{metric: m, x: x, n: x.Rows, d: x.Cols, largest: 1}
-	ix.bytes = dense.PackBU8(dense.NoTrans, x.Data, ix.n, ix.d, ix.d)
-	ix.own = ix.prepareBytes(x, 0, ix.n)
-	ix.own.self = true
-	ix.floats = sync.OnceValue(func() *denseIndex { return newDense(x, m) })
-	return ix
-}
-
-// prepare returns points lo to hi of x as float32, minus the mean if there is one
-// or scaled to norm one for angles, and sets sq to their squared norms. Zero points
-// stay zero, but count as of norm one where others are scaled, so that they are at
-// a right angle to all.
-func (ix *denseIndex) prepare(sq []float32, x data.Points, lo, hi int) []float32 {
-	flat := make([]float32, (hi-lo)*ix.d)
-	row := make([]float64, ix.d)
-	for i := range hi - lo {
-		data.RowTo(row, x, lo+i)
-		if ix.metric.angular() {
-			prepared.ToUnit(row)
-		}
-		for j, m := range ix.mean {
-			row[j] -= m
-		}
-		var s float64
-		for j, v := range row {
-			f := float32(v)
-			flat[i*ix.d+j] = f
-			s += float64(f) * float64(f)
-		}
-		if s == 0 && ix.metric.angular() {
-			s = 1
-		}
-		sq[i] = float32(s)
+	if err := Brute.Supports(s.Metric, x); err != nil {
+		return nil, err
 	}
-	return flat
-}
-
-// prepareBytes is prepare for angles between bytes: the inner products of the
-// points as they are will be scaled.
-func (ix *denseIndex) prepareBytes(x *data.Dense[uint8], lo, hi int) *side {
-	q := &side{x: x, first: lo, sq: make([]float32, hi-lo), scale: make([]float32, hi-lo)}
-	q.bytes = dense.PackAU8(dense.NoTrans, x.Data[lo*ix.d:hi*ix.d], hi-lo, ix.d, ix.d)
-	for i, s := range byteNorms(x, lo, hi) {
-		q.sq[i] = 1
-		if s > 0 {
-			q.scale[i] = float32(1 / math.Sqrt(float64(s)))
-		}
+	if n, _ := x.Dims(); prunes(x, s.Metric, n, 1) {
+		return newIndex(&prunedIndex{x: x, metric: s.Metric, note: s.Note}, x, s), nil
 	}
-	return q
-}
 
-// prepareSide prepares points lo to hi of x.
-func (ix *denseIndex) prepareSide(x data.Points, lo, hi int) *side {
-	if b, ok := x.(*data.Dense[uint8]); ok && ix.bytes != nil {
-		return ix.prepareBytes(b, lo, hi)
-	}
-	q := &side{x: x, first: lo, sq: make([]float32, hi-lo), left: dense.NewPackedA32(hi-lo, ix.d)}
-	q.left.Set(0, hi-lo, ix.prepare(q.sq, x, lo, hi), ix.d)
-	return q
-}
-
-// panel returns the number of queries at whose multiples they can be cut.
-func (q *side) panel() int {
-	if q.bytes != nil {
-		return q.bytes.Panel()
-	}
-	return q.left.Panel()
-}
-
-// compare returns the comparison of some queries with all points.
-func (ix *denseIndex) compare(q *side) *blocks.Blocks[float32] {
-	if q.bytes != nil {
-		b := blocks.NewFloats(q.bytes.Panel(), ix.bytes.Panel())
-		b.Row, b.Col = q.sq, ix.own.sq
-		b.Multiply = func(w *blocks.Workspace[float32], i0, i1, j0, j1 int) {
-			if w.Ints == nil {
-				w.Ints = make([]int32, len(w.C))
-			}
-			dense.MulU8(q.bytes, i0, i1, ix.bytes, j0, j1, w.Ints, b.Block)
-			for i := i0; i < i1; i++ {
-				at := (i - i0) * b.Block
-				simd.ScaleInts(w.C[at:][:j1-j0], w.Ints[at:][:j1-j0], q.scale[i], ix.own.scale[j0:j1])
-			}
-		}
-		return b
-	}
-	b := blocks.NewFloats(q.left.Panel(), ix.right.Panel())
-	b.Row, b.Col = q.sq, ix.own.sq
-	b.Multiply = func(w *blocks.Workspace[float32], i0, i1, j0, j1 int) {
-		dense.Mul32(q.left, i0, i1, ix.right, j0, j1, w.C, b.Block, &w.Scratch)
-	}
-	return b
-}
-
-func (ix *denseIndex) query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error) {
-	if _, ok := x.(*data.Dense[uint8]); !ok && ix.bytes != nil {
-		return ix.floats().query(ctx, x, k, p)
-	}
-	return ix.search(ctx, x, k, nil, p)
-}
-
-// search answers for the points of x; join, if not nil, makes the meetings of the stripe
-// that begins at query lo and is compared by c.
-func (ix *denseIndex) search(ctx context.Context, x data.Points, k int, join func(c *comparison, lo int) *blocks.Meetings[float32], p progress) (*Neighbors, error) {
-	n, _ := x.Dims()
-	kept := min(k+slack, ix.n)
-	out := newNeighbors(n, k)
-	stripe := ix.compare(ix.own).Stripe
-	err := inStripes(ctx, n, stripe, p, func() func(lo, hi int) {
-		c := &comparison{denseIndex: ix, measurer: newMeasurer(ix.x, ix.metric)}
-		return func(lo, hi int) {
-			c.queries = ix.prepareSide(x, lo, hi)
-			c.Blocks = ix.compare(c.queries)
-			if c.Workspace == nil {
-				c.Workspace = c.NewWorkspace()
-			}
-			var met *blocks.Meetings[float32]
-			if join != nil {
-				met = join(c, lo)
-			}
-			c.confirm(0, hi-lo, c.Search(c.Workspace, 0, hi-lo, kept, met), out)
-		}
-	})
+	e, err := allPairsEngine(x, s.Metric)
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return newIndex(e, x, s), nil
 }
 
-// newNeighbors returns n empty lists of k.
-func newNeighbors(n, k int) *Neighbors {
-	return &Neighbors{K: k, Index: make([]int32, n*k), Distance: make([]float64, n*k)}
+// allPairsEngine returns the engine that compares all pairs, with all points or a chunk of them
+// prepared.
+func allPairsEngine(x data.Points, m Metric) (engine, error) {
+	if inChunks(x, m) {
+		return &chunked{x, m}, nil
+	}
+	return bruteEngine(x, m)
 }
 
-func (ix *denseIndex) self(ctx context.Context, k int, p progress) (*Neighbors, error) {
-	b := ix.compare(ix.own)
-	found, err := b.Self(ctx, min(k+slack, ix.n-1), p.shareOf(ix.n))
-	if err != nil {
-		return nil, err
-	}
-	out := newNeighbors(ix.n, k)
-	err = inStripes(ctx, ix.n, b.Stripe, nil, func() func(lo, hi int) {
-		c := ix.compareOwn(b)
-		return func(lo, hi int) { c.confirm(lo, hi, found, out) }
-	})
-	if err != nil {
-		return nil, err
-	}
-	p.report(ix.n, ix.n)
-	return out, nil
-}
-
-// bound returns twice the largest difference between the float32 value of
-// ‖y‖² − 2qᵀy + ‖q‖² and its true value for points with ‖y‖ ≤ r: rounding of the
-// inputs, of a sum of d products in any order, and of the last sums, by u of the
-// value or, where that underflows, by the smallest float32.
-func (ix *denseIndex) bound(normQ, r float64) float64 {
-	const u, tiny = 1.0 / (1 << 24), 0x1p-149
-	return 4 * (u*(float64(ix.d+8)*normQ*r+4*r*r) + tiny*float64(ix.d+8))
-}
-
-// reach is the norm up to which no float32 of a comparison overflows.
-const reach = 1e18
-
-// limit returns the limit below which lie the float32 distances of all points
-// whose squared distance from a query is at most d, or may have the same root;
-// it is infinite if float32 is too coarse.
-func (ix *denseIndex) limit(sq float32, d float64) float32 {
-	normQ := math.Sqrt(float64(sq))
-	if ix.metric == InnerProduct { // d is −⟨q, y⟩
-		d = max(0, float64(sq)+ix.largest*ix.largest+2*d)
-	}
-	// A point farther from the mean than ‖q‖ + √d is not among them.
-	r := max(normQ, min(ix.largest, normQ+math.Sqrt(d)))
-	if !(r < reach) {
-		return float32(math.Inf(1))
-	}
-	return math.Nextafter32(float32(d*(1+trees.RootTie)+ix.bound(normQ, r)), float32(math.Inf(1)))
-}
-
-// comparison is the memory of one goroutine that compares queries with all points.
-type comparison struct {
-	*denseIndex
-	*measurer
-	*blocks.Workspace[float32]
-	*blocks.Blocks[float32]
-	queries *side
-}
-
-// compareOwn returns the comparison of the indexed points with each other.
-func (ix *denseIndex) compareOwn(b *blocks.Blocks[float32]) *comparison {
-	return &comparison{ix, newMeasurer(ix.x, ix.metric), b.NewWorkspace(), b, ix.own}
-}
-
-// confirm measures the candidates of queries lo to hi and writes the nearest points
-// to out, as many as its lists have room for. A point that is not among the
-// candidates of a query has D no smaller than all of them; where the k-th distance
-// does not rule it out, all points that may be as near are measured.
-func (c *comparison) confirm(lo, hi int, found *blocks.Candidates[float32], out *Neighbors) {
-	q, m, k := c.queries, c.measurer, out.K
-	available := c.n
-	if q.self {
-		available--
-	}
-	limits := make([]float32, hi-lo)
-	open := make([]*topk.Set, hi-lo)
-	for i := lo; i < hi; i++ {
-		keys := found.Of(i)
-		m.loadOnce(q, i)
-		m.best = m.best[:0]
-		for _, key := range keys {
-			if key != blocks.NoHit {
-				m.best = append(m.best, topk.Pair{Dist: m.square(key.Index()), Index: int32(key.Index())})
-			}
-		}
-		limits[i-lo] = float32(math.Inf(1))
-		complete := len(m.best) == available
-		if !complete && keys[0] != blocks.NoHit {
-			limits[i-lo] = c.limit(q.sq[i], kth(m.best, k))
-			complete = blocks.DistanceOf[float32](keys[0]) >= limits[i-lo]
-		}
-		if !complete {
-			open[i-lo] = topk.New(k)
-			continue
-		}
-		limits[i-lo] = blocks.Nothing[float32]()
-		for p, e := range m.best {
-			m.best[p].Dist = m.metric.distance(e.Dist)
-		}
-		topk.Sort(m.best)
-		out.set(q.first+i, m.best[:k])
-	}
-	panel := q.panel()
-	for p := lo; p < hi; p += panel {
-		end := min(p+panel, hi)
-		if !slices.ContainsFunc(open[p-lo:end-lo], func(s *topk.Set) bool { return s != nil }) {
-			continue
-		}
-		c.nearby(p, end, limits[p-lo:end-lo], func(i, j int, d float64) {
-			open[i-lo].Add(topk.Pair{Dist: d, Index: int32(j)})
-		})
-		for i := p; i < end; i++ {
-			if open[i-lo] != nil {
-				out.set(q.first+i, open[i-lo].Take())
-			}
-		}
-	}
-}
-
-// set writes the list of query i.
-func (nb *Neighbors) set(i int, list []topk.Pair) {
-	index, distance := nb.Row(i)
-	for p, b := range list {
-		index[p], distance[p] = b.Index, b.Dist
-	}
-}
-
-// kth returns the k-th smallest distance of list, which it sorts.
-func kth(list []topk.Pair, k int) float64 {
-	topk.Sort(list)
-	return list[k-1].Dist
-}
-
-// nearby calls visit with the distances from queries lo to hi of all points with
-// D below the limit, or of all points where that is infinite, in the order of
-// their indices. lo is a multiple of the panel.
-func (c *comparison) nearby(lo, hi int, limits []float32, visit func(i, j int, distance float64)) {
-	infinite := float32(math.Inf(1))
-	scanned := make([]float32, len(limits))
-	for i, l := range limits {
-		if scanned[i] = l; l == infinite {
-			scanned[i] = blocks.Nothing[float32]()
-		}
-	}
-	near := func(i, j int) {
-		if !c.queries.self || i != j {
-			c.loadOnce(c.queries, i)
-			visit(i, j, c.distance(j))
-		}
-	}
-	for j := 0; j < c.n; j += c.Block {
-		end := min(j+c.Block, c.n)
-		c.Visit(c.Workspace, blocks.Span{Lo: lo, Hi: hi}, blocks.Span{Lo: j, Hi: end}, scanned, nil, func(i, j int, _ float32) { near(i, j) })
-	}
-	for i := lo; i < hi; i++ {
-		if limits[i-lo] == infinite {
-			for j := range c.n {
-				near(i, j)
-			}
-		}
-	}
-}
-
-func (ix *denseIndex) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
-	squared := ix.metric.square(radius)
-	rows := make([][]topk.Pair, ix.n)
-	b := ix.compare(ix.own)
-	err := inStripes(ctx, ix.n, b.Stripe, p, func() func(lo, hi int) {
-		c := ix.compareOwn(b)
-		return func(lo, hi int) {
-			limits := make([]float32, hi-lo)
-			for i := range limits {
-				limits[i] = ix.limit(ix.own.sq[lo+i], squared)
-			}
-			c.nearby(lo, hi, limits, func(i, j int, d float64) {
-				if d <= radius && budget.take(1) {
-					rows[i] = append(rows[i], topk.Pair{Dist: d, Index: int32(j)})
-				}
-			})
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return fromRows(rows), nil
-}
-
-// A meter measures the points of a set from one query in float64.
-type meter interface {
-	load(x data.Points, i int) // makes point i of x the query
-	distance(j int) float64    // of point j of the set
-}
-
-// meters returns a function that makes meters of the points of x, one for every
-// goroutine. It is an error if the points are not those of the metric.
-func meters(x data.Points, m Metric) (func() meter, error) {
-	if s, ok := x.(*sparse.CSR); ok {
-		set := newSparseSet(s, m)
-		return func() meter { return &sparseMeter{sparseSet: set} }, nil
-	}
-	if m.ofSets() {
+// bruteEngine returns the engine that compares all pairs with all points prepared.
+func bruteEngine(x data.Points, m Metric) (engine, error) {
+	switch z := x.(type) {
+	case *sparse.CSR:
 		if err := checkBits(x, m); err != nil {
 			return nil, err
 		}
-		points := prepared.PackBits(x)
-		return func() meter { return newBitMeter(points, m) }, nil
-	}
-	return func() meter { return newMeasurer(x, m) }, nil
-}
-
-// measurer is the meter of dense points that are not sets.
-type measurer struct {
-	x      data.Points
-	metric Metric
-	q, row []float64
-	row32  []float32 // of stored points that it holds exactly; nil of others
-	best   []topk.Pair
-	from   *side // the query that was loaded last, and its number
-	loaded int
-}
-
-func newMeasurer(x data.Points, m Metric) *measurer {
-	_, d := x.Dims()
-	out := &measurer{x: x, metric: m, q: make([]float64, d), row: make([]float64, d)}
-	if s, ok := x.(*data.Stored); ok && s.Kind() != data.Float64 {
-		out.row32 = make([]float32, d)
-	}
-	return out
-}
-
-func (m *measurer) load(x data.Points, i int) {
-	m.from = nil
-	data.RowTo(m.q, x, i)
-	if m.metric.angular() {
-		prepared.ToUnit(m.q)
-	}
-}
-
-// loadOnce loads query i of q unless it has just been loaded.
-func (m *measurer) loadOnce(q *side, i int) {
-	if m.from != q || m.loaded != i {
-		m.load(q.x, q.first+i)
-		m.from, m.loaded = q, i
-	}
-}
-
-// distance returns the distance of point j from the query.
-func (m *measurer) distance(j int) float64 {
-	return m.metric.distance(m.square(j))
-}
-
-// square returns what Metric.distance turns into the distance of point j from the
-// query: the squared distance, for angles that of the unit vectors.
-func (m *measurer) square(j int) float64 {
-	if !m.metric.angular() {
-		switch x := m.x.(type) {
-		case *data.Dense[uint8]:
-			return measure(m.metric, m.q, x.Row(j))
-		case *data.Dense[float32]:
-			return measure(m.metric, m.q, x.Row(j))
-		case *data.Dense[float64]:
-			return measure(m.metric, m.q, x.Row(j))
-		case *data.Stored:
-			if m.row32 != nil {
-				x.Read32(m.row32, j, j+1)
-				return measure(m.metric, m.q, m.row32)
-			}
-		}
-		data.RowTo(m.row, m.x, j)
-		return measure(m.metric, m.q, m.row)
-	}
-	data.RowTo(m.row, m.x, j)
-	prepared.ToUnit(m.row)
-	var s float64
-	var nonzeroQ, nonzeroRow bool
-	for p, v := range m.row {
-		d := m.q[p] - v
-		s += d * d
-		nonzeroQ = nonzeroQ || m.q[p] != 0
-		nonzeroRow = nonzeroRow || v != 0
-	}
-	if !nonzeroQ || !nonzeroRow {
-		return 2
-	}
-	return s
-}
-
-// fromRows assembles rows of (distance, index) pairs, ascending by index, into
-// a square matrix.
-func fromRows(rows [][]topk.Pair) *sparse.CSR {
-	m := &sparse.CSR{Rows: len(rows), Cols: len(rows), Ptr: make([]int64, len(rows)+1)}
-	for i, row := range rows {
-		m.Ptr[i+1] = m.Ptr[i] + int64(len(row))
-	}
-	m.Col, m.Val = make([]int32, 0, m.Ptr[len(rows)]), make([]float64, 0, m.Ptr[len(rows)])
-	for _, row := range rows {
-		for _, p := range row {
-			m.Col, m.Val = append(m.Col, p.Index), append(m.Val, p.Dist)
+		return newInverted(z, m), nil
+	case *data.Dense[uint8]:
+		if m.multiplies() {
+			return newBytes(z, m), nil
 		}
 	}
-	return m
+	if m.multiplies() {
+		return newDense(x, m), nil
+	}
+
+	// No matrix product computes the other metrics.
+	newMeter, err := meters(x, m)
+	if err != nil {
+		return nil, err
+	}
+	return &exhaustive{x, newMeter}, nil
+}
+
+// BruteBytes returns the memory that an index of NewBrute on x and the k nearest neighbours of all
+// its points take, beside x.
+func BruteBytes(x data.Points, k int) int64 {
+	n, d := x.Dims()
+	lists := 12 * int64(n) * int64(k)
+	if m, ok := x.(*sparse.CSR); ok {
+		columns := int64(d) // columns of the transpose
+		if prepared.Wide(m) {
+			columns = 2 * int64(m.NNZ())
+		}
+		return lists + 16*int64(m.NNZ()) + 16*int64(n) + 16*columns + 16*int64(n)*int64(runtime.GOMAXPROCS(0))
+	}
+
+	// The heaps of candidates stand beside the lists, and the packed points beside both.
+	lists += 8*int64(n)*int64(k+slack) + 8*int64(n)
+	if _, ok := x.(*data.Dense[uint8]); ok && d <= dense.MaxInnerU8 {
+		return lists + 2*dense.BytesU8(n, d)
+	}
+	if inChunks(x, Euclidean) {
+		lists = lists + 12*int64(n)*int64(k+1)
+		n = chunkSize
+	}
+
+	return lists + 2*4*int64(n)*int64(d)
+}
+
+// BruteOperations returns the number of floating-point operations to find the neighbours of all
+// points of x.
+func BruteOperations(x data.Points) float64 {
+	n, d := x.Dims()
+	if m, ok := x.(*sparse.CSR); ok {
+		if prepared.Wide(m) {
+			m, _ = m.Narrow()
+		}
+		count := make([]float64, m.Cols)
+		for _, c := range m.Col {
+			count[c]++
+		}
+		var sum float64
+		for _, c := range count {
+			sum += 2 * c * c
+		}
+		return sum
+	}
+
+	return float64(n) * float64(n) * float64(d) // each pair once
 }

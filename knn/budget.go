@@ -14,8 +14,8 @@ type pairBudget struct {
 	stop  context.CancelFunc
 }
 
-// newBudget returns a budget of limit pairs, none if it is not positive, and a
-// context that ends when it is spent.
+// newBudget returns a budget of limit pairs, unlimited if limit is not positive, and a context that
+// ends when the budget is spent.
 func newBudget(ctx context.Context, limit int64) (context.Context, *pairBudget) {
 	b := &pairBudget{limit: limit}
 	if b.limit <= 0 {
@@ -35,12 +35,13 @@ func (b *pairBudget) take(n int) bool {
 	return false
 }
 
-// finish ends the search. It returns an error if pairs were refused, and otherwise
-// err, the error of the search.
+// finish ends the search. It returns an error if pairs were refused, and otherwise err, the error
+// of the search.
 func (b *pairBudget) finish(err error, radius float64) error {
 	b.stop()
 	if b.left.Load() < 0 {
-		return fmt.Errorf("knn: more than %d pairs of points are within %g of each other; choose a smaller radius, or allow more memory", b.limit, radius)
+		return fmt.Errorf("knn: more than %d pairs of points are within %g of each other; "+
+			"choose a smaller radius, or allow more memory", b.limit, radius)
 	}
 	return err
 }

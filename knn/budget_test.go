@@ -6,12 +6,14 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn"
 )
 
 // TestMaxPairs: a radius that joins too much is an error, one that does not is
 // not, with every exact index.
 func TestMaxPairs(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "a search like others, within other bounds")
 	moons, _ := synthetic.TwoMoons(400, 0.05, 1)
 	bytes, _ := synthetic.Digits(300, 1)
 	for _, c := range []struct {

@@ -14,9 +14,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// byteIndex finds Euclidean neighbours of bytes in exact integers, so that no
-// distance needs a second look. Queries that are not bytes go to a denseIndex,
-// which is built for the first of them.
+// byteIndex finds Euclidean neighbours of bytes in exact integers, so that no distance is measured
+// twice. Queries that are not bytes go to a denseIndex, which is built for the first of them.
 type byteIndex struct {
 	x      *data.Dense[uint8]
 	sq     []int32 // ‖y‖²
@@ -25,10 +24,10 @@ type byteIndex struct {
 	floats func() *denseIndex
 }
 
-// newBytes returns the index for bytes.
+// newBytes returns the engine for bytes.
 func newBytes(x *data.Dense[uint8], m Metric) engine {
 	switch {
-	case x.Cols > dense.MaxInnerU8, m == InnerProduct: // squared distances could exceed an int32
+	case x.Cols > dense.MaxInnerU8, m.Space() == Products: // sums may exceed an int32
 		return newDense(x, m)
 	case m.angular():
 		return newByteAngles(x, m)
@@ -54,9 +53,11 @@ func byteNorms(x *data.Dense[uint8], lo, hi int) []int32 {
 	return sq
 }
 
+// compare returns the comparison of queries, packed and with their squared norms, with all points.
 func (ix *byteIndex) compare(left *dense.PackedU8, sq []int32) *blocks.Blocks[int32] {
 	b := blocks.NewInts(left.Panel(), ix.right.Panel())
-	b.Row, b.Col = sq, ix.sq
+	b.Row = sq
+	b.Col = ix.sq
 	b.Multiply = func(w *blocks.Workspace[int32], i0, i1, j0, j1 int) {
 		dense.MulU8(left, i0, i1, ix.right, j0, j1, w.C, b.Block)
 	}
@@ -71,9 +72,10 @@ func (ix *byteIndex) query(ctx context.Context, x data.Points, k int, p progress
 	return ix.search(ctx, q, k, nil, p)
 }
 
-// search answers for the points of q; join, if not nil, makes the meetings of the stripe
-// that begins at query lo.
-func (ix *byteIndex) search(ctx context.Context, q *data.Dense[uint8], k int, join func(lo int) *blocks.Meetings[int32], p progress) (*Neighbors, error) {
+// search finds the neighbours of the points of q. join, if not nil, returns the pairs to report for
+// the stripe that begins at query lo.
+func (ix *byteIndex) search(ctx context.Context, q *data.Dense[uint8], k int,
+	join func(lo int) *blocks.Reverse[int32], p progress) (*Neighbors, error) {
 	out := newNeighbors(q.Rows, k)
 	stripe := ix.compare(ix.left, ix.sq).Stripe
 	err := inStripes(ctx, q.Rows, stripe, p, func() func(lo, hi int) {
@@ -84,11 +86,12 @@ func (ix *byteIndex) search(ctx context.Context, q *data.Dense[uint8], k int, jo
 			if w == nil {
 				w = b.NewWorkspace()
 			}
-			var met *blocks.Meetings[int32]
+
+			var reverse *blocks.Reverse[int32]
 			if join != nil {
-				met = join(lo)
+				reverse = join(lo)
 			}
-			found := b.Search(w, 0, hi-lo, k, met)
+			found := b.Search(w, 0, hi-lo, k, reverse)
 			for i := range hi - lo {
 				out.setExact(lo+i, found.Of(i))
 			}
@@ -100,12 +103,13 @@ func (ix *byteIndex) search(ctx context.Context, q *data.Dense[uint8], k int, jo
 	return out, nil
 }
 
-// setExact writes the list of query i, which keys hold in any order.
+// setExact writes the list of query i from exact hits, in any order.
 func (nb *Neighbors) setExact(i int, keys []blocks.Hit) {
 	slices.Sort(keys)
 	index, distance := nb.Row(i)
 	for p, c := range keys {
-		index[p], distance[p] = int32(c.Index()), math.Sqrt(float64(blocks.DistanceOf[int32](c)))
+		index[p] = int32(c.Index())
+		distance[p] = math.Sqrt(float64(blocks.DistanceOf[int32](c)))
 	}
 }
 
@@ -127,7 +131,8 @@ func (ix *byteIndex) within(ctx context.Context, radius float64, budget *pairBud
 	n := ix.x.Rows
 	rows := make([][]topk.Pair, n)
 	b := ix.compare(ix.left, ix.sq)
-	// Roots decide; the limit lets all through that are small enough.
+
+	// The limit lets every pair within the radius through, and the roots decide.
 	limit := int32(min(math.MaxInt32, math.Floor(radius*radius)+2))
 	limits := slices.Repeat([]int32{limit}, b.Stripe)
 	near := func(i, j int, d int32) {
@@ -135,6 +140,7 @@ func (ix *byteIndex) within(ctx context.Context, radius float64, budget *pairBud
 			rows[i] = append(rows[i], topk.Pair{Dist: root, Index: int32(j)})
 		}
 	}
+
 	err := inStripes(ctx, n, b.Stripe, p, func() func(lo, hi int) {
 		w := b.NewWorkspace()
 		return func(lo, hi int) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -88,6 +89,7 @@ func TestDescentThreads(t *testing.T) {
 }
 
 func TestDescentRecall(t *testing.T) {
+	testmode.Skip(t, testmode.Race, "recall; TestDescentThreads has the goroutines")
 	n, k := 12000, 10
 	if testing.Short() {
 		n = 4000
@@ -148,6 +150,7 @@ func TestDescentRecall(t *testing.T) {
 
 // TestDescentHard asks for a recall on sets that mislead searches.
 func TestDescentHard(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "recall on more kinds of points; TestDescentThreads has the goroutines")
 	n, k := 5000, 10
 	if testing.Short() {
 		n = 2000
@@ -237,6 +240,7 @@ func TestDescentHard(t *testing.T) {
 }
 
 func TestDescentRaisesEffort(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "recall; TestDescentThreads has the goroutines")
 	x := synthetic.Manifold(6000, 40, 20, 0.01, 3)
 	ctx := context.Background()
 	ix := newDescent(t, x, knn.DescentSettings{})
@@ -295,6 +299,7 @@ func TestDescentSearchesAgainForMore(t *testing.T) {
 }
 
 func TestDescentStops(t *testing.T) {
+	testmode.Skip(t, testmode.Race, "recall; TestDescentThreads has the goroutines")
 	x := synthetic.Manifold(5000, 8, 4, 0.01, 3)
 	for _, steps := range []int{1, 3, 5} {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -8,15 +8,16 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// exhaustive measures every query against every point; it serves the metrics that no
-// matrix product helps with.
+// exhaustive measures every query against every point. It serves the metrics that no matrix product
+// computes.
 type exhaustive struct {
 	x        data.Points
 	newMeter func() meter
 }
 
-// each hands a meter with every row of x, and its number, to answer, in parallel.
-func (ix *exhaustive) each(ctx context.Context, x data.Points, p progress, answer func(m meter, i int)) error {
+// each calls answer with every row number of x and a meter that has the row loaded, in parallel.
+func (ix *exhaustive) each(ctx context.Context, x data.Points, p progress,
+	answer func(m meter, i int)) error {
 	n, _ := x.Dims()
 	return inStripes(ctx, n, 64, p, func() func(lo, hi int) {
 		m := ix.newMeter()
@@ -29,7 +30,9 @@ func (ix *exhaustive) each(ctx context.Context, x data.Points, p progress, answe
 	})
 }
 
-func (ix *exhaustive) search(ctx context.Context, x data.Points, k int, self bool, p progress) (*Neighbors, error) {
+// search finds the k nearest points of every row of x. With self, x holds the points themselves.
+func (ix *exhaustive) search(ctx context.Context, x data.Points, k int, self bool, p progress) (
+	*Neighbors, error) {
 	queries, _ := x.Dims()
 	n, _ := ix.x.Dims()
 	out := newNeighbors(queries, k)

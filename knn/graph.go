@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/knn/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// GraphSettings of [NewGraph]. Exactly one of K and Radius is positive.
+// GraphSettings are the settings of [NewGraph]. Exactly one of K and Radius is positive.
 type GraphSettings struct {
-	// K joins every point with its K nearest.
+	// K joins every point with its K nearest points.
 	K int `json:"k,omitempty"`
 	// Radius joins all points at most this far apart (an ε graph), by the metric:
 	// for Angle in radians.
@@ -23,16 +21,17 @@ type GraphSettings struct {
 	Symmetry sparse.Symmetry `json:"symmetry"`
 	// Weights default to One.
 	Weights Weighting `json:"weights"`
-	// T is the t of Heat. Zero chooses t = mean(σ_i²)/4 with σ_i the distance
-	// of the K-th neighbour, so that an edge of that length weighs 1/e, or in
-	// an ε graph t = Radius²/4.
+	// T is the t of Heat. Zero chooses t = mean(σ_i²)/4 with σ_i the distance of the K-th
+	// neighbour, so that an edge of mean length weighs 1/e, or t = Radius²/4 for a radius.
 	T float64 `json:"t,omitempty"`
 }
 
 func (s *GraphSettings) validate() error {
 	var faults []error
-	if s.K < 0 || s.Radius < 0 || math.IsNaN(s.Radius) || math.IsInf(s.Radius, 0) || (s.K > 0) == (s.Radius > 0) {
-		faults = append(faults, fmt.Errorf("knn: a graph needs either a number of neighbours or a radius, not %d and %v", s.K, s.Radius))
+	badRadius := s.Radius < 0 || math.IsNaN(s.Radius) || math.IsInf(s.Radius, 0)
+	if s.K < 0 || badRadius || (s.K > 0) == (s.Radius > 0) {
+		faults = append(faults, fmt.Errorf(
+			"knn: a graph needs either a number of neighbours or a radius, not %d and %v", s.K, s.Radius))
 	}
 	if !weightings.Valid(s.Weights) {
 		faults = append(faults, fmt.Errorf("knn: weighting %v", s.Weights))
@@ -41,17 +40,20 @@ func (s *GraphSettings) validate() error {
 		faults = append(faults, fmt.Errorf("knn: symmetry %v", s.Symmetry))
 	}
 	if s.T < 0 || math.IsNaN(s.T) || math.IsInf(s.T, 0) {
-		faults = append(faults, fmt.Errorf("knn: the heat parameter t is %v; it must be positive, or 0 to have it chosen", s.T))
+		faults = append(faults, fmt.Errorf(
+			"knn: the heat parameter t is %v; it must be positive, or 0 to have it chosen", s.T))
 	}
 	if s.Weights.needsLists() && s.Radius > 0 {
-		faults = append(faults, fmt.Errorf("knn: %s weights are defined by the k nearest neighbours; give a number of neighbours instead of a radius", s.Weights))
+		faults = append(faults, fmt.Errorf("knn: %s weights are defined by the k nearest neighbours; "+
+			"give a number of neighbours instead of a radius", s.Weights))
 	}
+
 	return errors.Join(faults...)
 }
 
-// NewGraph searches ix and returns the symmetric weight matrix of its points,
-// and the settings with T filled in. With [ErrRecall] the graph is that of the
-// neighbours reached. Edges whose weight underflows to zero are left out.
+// NewGraph searches ix and returns the symmetric weight matrix of its points, and the settings with
+// T filled in. With [ErrRecall] the graph is made from the neighbours that were found. Edges with a
+// weight that underflows to zero are left out.
 func NewGraph(ctx context.Context, ix Index, s GraphSettings) (*sparse.CSR, GraphSettings, error) {
 	if err := errors.Join(s.validate(), ix.Metric().CheckEdges(&s)); err != nil {
 		return nil, s, err
@@ -61,11 +63,13 @@ func NewGraph(ctx context.Context, ix Index, s GraphSettings) (*sparse.CSR, Grap
 		if err != nil {
 			return nil, s, err
 		}
+		// An edge as long as the radius weighs 1/e.
 		if s.Weights == Heat && s.T == 0 {
 			s.T = s.Radius * s.Radius / 4
 		}
 		return s.weigh(m), s, nil
 	}
+
 	nb, err := ix.Self(ctx, s.K)
 	if err != nil && !errors.Is(err, ErrRecall) {
 		return nil, s, err
@@ -74,8 +78,7 @@ func NewGraph(ctx context.Context, ix Index, s GraphSettings) (*sparse.CSR, Grap
 	return w, s, errors.Join(fault, err)
 }
 
-// FromNeighbors returns the graph of the first s.K of the given neighbours of
-// every point, as NewGraph does.
+// FromNeighbors returns the graph of the first s.K neighbours of every point, as [NewGraph] does.
 func FromNeighbors(nb *Neighbors, s GraphSettings) (*sparse.CSR, GraphSettings, error) {
 	if err := s.validate(); err != nil {
 		return nil, s, err
@@ -84,54 +87,31 @@ func FromNeighbors(nb *Neighbors, s GraphSettings) (*sparse.CSR, GraphSettings, 
 		return nil, s, fmt.Errorf("knn: a graph of %d neighbours from lists of %d", s.K, nb.K)
 	}
 	if nb.Ordered && s.Weights.needsDistances() {
-		return nil, s, fmt.Errorf("knn: %s weights need distances, and the lists only order the neighbours: take the weights %s or %s", s.Weights, One, Shared)
+		return nil, s, fmt.Errorf("knn: %s weights need distances, and the lists only order the neighbours: "+
+			"take the weights %s or %s", s.Weights, One, Shared)
 	}
+
 	if s.Weights == Heat && s.T == 0 {
 		if s.T = nb.meanSquare(s.K) / 4; s.T == 0 {
 			s.T = 1 // all points coincide with their neighbours; every weight is 1
 		}
 	}
+	// Lists are not symmetric: Combine joins the weights of both directions.
 	w := s.weighLists(nb)
 	return s.Weights.Combine(w, w.T(), s.Symmetry), s, nil
 }
 
-// meanSquare returns the mean of the squared distances of the k-th neighbours.
-func (nb *Neighbors) meanSquare(k int) float64 {
-	var mean float64
-	for i := range nb.Len() {
-		if _, dist := nb.First(i, k); len(dist) > 0 {
-			last := dist[len(dist)-1]
-			mean += last * last / float64(nb.Len())
-		}
-	}
-	return mean
-}
-
-// Distances returns the n×n matrix with the distances of the first k
-// neighbours of point i in row i, with explicit zeros. It is not symmetric.
-func (nb *Neighbors) Distances(k int) *sparse.CSR {
-	rows := make([][]topk.Pair, nb.Len())
-	for i := range rows {
-		index, dist := nb.Row(i)
-		row := make([]topk.Pair, k)
-		for p := range row {
-			row[p] = topk.Pair{Dist: dist[p], Index: index[p]}
-		}
-		slices.SortFunc(row, func(a, b topk.Pair) int { return int(a.Index) - int(b.Index) })
-		rows[i] = row
-	}
-	return fromRows(rows)
-}
-
-// EdgeLengths returns the graph w of the points x with their distances for weights.
+// EdgeLengths returns the graph w of the points x with their distances as weights.
 func EdgeLengths(ctx context.Context, w *sparse.CSR, x data.Points, m Metric) (*sparse.CSR, error) {
 	if s, ok := x.(*sparse.CSR); ok {
+		// Sets of sparse points compare their entries as ones.
 		x = m.entries(s)
 	}
 	newMeter, err := meters(x, m)
 	if err != nil {
 		return nil, err
 	}
+
 	out := &sparse.CSR{Rows: w.Rows, Cols: w.Cols, Ptr: w.Ptr, Col: w.Col, Val: make([]float64, w.NNZ())}
 	all := exhaustive{x, newMeter}
 	return out, all.each(ctx, x, nil, func(m meter, i int) {
@@ -146,15 +126,19 @@ func (s *GraphSettings) weigh(m *sparse.CSR) *sparse.CSR {
 	if s.Weights == One {
 		return &sparse.CSR{Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Col: m.Col}
 	}
+
 	out := &sparse.CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1), Val: []float64{}}
 	for i := range m.Rows {
+		// Weights that underflow to zero leave the graph.
 		col, dist := m.Row(i)
 		for p, d := range dist {
 			if w := s.weight(d, 0); w > 0 {
-				out.Col, out.Val = append(out.Col, col[p]), append(out.Val, w)
+				out.Col = append(out.Col, col[p])
+				out.Val = append(out.Val, w)
 			}
 		}
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
+
 	return out
 }

@@ -15,12 +15,11 @@ import (
 type engine interface {
 	query(ctx context.Context, x data.Points, k int, p progress) (*Neighbors, error)
 	self(ctx context.Context, k int, p progress) (*Neighbors, error)
-	// within stops as soon as the budget refuses pairs.
+	// within stops as soon as the budget refuses pairs, which index reports.
 	within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error)
 }
 
-// index implements [Index] by an engine. Copies that differ in progress share the
-// engine.
+// index implements [Index] by an engine. Copies with another progress hook share the engine.
 type index struct {
 	engine   engine
 	n, d     int
@@ -29,6 +28,7 @@ type index struct {
 	progress progress
 }
 
+// newIndex returns the index of the points x with an engine.
 func newIndex(e engine, x data.Points, s *Settings) *index {
 	n, d := x.Dims()
 	return &index{e, n, d, s.Metric, s.MaxPairs, s.OnProgress}
@@ -53,6 +53,7 @@ func (ix *index) Query(ctx context.Context, x data.Points, k int) (*Neighbors, e
 			return nil, fmt.Errorf("%w (in the query points)", err)
 		}
 	}
+
 	return ix.engine.query(ctx, x, k, ix.progress.ordered())
 }
 
@@ -70,6 +71,7 @@ func (ix *index) Within(ctx context.Context, radius float64) (*sparse.CSR, error
 	if err := ix.metric.CheckEdges(&GraphSettings{Radius: radius}); err != nil {
 		return nil, err
 	}
+	// The budget ends ctx when too many pairs are found.
 	ctx, budget := newBudget(ctx, ix.maxPairs)
 	m, err := ix.engine.within(ctx, radius, budget, ix.progress.ordered())
 	if err := budget.finish(err, radius); err != nil {
@@ -91,8 +93,7 @@ func (ix *index) withProgress(p progress) Index {
 	return &c
 }
 
-// WithProgress returns ix with another OnProgress, nil for none. Both share all
-// else.
+// WithProgress returns ix with another OnProgress, nil for none. The two share everything else.
 func WithProgress(ix Index, f func(done, total int)) Index {
 	if w, ok := ix.(interface{ withProgress(progress) Index }); ok {
 		return w.withProgress(f)
@@ -103,9 +104,9 @@ func WithProgress(ix Index, f func(done, total int)) Index {
 // progress is Settings.OnProgress.
 type progress func(done, total int)
 
-// ordered returns p for one search: its calls do not overlap, and those that come
-// too late are left out. A search that first makes its graph counts points of the
-// index and then queries: each total begins anew.
+// ordered returns p for one search. Its calls do not overlap, and late calls with smaller numbers
+// are left out. A search that first makes its graph counts points of the index and then queries;
+// the count begins anew with another total.
 func (p progress) ordered() progress {
 	if p == nil {
 		return nil
@@ -116,7 +117,8 @@ func (p progress) ordered() progress {
 		mu.Lock()
 		defer mu.Unlock()
 		if done > most || total != last {
-			most, last = done, total
+			most = done
+			last = total
 			p(done, total)
 		}
 	}
@@ -129,7 +131,7 @@ func (p progress) report(done, total int) {
 	}
 }
 
-// share reports a share of the work as a number of n queries, less than all.
+// share reports a share of the work as a number of queries below n.
 func (p progress) share(share float64, n int) {
 	p.report(max(1, min(n-1, int(share*float64(n)))), n)
 }
@@ -139,10 +141,11 @@ func (p progress) shareOf(n int) func(share float64) {
 	return func(share float64) { p.share(share, n) }
 }
 
-// inStripes calls answer(lo, hi) for stripes of [0, n) in parallel and reports how
-// much is done. Each goroutine uses an answer of its own, made by newWorker. The
-// error is that of ctx.
-func inStripes(ctx context.Context, n, stripe int, p progress, newWorker func() (answer func(lo, hi int))) error {
+// inStripes calls answer(lo, hi) for stripes of [0, n) in parallel and reports the number of
+// queries answered. Each goroutine uses an answer of its own, made by newWorker. The error is the
+// error of ctx.
+func inStripes(ctx context.Context, n, stripe int, p progress,
+	newWorker func() (answer func(lo, hi int))) error {
 	workers := make([]func(lo, hi int), par.Workers(n, stripe))
 	var done atomic.Int64
 	par.ForWorker(n, stripe, func(worker, lo, hi int) {
@@ -156,4 +159,21 @@ func inStripes(ctx context.Context, n, stripe int, p progress, newWorker func() 
 		p.report(int(done.Add(int64(hi-lo))), n)
 	})
 	return ctx.Err()
+}
+
+// checkK returns an error unless k neighbours can be found among available points.
+func checkK(k, available int) error {
+	if k < 1 || k > available {
+		return fmt.Errorf("knn: %d neighbours asked of %d points; the number must be between 1 and %d",
+			k, available, available)
+	}
+	return nil
+}
+
+// checkQuery returns an error unless the rows of x have d coordinates.
+func checkQuery(x data.Points, d int) error {
+	if _, xd := x.Dims(); xd != d {
+		return fmt.Errorf("knn: the query points have %d dimensions, the indexed points %d", xd, d)
+	}
+	return nil
 }

@@ -12,38 +12,44 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// invertedIndex answers queries on sparse points from the transposed matrix:
-// the inner products of a query with all points are summed over the query's
-// columns in float64. Where distances are sums over coordinates, those that may be among the
-// nearest are measured again as dense points are, so that equal distances are equal in both.
+// invertedIndex answers queries on sparse points by the transposed matrix: the inner products of a
+// query with all points are summed over the query's columns in float64. Where distances are sums
+// over coordinates, the points that may be among the nearest are measured again in the order of the
+// columns, as dense points are, so that ties are ties in both.
 type invertedIndex struct {
 	*sparseSet
 	columns *sparse.CSR
-	used    []int32   // numbers in x of the rows of columns; nil if it has all
+	used    []int32   // the columns of x that columns has as rows; nil if it has all
 	inverse []float64 // 1/‖x‖, or 0 for zero points
-	whole   bool      // distances of points from each other are exact in integers
+	whole   bool      // all values are whole numbers: distances between the points are exact
 }
 
+// newInverted returns the engine for sparse points.
 func newInverted(x *sparse.CSR, m Metric) *invertedIndex {
 	ix := &invertedIndex{sparseSet: newSparseSet(x, m), inverse: make([]float64, x.Rows)}
 	narrow := ix.x
+	// Of very many columns only the columns in use are transposed.
 	if prepared.Wide(x) {
 		narrow, ix.used = ix.x.Narrow()
 	}
 	ix.columns = narrow.T()
-	ix.whole = m == Euclidean && !slices.ContainsFunc(x.Val, func(v float64) bool { return v != math.Trunc(v) })
+
+	// Sums of squares of whole numbers below 2⁵³ are exact.
+	fraction := func(v float64) bool { return v != math.Trunc(v) }
+	ix.whole = m.Space() == Vectors && !slices.ContainsFunc(x.Val, fraction)
 	for i, v := range ix.sq {
 		ix.inverse[i] = inverseRoot(v)
 		ix.whole = ix.whole && v < 1<<50
 	}
+
 	return ix
 }
 
-// sparseQuery scores one query against all points.
+// sparseQuery scores one query against all points. It serves one goroutine.
 type sparseQuery struct {
 	ix   *invertedIndex
 	dots []float64 // inner products
-	near []float64 // squared distances
+	near []float64 // squared distances, or distances for metrics that are no sums
 }
 
 // score fills dots with the inner products of row i of x and all points.
@@ -55,13 +61,17 @@ func (q *sparseQuery) score(x *sparse.CSR, i int) {
 		if val != nil {
 			v = val[p]
 		}
-		row, known := int(c), true
+
+		row := int(c)
+		known := true
 		if q.ix.used != nil {
 			row, known = slices.BinarySearch(q.ix.used, c)
 		}
 		if !known {
 			continue
 		}
+
+		// Every point with an entry in this column takes its share.
 		at, w := q.ix.columns.Row(row)
 		if w == nil {
 			for _, r := range at {
@@ -75,14 +85,16 @@ func (q *sparseQuery) score(x *sparse.CSR, i int) {
 	}
 }
 
-// compare sets near to the squared distances, for angles of the unit vectors, of
-// all points from a query of squared norm sq, to within bound; for other metrics to
-// the distances.
+// compare sets near, for all points and a query of squared norm sq, to the squared distances (of unit
+// vectors for angles) up to the error bound, or for other metrics to the distances.
 func (q *sparseQuery) compare(sq float64) {
-	near, norms, inverse := q.near[:len(q.dots)], q.ix.sq[:len(q.dots)], q.ix.inverse[:len(q.dots)]
+	near := q.near[:len(q.dots)]
+	norms := q.ix.sq[:len(q.dots)]
+	inverse := q.ix.inverse[:len(q.dots)]
 	own := 2 * inverseRoot(sq)
+
 	switch m := q.ix.metric; {
-	case m == Euclidean:
+	case m.Space() == Vectors:
 		for j, dot := range q.dots {
 			near[j] = sq + norms[j] - 2*dot
 		}
@@ -97,7 +109,7 @@ func (q *sparseQuery) compare(sq float64) {
 	}
 }
 
-// distance returns that of point j from row i of x, for which compare was called.
+// distance returns the distance of point j from row i of x, after compare for that row.
 func (q *sparseQuery) distance(x *sparse.CSR, i int, sq float64, j int) float64 {
 	switch ix := q.ix; {
 	case !ix.metric.sums():
@@ -109,17 +121,17 @@ func (q *sparseQuery) distance(x *sparse.CSR, i int, sq float64, j int) float64 
 	}
 }
 
-// bound returns more than the rounding errors of compare and distance for a query of
-// squared norm sq and count entries, and for points not farther from it than a point
-// for which compare gives d.
+// bound returns an upper bound of the rounding errors of compare and distance, for a query of
+// squared norm sq and count entries, and for points no farther from it than a point for which
+// compare gives d.
 func (q *sparseQuery) bound(sq float64, count int, d float64) float64 {
 	scale := 4.0
 	switch {
-	case q.ix.metric == Euclidean:
+	case q.ix.metric.Space() == Vectors:
 		r := math.Sqrt(sq) + math.Sqrt(d)
 		scale = sq + r*r
 	case !q.ix.metric.angular():
-		return 0 // compare gives the distances themselves
+		return 0 // compare gives the distances, which are not measured again
 	}
 	return 0x1p-51 * float64(count+q.ix.longest+8) * scale
 }
@@ -139,7 +151,9 @@ func (ix *invertedIndex) self(ctx context.Context, k int, p progress) (*Neighbor
 func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self bool, p progress) (*Neighbors, error) {
 	out := newNeighbors(x.Rows, k)
 	err := ix.each(ctx, x, p, func(q *sparseQuery, i int, sq float64) {
+		// The k-th smallest value of compare.
 		set := topk.New(k)
+		// A point is not its own neighbour.
 		if self {
 			q.near[i] = math.Inf(1)
 		}
@@ -151,8 +165,9 @@ func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self 
 				}
 			}
 		}
-		// Whatever rounding may have put behind the k-th place is measured again.
-		if q.ix.metric != InnerProduct {
+
+		// Points that rounding may have put behind the k-th place are measured again.
+		if q.ix.metric.Space() != Products {
 			kth = max(0, kth)
 		}
 		limit := kth + 2*q.bound(sq, int(x.Ptr[i+1]-x.Ptr[i]), kth)
@@ -171,7 +186,8 @@ func (ix *invertedIndex) search(ctx context.Context, x *sparse.CSR, k int, self 
 }
 
 // each scores every row of x and hands it to visit, in parallel.
-func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, p progress, visit func(q *sparseQuery, i int, sq float64)) error {
+func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, p progress,
+	visit func(q *sparseQuery, i int, sq float64)) error {
 	return inStripes(ctx, x.Rows, 32, p, func() func(lo, hi int) {
 		q := &sparseQuery{ix: ix, dots: make([]float64, ix.x.Rows), near: make([]float64, ix.x.Rows)}
 		return func(lo, hi int) {
@@ -185,13 +201,16 @@ func (ix *invertedIndex) each(ctx context.Context, x *sparse.CSR, p progress, vi
 	})
 }
 
-func (ix *invertedIndex) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
+func (ix *invertedIndex) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (
+	*sparse.CSR, error) {
+	// Squares with the same root as the radius's are let through; the distance decides.
 	rows := make([][]topk.Pair, ix.x.Rows)
 	squared := ix.metric.square(radius)
 	top := squared * (1 + trees.RootTie)
 	if ix.metric == Angle {
 		top = ix.metric.widen(squared)
 	}
+
 	err := ix.each(ctx, ix.x, p, func(q *sparseQuery, i int, sq float64) {
 		limit := top + 2*q.bound(sq, int(ix.x.Ptr[i+1]-ix.x.Ptr[i]), squared)
 		for j, v := range q.near {

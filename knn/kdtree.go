@@ -14,9 +14,9 @@ import (
 //
 //	‖g‖ with g_j = max(lo_j − q_j, q_j − hi_j, 0)
 //
-// in the norm of the metric. Computed in the order in which distances are, this
-// bound holds in floating point too, as rounding is monotone: no slack is
-// needed, and ties are decided by index exactly.
+// in the norm of the metric. This bound is computed in the same order of operations as distances.
+// As rounding is monotone, it holds in floating point too: no slack is needed, and ties are
+// decided by index exactly.
 //
 // Building costs O(nd log n), a query O(d log n) in fixed low dimension. [IndexBytes]
 // gives the memory; x is not kept. Coordinates that are not finite

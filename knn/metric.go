@@ -13,6 +13,12 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// This file has the one table of methods, metrics and kinds of points. Cosine is Angle with
+// another last step. Inner products go through the blocks of Euclidean distance with the norm
+// of the longest point in place of every norm, which stands for the coordinate that Bachrach
+// et al. (2014) append. Distances are then −⟨x,z⟩, so radii and weights made of lengths are
+// refused.
+
 // Metric is a distance between points: the smaller, the nearer.
 type Metric int
 
@@ -33,9 +39,9 @@ const (
 	// product with the query. It may be negative and is no measure of length:
 	// neither a radius nor weights made of distances go with it.
 	//
-	// Of points z of norm at most M the search is one for Euclidean neighbours of
-	// (x, 0) among the points (z, √(M² − ‖z‖²)), whose squared distance is
-	// ‖x‖² + M² − 2xᵀz (Bachrach et al., RecSys 2014; Neyshabur & Srebro, ICML
+	// Let M bound the norms of the points z. The search looks for Euclidean neighbours
+	// of (x, 0) among the points (z, √(M² − ‖z‖²)); the squared distance of such a pair
+	// is ‖x‖² + M² − 2xᵀz (Bachrach et al., RecSys 2014; Neyshabur & Srebro, ICML
 	// 2015). The last coordinate need not be stored, as all these points have the
 	// norm M. A point is left out of its own list, though its product with
 	// itself may be the largest or not.
@@ -44,12 +50,108 @@ const (
 	// ones differ, as in SciPy.
 	Hamming
 	// Jaccard is 1 − |a∩b| / |a∪b| of two sets, 0 of two empty ones. The set of a
-	// point holds the coordinates that are 1; that of a sparse point those of all
-	// entries that are not 0.
+	// dense point holds the coordinates that are 1, the set of a sparse point the
+	// columns of its entries that are not 0.
 	Jaccard
 )
 
-var metrics = enum.New[Metric]("distance", "euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard")
+// A Space says how a metric reads points. Searches ask for the space of a metric rather than for
+// the metric, so that a metric is written once, in the table below.
+type Space int
+
+const (
+	// Positions are compared by the differences of their coordinates, one by one.
+	Positions Space = iota
+	// Vectors are compared by squared Euclidean distance, which inner products give.
+	Vectors
+	// Directions are Vectors scaled to norm one.
+	Directions
+	// Products are inner products alone, which are no lengths.
+	Products
+	// Sets are compared by the coordinates that are one.
+	Sets
+)
+
+// metricRow describes a metric. Searches compare distances in a measured form, which is cheaper
+// than the distance itself: squared for Vectors and Directions.
+type metricRow struct {
+	name  string
+	space Space
+	// dense and sparse are the methods that know the metric.
+	dense, sparse []Method
+	// form says how NN-descent reads the points.
+	form prepared.Form
+	// norm adds up the differences of coordinates, of unit vectors for Directions.
+	norm trees.Norm
+	// distance turns the measured form into the distance; nil if they are the same. square is
+	// its inverse, up to rounding.
+	distance, square func(float64) float64
+	// widen returns a value above all values that distance may map to the distance of its
+	// argument; for Directions only.
+	widen func(float64) float64
+}
+
+// metricTable has a row for each metric.
+var metricTable = [...]metricRow{
+	Euclidean: {
+		name: "euclidean", space: Vectors,
+		dense:    []Method{Brute, KDTree, BallTree, NNDescent},
+		sparse:   []Method{Brute, NNDescent},
+		distance: math.Sqrt,
+		square:   func(d float64) float64 { return d * d },
+	},
+	Angle: {
+		name: "angle", space: Directions, form: prepared.Angles,
+		dense:  []Method{Brute, BallTree, NNDescent},
+		sparse: []Method{Brute, NNDescent},
+		distance: func(d float64) float64 {
+			if d == 2 {
+				return math.Pi / 2
+			}
+			return 2 * math.Asin(min(1, math.Sqrt(d)/2))
+		},
+		square: func(d float64) float64 { return 4 * math.Pow(math.Sin(min(d, math.Pi)/2), 2) },
+		widen: func(v float64) float64 {
+			if v > 4*(1-0x1p-40) {
+				return math.Inf(1)
+			}
+			return v * (1 + 0x1p-40)
+		},
+	},
+	Manhattan: {
+		name: "manhattan", space: Positions, norm: trees.Sum,
+		dense: []Method{Brute, KDTree, BallTree},
+	},
+	Chebyshev: {
+		name: "chebyshev", space: Positions, norm: trees.Largest,
+		dense: []Method{Brute, KDTree, BallTree},
+	},
+	Cosine: {
+		name: "cosine", space: Directions, form: prepared.Angles,
+		dense:    []Method{Brute, BallTree, NNDescent},
+		sparse:   []Method{Brute, NNDescent},
+		distance: func(d float64) float64 { return d / 2 },
+		square:   func(d float64) float64 { return 2 * d },
+		widen:    func(v float64) float64 { return v },
+	},
+	InnerProduct: {
+		name: "inner-product", space: Products,
+		dense:  []Method{Brute},
+		sparse: []Method{Brute},
+	},
+	Hamming: {
+		name: "hamming", space: Sets, form: prepared.Hamming,
+		dense:  []Method{Brute, NNDescent},
+		sparse: []Method{Brute, NNDescent},
+	},
+	Jaccard: {
+		name: "jaccard", space: Sets, form: prepared.Jaccard,
+		dense:  []Method{Brute, NNDescent},
+		sparse: []Method{Brute, NNDescent},
+	},
+}
+
+var metrics = enum.Of[Metric]("distance", len(metricTable), func(i int) string { return metricTable[i].name })
 
 // String returns the name used on the command line and in manifests.
 func (m Metric) String() string { return metrics.String(m) }
@@ -60,140 +162,114 @@ func (m Metric) MarshalText() ([]byte, error) { return metrics.Marshal(m) }
 // UnmarshalText is the inverse of MarshalText.
 func (m *Metric) UnmarshalText(text []byte) error { return metrics.Unmarshal(m, text) }
 
+// Metrics returns the metrics that read points as one of spaces.
+func Metrics(spaces ...Space) []Metric {
+	var out []Metric
+	for i := range metricTable {
+		if slices.Contains(spaces, metricTable[i].space) {
+			out = append(out, Metric(i))
+		}
+	}
+	return out
+}
+
+// Space returns how the metric reads points; −1 if there is no such metric.
+func (m Metric) Space() Space {
+	if !metrics.Valid(m) {
+		return -1
+	}
+	return metricTable[m].space
+}
+
 // angular reports whether the metric is one of directions.
-func (m Metric) angular() bool { return m == Angle || m == Cosine }
+func (m Metric) angular() bool { return m.Space() == Directions }
 
 // ofSets reports whether the metric compares sets.
-func (m Metric) ofSets() bool { return m == Hamming || m == Jaccard }
+func (m Metric) ofSets() bool { return m.Space() == Sets }
 
-// form returns what NN-descent, which knows no other metrics, is to know of this one.
-func (m Metric) form() prepared.Form {
-	switch {
-	case m.angular():
-		return prepared.Angles
-	case m == Hamming:
-		return prepared.Hamming
-	case m == Jaccard:
-		return prepared.Jaccard
-	}
-	return prepared.Lengths
-}
+// squares reports whether the metric follows from squared distances of points, or of points
+// scaled to norm one.
+func (m Metric) squares() bool { return m.Space() == Vectors || m.Space() == Directions }
 
-// searches lists the methods that know a metric, for dense and for sparse points.
-var searches = map[Metric]struct{ dense, sparse []Method }{
-	Euclidean:    {[]Method{Brute, KDTree, BallTree, NNDescent}, []Method{Brute, NNDescent}},
-	Angle:        {[]Method{Brute, BallTree, NNDescent}, []Method{Brute, NNDescent}},
-	Cosine:       {[]Method{Brute, BallTree, NNDescent}, []Method{Brute, NNDescent}},
-	Manhattan:    {[]Method{Brute, KDTree, BallTree}, nil},
-	Chebyshev:    {[]Method{Brute, KDTree, BallTree}, nil},
-	InnerProduct: {[]Method{Brute}, []Method{Brute}},
-	Hamming:      {[]Method{Brute, NNDescent}, []Method{Brute, NNDescent}},
-	Jaccard:      {[]Method{Brute, NNDescent}, []Method{Brute, NNDescent}},
-}
+// multiplies reports whether a matrix product gives the distances between points.
+func (m Metric) multiplies() bool { return m.squares() || m.Space() == Products }
+
+// form returns how NN-descent reads the points; it knows no metric, only forms.
+func (m Metric) form() prepared.Form { return metricTable[m].form }
 
 // Supports returns nil if the method finds neighbours among points such as x by the
-// metric; otherwise an error that says which methods do:
-//
-//	                            dense points                          sparse points
-//	euclidean                   brute, kd-tree, ball-tree, nn-descent  brute, nn-descent
-//	angle, cosine               brute, ball-tree, nn-descent           brute, nn-descent
-//	manhattan, chebyshev        brute, kd-tree, ball-tree
-//	inner-product               brute                                  brute
-//	hamming, jaccard            brute, nn-descent                      brute, nn-descent
+// metric; otherwise an error that says which methods do.
 func (m Method) Supports(metric Metric, x data.Points) error {
-	known, ok := searches[metric]
-	if !ok {
+	if !metrics.Valid(metric) {
 		return fmt.Errorf("knn: no distance is called %v", metric)
 	}
-	kind, can := "dense", known.dense
+	kind := "dense"
+	can := metricTable[metric].dense
 	if _, ok := x.(*sparse.CSR); ok {
-		kind, can = "sparse", known.sparse
+		kind = "sparse"
+		can = metricTable[metric].sparse
 	}
+
 	if m == Auto && len(can) > 0 || slices.Contains(can, m) {
 		return nil
 	}
 	if len(can) == 0 {
-		return fmt.Errorf("knn: %v distance is for dense points and these are sparse; make them dense, or take another distance, such as euclidean", metric)
+		return fmt.Errorf("knn: %v distance is for dense points and these are sparse; make them "+
+			"dense, or take another distance, such as %v", metric, Euclidean)
 	}
 	names := make([]string, len(can))
 	for i, c := range can {
 		names[i] = c.String()
 	}
-	return fmt.Errorf("knn: %v does not find neighbours of %s points by %v distance; take the method %s", m, kind, metric, strings.Join(names, " or "))
+	return fmt.Errorf("knn: %v does not find neighbours of %s points by %v distance; take the method %s", m,
+		kind, metric, strings.Join(names, " or "))
 }
 
 // CheckEdges returns an error if a graph with edges such as s cannot be made of the
 // distances of m.
 func (m Metric) CheckEdges(s *GraphSettings) error {
 	switch {
-	case m != InnerProduct:
+	case m.Space() != Products:
 		return nil
 	case s.Radius > 0:
-		return fmt.Errorf("knn: %v is no length, so there is no radius %v around a point; give a number of neighbours, or take the distance cosine", m, s.Radius)
+		return fmt.Errorf("knn: %v is no length, so there is no radius %v around a point; give a "+
+			"number of neighbours, or take the distance %v", m, s.Radius, Cosine)
 	case s.Weights.needsDistances():
-		return fmt.Errorf("knn: %v weights are made of lengths, and %v is none; take the weights %v or %v, or the distance cosine", s.Weights, m, One, Shared)
+		return fmt.Errorf("knn: %v weights are made of lengths, and %v is none; take the weights %v "+
+			"or %v, or the distance %v", s.Weights, m, One, Shared, Cosine)
 	}
 	return nil
 }
 
 // distance converts the result of measure to the metric's distance.
 func (m Metric) distance(d float64) float64 {
-	switch m {
-	case Euclidean:
-		return math.Sqrt(d)
-	case Cosine:
-		return d / 2
-	case Angle:
-		if d == 2 {
-			return math.Pi / 2
-		}
-		return 2 * math.Asin(min(1, math.Sqrt(d)/2))
+	if f := metricTable[m].distance; f != nil {
+		return f(d)
 	}
 	return d
 }
 
 // square is the inverse of distance, up to rounding.
 func (m Metric) square(d float64) float64 {
-	switch m {
-	case Euclidean:
-		return d * d
-	case Cosine:
-		return 2 * d
-	case Angle:
-		return 4 * math.Pow(math.Sin(min(d, math.Pi)/2), 2)
+	if f := metricTable[m].square; f != nil {
+		return f(d)
 	}
 	return d
 }
 
-// widen returns a value above all those which distance may map to the same distance as v,
-// for Angle and Cosine.
-func (m Metric) widen(v float64) float64 {
-	switch {
-	case m == Cosine:
-		return v
-	case v > 4*(1-0x1p-40):
-		return math.Inf(1)
-	}
-	return v * (1 + 0x1p-40)
-}
+// widen returns a value above all values that distance may map to the distance of v, for metrics
+// of directions.
+func (m Metric) widen(v float64) float64 { return metricTable[m].widen(v) }
 
-// norm is what the differences of coordinates are added up by, of unit vectors for Angle
-// and Cosine.
-func (m Metric) norm() trees.Norm {
-	switch m {
-	case Manhattan:
-		return trees.Sum
-	case Chebyshev:
-		return trees.Largest
-	}
-	return trees.Squares
-}
+// norm returns the norm of the differences of coordinates, of unit vectors for metrics of
+// directions.
+func (m Metric) norm() trees.Norm { return metricTable[m].norm }
 
 // measure returns the distance of q from a point in the form distances are
 // compared in, which Metric.distance turns into the metric's: squared for
-// Euclidean and, between unit vectors, for Angle and Cosine.
+// vectors and, between unit vectors, for directions.
 func measure[T data.Element](m Metric, q []float64, x []T) float64 {
-	if m != InnerProduct {
+	if m.Space() != Products {
 		return trees.Measure(m.norm(), q, x)
 	}
 	var s float64

@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/sparse"
@@ -78,6 +79,7 @@ func TestInnerProduct(t *testing.T) {
 // TestInnerProductFloats has points of very different norms, one far longer than the
 // rest, and queries longer than all of them.
 func TestInnerProductFloats(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "values; the threads check of the suite has the goroutines")
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, longest := range []float64{1, 1e3, 1e8, 1e25} {
 		rows := make([][]float64, 700)
@@ -272,6 +274,7 @@ func TestInnerProductEdges(t *testing.T) {
 
 // TestMetricsOfPeers compares distances with scikit-learn's and SciPy's.
 func TestMetricsOfPeers(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "values that do not depend on goroutines")
 	const python = "/usr/bin/python3"
 	if err := exec.Command(python, "-c", "import numpy, scipy.spatial, sklearn.neighbors").Run(); err != nil {
 		t.Skip("needs /usr/bin/python3 with numpy, scipy and scikit-learn")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn"
 )
 
@@ -66,6 +67,7 @@ func edit(x *data.Dense[float64], f func(x *data.Dense[float64])) *data.Dense[fl
 
 // TestPrunedIsExact holds pruning against all pairs, bit by bit, among points and for others.
 func TestPrunedIsExact(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "takes minutes; the goroutines have tests of their own")
 	const n, d = 460, 40
 	usual := clustered(n, d, 1, 0)
 	twice := edit(clustered(n, d, 1, 0), func(x *data.Dense[float64]) { copy(x.Data[n/2*d:], x.Data[:n/2*d]) })

@@ -11,17 +11,17 @@ import (
 	"github.com/bigfit/bigfit/knn/internal/blocks"
 )
 
-// Ranks tells in float32 which points are nearest to others by Euclidean distance, and in
-// what order. It returns no distances, and where rounding leaves a doubt it says so: votes
-// by rank need no more, and most queries of a sample are decided without a float64 distance.
+// Ranks finds the nearest points by Euclidean distance and their order, in float32. It returns no
+// distances and says where rounding leaves the order uncertain. Votes by rank need no more: most
+// queries of a sample are decided without a distance in float64.
 type Ranks struct {
 	d       int
 	flat    []float32 // the points, minus their mean
-	sq      []float32 // ‖x‖² of these
-	largest float64   // ‖x‖
+	sq      []float32 // ‖x‖² of these points
+	largest float64   // the largest ‖x‖
 }
 
-// NewRanks copies the points x (n×d) minus their mean: 4(d+1) bytes a point.
+// NewRanks copies the points x (n×d) minus their mean. A point takes 4(d+1) bytes.
 func NewRanks(x *data.Dense[float32]) *Ranks {
 	mean := data.Mean(x)
 	r := &Ranks{d: x.Cols, flat: make([]float32, x.Rows*x.Cols), sq: make([]float32, x.Rows)}
@@ -29,6 +29,7 @@ func NewRanks(x *data.Dense[float32]) *Ranks {
 		for i := lo; i < hi; i++ {
 			var sum float64
 			for j, v := range x.Row(i) {
+				// Points near the origin lose the least in float32.
 				f := float32(float64(v) - mean[j])
 				r.flat[i*r.d+j] = f
 				sum += float64(f) * float64(f)
@@ -40,48 +41,58 @@ func NewRanks(x *data.Dense[float32]) *Ranks {
 	return r
 }
 
-// rounding bounds the difference of two values ‖y‖² − 2xᵀy + ‖x‖² of float32 that is due to
-// rounding: twice that of one, of the inputs, a sum of d products in any order (Higham 2002,
-// section 3.1) and the last sums, each by u of the value or, where that underflows, by the
-// smallest float32.
+// rounding bounds the part of the difference of two values ‖y‖² − 2xᵀy + ‖x‖² in float32 that
+// rounding makes: twice the error of one value. The inputs, a sum of d products in any order
+// (Higham 2002, section 3.1) and the last sums are off by u times the value each or, where that
+// underflows, by the smallest float32.
 func (r *Ranks) rounding(norm float64) float64 {
 	const u, tiny = 1.0 / (1 << 24), 0x1p-149
-	d, most := float64(r.d), max(norm, r.largest)
+	d := float64(r.d)
+	most := max(norm, r.largest)
 	return 4 * (u*(norm*most*(d+8)+4*most*most) + tiny*(d+8))
 }
 
 // Nearest calls answer(q, near) for every point queries[q], with the indices of its k nearest
-// among points, the nearest first, or with nil where float32 leaves their order uncertain.
-// points and queries are rows of the points that r was made of. Calls come from several
-// goroutines. It takes 2·len(points)·len(queries)·d operations.
-func (r *Ranks) Nearest(ctx context.Context, points, queries []int, k int, answer func(q int, near []int)) error {
-	if !(r.largest < 1e18) { // squares might overflow
+// among points, the nearest first, or with nil where float32 leaves their order uncertain. points
+// and queries name rows of the points that r was made from. Calls come from several goroutines.
+// Nearest takes 2·len(points)·len(queries)·d operations.
+func (r *Ranks) Nearest(ctx context.Context, points, queries []int, k int,
+	answer func(q int, near []int)) error {
+	if !(r.largest < reach) { // squares might overflow
 		for q := range queries {
 			answer(q, nil)
 		}
 		return nil
 	}
-	right, col := dense.NewPackedB32(len(points), r.d), make([]float32, len(points))
+
+	right := dense.NewPackedB32(len(points), r.d)
+	col := make([]float32, len(points))
 	right.Set(0, len(points), r.gather(points), r.d)
 	for p, i := range points {
 		col[p] = r.sq[i]
 	}
+
 	stripe := r.compare(nil, right, nil, col).Stripe
 	workspaces := make([]*blocks.Workspace[float32], par.Workers(len(queries), stripe))
 	par.ForWorker(len(queries), stripe, func(worker, lo, hi int) {
 		if ctx.Err() != nil {
 			return
 		}
+
 		rows := queries[lo:hi]
-		left, row := dense.NewPackedA32(len(rows), r.d), make([]float32, len(rows))
+		left := dense.NewPackedA32(len(rows), r.d)
+		row := make([]float32, len(rows))
 		left.Set(0, len(rows), r.gather(rows), r.d)
 		for q, i := range rows {
 			row[q] = r.sq[i]
 		}
+
 		b := r.compare(left, right, row, col)
 		if workspaces[worker] == nil {
 			workspaces[worker] = b.NewWorkspace()
 		}
+
+		// One more than k shows whether the k-th place is certain.
 		found := b.Search(workspaces[worker], 0, len(rows), k+1, nil)
 		near := make([]int, k)
 		for q := range rows {
@@ -110,15 +121,16 @@ func (r *Ranks) gather(rows []int) []float32 {
 // compare returns the comparison of rows to the left with rows to the right.
 func (r *Ranks) compare(left, right *dense.Packed32, row, col []float32) *blocks.Blocks[float32] {
 	b := blocks.NewFloats(dense.NewPackedA32(0, 0).Panel(), right.Panel())
-	b.Row, b.Col = row, col
+	b.Row = row
+	b.Col = col
 	b.Multiply = func(w *blocks.Workspace[float32], i0, i1, j0, j1 int) {
 		dense.Mul32(left, i0, i1, right, j0, j1, w.C, b.Block, &w.Scratch)
 	}
 	return b
 }
 
-// order sets near to the points of all hits but the farthest, the nearest first, and reports
-// whether no two of them can have changed places, also by roots that are equal.
+// order sets near to the points of all hits but the farthest, the nearest first. It reports whether
+// their order is certain: no two can have changed places by rounding, nor by roots that are equal.
 func (r *Ranks) order(near []int, hits []blocks.Hit, sq float32) bool {
 	slices.Sort(hits)
 	apart := r.rounding(math.Sqrt(float64(sq)))
@@ -126,11 +138,13 @@ func (r *Ranks) order(near []int, hits []blocks.Hit, sq float32) bool {
 		if hits[p+1] == blocks.NoHit {
 			return false
 		}
-		this, next := float64(blocks.DistanceOf[float32](hits[p])), float64(blocks.DistanceOf[float32](hits[p+1]))
+		this := float64(blocks.DistanceOf[float32](hits[p]))
+		next := float64(blocks.DistanceOf[float32](hits[p+1]))
 		if !(next-this > apart+next*0x1p-40) {
 			return false
 		}
 		near[p] = hits[p].Index()
 	}
+
 	return true
 }

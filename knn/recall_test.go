@@ -7,11 +7,13 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn"
 )
 
 // TestRecall damages exact lists of a set that is searched in parts.
 func TestRecall(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "a measure of other searches")
 	ctx := context.Background()
 	const n, k = 40000, 4
 	x := synthetic.Manifold(n, 3, 2, 0.01, 1)

@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -68,6 +69,7 @@ func zerosAndOnes(x *sparse.CSR) *data.Dense[uint8] {
 // the recall of lists and of other points' neighbours, the distances bit by bit, and an
 // index that is restored.
 func TestDescentRows(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "recall; TestDescentThreads has the goroutines")
 	const n, k = 3000, 8
 	docs := documents(n+100, 400, 1)
 	sets := zerosAndOnes(docs)

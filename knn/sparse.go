@@ -15,6 +15,7 @@ type sparseSet struct {
 	longest int       // most entries of a point
 }
 
+// newSparseSet prepares the sparse points x for a metric.
 func newSparseSet(x *sparse.CSR, m Metric) *sparseSet {
 	s := &sparseSet{metric: m, x: m.entries(x), sq: make([]float64, x.Rows)}
 	for i := range s.sq {
@@ -24,8 +25,8 @@ func newSparseSet(x *sparse.CSR, m Metric) *sparseSet {
 	return s
 }
 
-// entries returns x as the metric sees it: for metrics of sets every entry that is not
-// zero counts as 1.
+// entries returns x in the form that the metric compares: for metrics of sets every nonzero entry
+// is 1.
 func (m Metric) entries(x *sparse.CSR) *sparse.CSR {
 	if m.ofSets() {
 		return x.Pattern()
@@ -41,12 +42,12 @@ func inverseRoot(v float64) float64 {
 	return 1 / math.Sqrt(v)
 }
 
-// sums tells whether the distance is made of a sum over coordinates, which has the bits of
-// [measurer] if it is added up in their order. Other metrics follow from inner products.
-func (m Metric) sums() bool { return m == Euclidean || m.angular() }
+// sums reports whether the distance follows from a sum over coordinates. Added up in their order,
+// the sum has the bits of [measurer]. Other metrics follow from inner products.
+func (m Metric) sums() bool { return m.squares() }
 
-// sum returns the distance of point j from row i of x, of squared norm sq, for metrics
-// that are sums: as measurer.square has it, of the same points.
+// sum returns the distance of point j from row i of x, which has the squared norm sq, for metrics
+// that are sums. It has the bits of [measurer] on dense copies of the points.
 func (s *sparseSet) sum(x *sparse.CSR, i int, sq float64, j int) float64 {
 	own, other := 1.0, 1.0
 	if s.metric.angular() {
@@ -57,10 +58,10 @@ func (s *sparseSet) sum(x *sparse.CSR, i int, sq float64, j int) float64 {
 	return s.metric.distance(sparse.SquaredDistance(x, i, own, s.x, j, other))
 }
 
-// product returns the distance of point j from a query of squared norm sq for the other
-// metrics, given their inner product.
+// product returns the distance of point j from a query for the other metrics, given the inner
+// product of both and the query's squared norm sq.
 func (s *sparseSet) product(sq float64, j int, dot float64) float64 {
-	if s.metric == InnerProduct {
+	if s.metric.Space() == Products {
 		return 0 - dot
 	}
 	return s.metric.overlap(sq, s.sq[j], dot, s.x.Cols)
@@ -76,7 +77,8 @@ type sparseMeter struct {
 
 // load makes point i of x, which is sparse, the query.
 func (m *sparseMeter) load(x data.Points, i int) {
-	m.from, m.row = x.(*sparse.CSR), i
+	m.from = x.(*sparse.CSR)
+	m.row = i
 	m.norm = m.from.SquaredNorm(i)
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn"
 )
 
@@ -75,6 +76,7 @@ func withZeros(n, d int, typ pointType) data.Points {
 }
 
 func TestRestore(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "files; the searches are those of other tests")
 	for method, metrics := range stateful {
 		for _, m := range metrics {
 			for _, typ := range []pointType{float64s, float32s, bytes} {
@@ -205,6 +207,7 @@ func TestWithProgress(t *testing.T) {
 }
 
 func TestRestoreRejects(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "damaged files, without goroutines")
 	const n = 700
 	x := withZeros(n, 5, float64s)
 	tree := func(change func(st *knn.State)) *knn.State {
@@ -286,6 +289,7 @@ func TestRestoreRejects(t *testing.T) {
 // Whatever is in a state, it is an error or gives an index that works: a tree
 // an exact one, NN-descent one whose answers are points at their distances.
 func TestRestoreRandomDamage(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "damaged files, without goroutines")
 	x, q := withZeros(300, 4, float64s), withZeros(10, 4, float64s)
 	r := rand.New(rand.NewPCG(1, 2))
 	values := []int32{-1, 0, 1, 7, 299, 300, math.MaxInt32, math.MinInt32}

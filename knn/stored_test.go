@@ -8,11 +8,13 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
 
 // Every index finds of float16 points what it finds of the same float32 ones; NN-descent,
 // which measures float16 where they are, nearly so.
 func TestStoredNeighbors(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "files; the searches are those of other tests")
 	const n, d, k = 700, 19, 6
 	r := rand.New(rand.NewPCG(5, 6))
 	bits := make([]uint16, n*d)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn"
 )
 
@@ -63,6 +64,7 @@ func converted[T data.Element](x *data.Dense[float64]) *data.Dense[T] {
 // distances, to the last bit: those of a list, of queries that are dense or sparse, and
 // within a radius.
 func TestTiesOfDenseAndSparse(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "takes minutes; the goroutines have tests of their own")
 	for name, x := range tied() {
 		copies := map[string]data.Points{"float64": x}
 		switch name {

@@ -14,16 +14,15 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// treeIndex searches a kd-tree or a ball tree. Coordinates are float64 for float64 points
-// and unit vectors, float32 (which holds every uint8) for the others. Zero vectors under
-// Angle and Cosine are kept apart.
+// treeIndex searches a kd-tree or a ball tree. Coordinates are float64 for float64 points and for
+// unit vectors, and float32, which holds every uint8, for other points. Zero vectors under Angle
+// and Cosine are kept apart.
 type treeIndex[T trees.Real] struct {
 	metric Metric
 	*trees.Index[T]
 }
 
-// newTreeIndex loads the points and builds the tree, or restores it if there is
-// a state.
+// newTreeIndex loads the points and builds the tree, or restores it from a state.
 func newTreeIndex(x data.Points, s *Settings, st *State, v trees.Volume) (Index, error) {
 	n, d := x.Dims()
 	if n < 1 || d < 1 {
@@ -35,6 +34,7 @@ func newTreeIndex(x data.Points, s *Settings, st *State, v trees.Volume) (Index,
 	if err := checkFinite(x, "point"); err != nil {
 		return nil, err
 	}
+
 	var e engine
 	var err error
 	if elementBytes(x, s.Metric) == 4 {
@@ -48,20 +48,22 @@ func newTreeIndex(x data.Points, s *Settings, st *State, v trees.Volume) (Index,
 	return newIndex(e, x, s), nil
 }
 
-// treeShape returns what a tree by the metric is made of.
+// treeShape describes a tree of points of d coordinates for the metric.
 func treeShape(v trees.Volume, m Metric, d int) trees.Shape {
 	s := trees.Shape{Volume: v, Norm: m.norm(), D: d}
-	if m == Angle || m == Cosine {
+	if m.angular() {
 		s.Scale = &trees.Scale{Distance: m.distance, Square: m.square, Widen: m.widen}
 	}
 	return s
 }
 
+// loadTree loads the points and builds or restores the tree.
 func loadTree[T trees.Real](x data.Points, m Metric, st *State, v trees.Volume) (engine, error) {
 	if st != nil {
 		return restoreTree[T](x, m, v, st.Order)
 	}
 	n, d := x.Dims()
+	// Rows have room for the tree's padding, so that it can sort in place.
 	rows := make([]T, trees.Padded(n)*d)
 	zero := make([]bool, n)
 	par.For(n, 1024, func(lo, hi int) {
@@ -73,6 +75,8 @@ func loadTree[T trees.Real](x data.Points, m Metric, st *State, v trees.Volume) 
 			}
 		}
 	})
+
+	// Zero vectors leave the rows, and the others close up.
 	index := make([]int32, 0, n)
 	var zeros []int32
 	for i := range n {
@@ -89,13 +93,15 @@ func loadTree[T trees.Real](x data.Points, m Metric, st *State, v trees.Volume) 
 	return &treeIndex[T]{m, trees.New(treeShape(v, m, d), index, rows, zeros)}, nil
 }
 
-// restoreTree loads the points in the order of the leaves and encloses them.
+// restoreTree loads the points in the order of the leaves and computes the volumes of the nodes.
 func restoreTree[T trees.Real](x data.Points, m Metric, v trees.Volume, order []int32) (engine, error) {
 	n, d := x.Dims()
 	seen, err := listed(order, n)
 	if err != nil {
 		return nil, err
 	}
+
+	// Points that the order does not name must be zero vectors among directions.
 	var zeros []int32
 	row := make([]float64, d)
 	for i, ok := range seen {
@@ -107,6 +113,7 @@ func restoreTree[T trees.Real](x data.Points, m Metric, v trees.Volume, order []
 		}
 		zeros = append(zeros, int32(i))
 	}
+
 	rows := make([]T, trees.Padded(len(order))*d)
 	zero := make([]bool, len(order))
 	par.For(len(order), 1024, func(lo, hi int) {
@@ -119,8 +126,10 @@ func restoreTree[T trees.Real](x data.Points, m Metric, v trees.Volume, order []
 		}
 	})
 	if p := slices.Index(zero, true); p >= 0 {
-		return nil, fmt.Errorf("knn: element %d of index_order is %d, a zero vector, which makes no angle", p, order[p])
+		return nil, fmt.Errorf("knn: element %d of index_order is %d, a zero vector, which makes no angle",
+			p, order[p])
 	}
+
 	return &treeIndex[T]{m, trees.Restore(treeShape(v, m, d), order, rows, zeros)}, nil
 }
 
@@ -132,8 +141,8 @@ func (ix *treeIndex[T]) state() *State {
 	return st
 }
 
-// load sets row to point i of x, for Angle scaled to norm one, and reports
-// whether it is a zero vector then; the tree holds none.
+// load sets row to point i of x, scaled to norm one under Angle and Cosine. It reports whether the
+// point is a zero vector under these metrics.
 func load(row []float64, x data.Points, i int, m Metric) (zero bool) {
 	data.RowTo(row, x, i)
 	if !m.angular() {
@@ -156,8 +165,8 @@ func elementBytes(x data.Points, m Metric) int64 {
 	return 4
 }
 
-// treeBytes returns the largest amount of memory that building a tree on x and finding
-// the k nearest neighbours of all its points take, beside x.
+// treeBytes returns the largest memory that building a tree on x and finding the k nearest
+// neighbours of all its points take, beside x.
 func treeBytes(x data.Points, v trees.Volume, m Metric, k int) int64 {
 	n, d := x.Dims()
 	s := treeShape(v, m, d)
@@ -181,6 +190,7 @@ func checkFinite(x data.Points, what string) error {
 			}
 		}
 	})
+
 	for _, err := range faults {
 		if err != nil {
 			return err
@@ -189,13 +199,13 @@ func checkFinite(x data.Points, what string) error {
 	return nil
 }
 
-// selfGrain is the number of indexed points whose neighbours are searched for in
-// one chunk.
+// selfGrain is the number of indexed points in one chunk of a search for their neighbours.
 const selfGrain = 512
 
-// eachSelf answers the query of every point in chunks of selfGrain, and hands the
-// searcher with the answer to take.
-func (ix *treeIndex[T]) eachSelf(ctx context.Context, k int, radius float64, p progress, take func(chunk int, s *trees.Searcher[T])) error {
+// eachSelf searches for the neighbours of every point, in chunks of selfGrain, and hands the
+// searcher with the result to take.
+func (ix *treeIndex[T]) eachSelf(ctx context.Context, k int, radius float64, p progress,
+	take func(chunk int, s *trees.Searcher[T])) error {
 	return inStripes(ctx, ix.Len(), selfGrain, p, func() func(lo, hi int) {
 		s := ix.NewSearcher(k, radius)
 		return func(lo, hi int) {
@@ -225,8 +235,8 @@ func (ix *treeIndex[T]) query(ctx context.Context, x data.Points, k int, p progr
 	err := inStripes(ctx, n, min(max(n/64, 64), 1<<14), p, func() func(lo, hi int) {
 		s := ix.NewSearcher(k, 0)
 		return func(lo, hi int) {
-			// In the order of the leaves they are nearest to, so that a query finds
-			// in the cache what the one before it has read.
+			// Queries are answered in the order of their leaves, so that a query finds the nodes
+			// that the query before it has read in the cache.
 			order := make([]at, hi-lo)
 			for i := range order {
 				order[i].query = lo + i
@@ -235,6 +245,7 @@ func (ix *treeIndex[T]) query(ctx context.Context, x data.Points, k int, p progr
 				}
 			}
 			slices.SortFunc(order, func(a, b at) int { return a.leaf - b.leaf })
+
 			for _, a := range order {
 				if zero := load(s.Q, x, a.query, ix.metric); zero {
 					s.QueryApart()
@@ -251,15 +262,17 @@ func (ix *treeIndex[T]) query(ctx context.Context, x data.Points, k int, p progr
 	return out, nil
 }
 
-// at is a query and the leaf its search begins with.
+// at is a query and the leaf in which its search begins.
 type at struct{ leaf, query int }
 
-func (ix *treeIndex[T]) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (*sparse.CSR, error) {
-	// What one chunk of queries found, one query after the other.
+func (ix *treeIndex[T]) within(ctx context.Context, radius float64, budget *pairBudget, p progress) (
+	*sparse.CSR, error) {
+	// The pairs that one chunk of queries found, one query after the other.
 	type answers struct {
 		query []int32
 		pairs []topk.Pair
 	}
+
 	n := ix.Len()
 	chunks := make([]answers, par.Chunks(n, selfGrain))
 	out := &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1)}
@@ -267,6 +280,7 @@ func (ix *treeIndex[T]) within(ctx context.Context, radius float64, budget *pair
 		if !budget.take(len(s.Near)) {
 			return
 		}
+		// Rows of the result ascend by index.
 		slices.SortFunc(s.Near, func(a, b topk.Pair) int { return int(a.Index) - int(b.Index) })
 		c := &chunks[chunk]
 		c.query = append(c.query, s.Self)
@@ -276,16 +290,21 @@ func (ix *treeIndex[T]) within(ctx context.Context, radius float64, budget *pair
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range n {
 		out.Ptr[i+1] += out.Ptr[i]
 	}
-	out.Col, out.Val = make([]int32, out.Ptr[n]), make([]float64, out.Ptr[n])
+	out.Col = make([]int32, out.Ptr[n])
+	out.Val = make([]float64, out.Ptr[n])
+
 	par.For(len(chunks), 1, func(c, _ int) {
 		pairs := chunks[c].pairs
 		for _, i := range chunks[c].query {
-			lo, hi := out.Ptr[i], out.Ptr[i+1]
+			lo := out.Ptr[i]
+			hi := out.Ptr[i+1]
 			for p := lo; p < hi; p++ {
-				out.Col[p], out.Val[p] = pairs[p-lo].Index, pairs[p-lo].Dist
+				out.Col[p] = pairs[p-lo].Index
+				out.Val[p] = pairs[p-lo].Dist
 			}
 			pairs = pairs[hi-lo:]
 		}

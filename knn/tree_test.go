@@ -12,10 +12,12 @@ import (
 	"time"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn"
 )
 
 func TestBruteOtherMetrics(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "a search like that of TestBrute, by other metrics")
 	testIndex(t, knn.NewBrute, withMetrics(knn.Manhattan, knn.Chebyshev), withTypes(float64s, float32s, bytes))
 }
 
@@ -31,8 +33,12 @@ var trees = []struct {
 
 // Trees return the bits that brute force does.
 func TestTreesEqualBrute(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "many kinds of points; the threads check of the suite has the goroutines")
 	ctx := context.Background()
-	n, dims := 1000, []int{1, 2, 3, 4, 9}
+	n, dims := 500, []int{1, 3, 9}
+	if testmode.Soak() {
+		n, dims = 1000, []int{1, 2, 3, 4, 9}
+	}
 	if testing.Short() {
 		n, dims = 400, []int{2, 9}
 	}
@@ -138,8 +144,12 @@ func masses(n int) map[string]*data.Dense[float64] {
 }
 
 func TestTreesOnMasses(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "accuracy; the threads check of the suite has the goroutines")
 	const k = 7
-	n := 50_000
+	n := 12_000
+	if testmode.Soak() {
+		n = 50_000
+	}
 	if testing.Short() {
 		n = 4_000
 	}
@@ -253,9 +263,13 @@ func TestTreesAtTheEndsOfTheRange(t *testing.T) {
 // The estimates are near what is allocated.
 func TestTreeBytes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("measures the memory of 200,000 points")
+		t.Skip("measures memory, which takes many points")
 	}
-	const n, k = 200_000, 10
+	const k = 10
+	n := 60_000
+	if testmode.Soak() {
+		n = 200_000
+	}
 	for _, x := range []data.Points{uniform[float32](n, 3), uniform[float64](n, 5)} {
 		for _, c := range []struct {
 			name  string

@@ -11,8 +11,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Weighting gives an edge of a neighbour graph its weight. Below, N(i) is the list
-// of the k nearest other points of point i and d the distance of one of them, j.
+// Weighting gives an edge of a neighbour graph its weight. Below, N(i) is the list of the k nearest
+// other points of point i, and d is the distance of point j in this list.
 type Weighting int
 
 const (
@@ -28,26 +28,22 @@ const (
 	// (arXiv:1802.03426, section 3.1, algorithms 2 and 3):
 	// w = exp(−max(0, d−ρ_i)/σ_i) before symmetrization, with ρ_i the smallest
 	// positive distance in N(i) and σ_i such that the weights of N(i) add up to
-	// log₂(k+1). umap-learn counts a point among its neighbours: its n_neighbors
-	// is k+1. It works in float32 and stops the search for σ_i where the sum is
-	// within 1e-5; so is it done here, and the weights agree to 1e-6. They become
-	// symmetric as w_ij + w_ji − w_ij·w_ji for Either and as w_ij·w_ji for Both
-	// (set_op_mix_ratio 1 and 0).
+	// log₂(k+1). umap-learn counts a point among its neighbours: its n_neighbors is k+1. It works
+	// in float32 and stops the search for σ_i when the sum is within 1e-5. This package does the
+	// same, and the weights agree to 1e-6. They become symmetric as w_ij + w_ji − w_ij·w_ji for
+	// Either and as w_ij·w_ji for Both (set_op_mix_ratio 1 and 0).
 	UMAP
 	// Gauss is w = √(2σ_iσ_j/(σ_i²+σ_j²))·exp(−d²/(σ_i²+σ_j²)) with σ_i² the median
-	// of the squared distances in N(i), as scanpy computes the kernel of Coifman
-	// et al. (PNAS 2005) with the widths of Haghverdi et al. (2016) for
-	// method="gauss", of which n_neighbors is k+1. The median is that of the
-	// positive distances; where there are none, σ_j stands for σ_i, and the weight
-	// is 1 where neither point has any.
+	// of the squared positive distances in N(i), as scanpy computes the kernel of Coifman et al.
+	// (PNAS 2005) with the widths of Haghverdi et al. (2016) for method="gauss" and
+	// n_neighbors = k+1. Where no distance is positive, σ_j stands for σ_i, and the weight is 1
+	// where neither list has one.
 	Gauss
-	// Shared, by the name jaccard, is w = s/(2k−s) with s the number of points that N(i)
-	// and N(j) share,
-	// before symmetrization, as in PhenoGraph (Levine et al., Cell 2015), of
-	// which k is this k, and in scanpy, of which n_neighbors is k+1. It becomes
-	// (w_ij + w_ji)/2 for Either, where the weight of an edge that only one list
-	// names is halved, and w_ij·w_ji for Both (prune). Neighbours that share
-	// nothing are not joined.
+	// Shared, by the name jaccard, is w = s/(2k−s) before symmetrization, with s the number of
+	// points that N(i) and N(j) share, as in PhenoGraph (Levine et al., Cell 2015) with the same k
+	// and in scanpy with n_neighbors = k+1. It becomes (w_ij + w_ji)/2 for Either, which halves
+	// the weight of an edge that only one list names, and w_ij·w_ji for Both (prune). Neighbours
+	// that share no point are not joined.
 	Shared
 )
 
@@ -62,16 +58,17 @@ func (w Weighting) MarshalText() ([]byte, error) { return weightings.Marshal(w) 
 // UnmarshalText is the inverse of MarshalText.
 func (w *Weighting) UnmarshalText(text []byte) error { return weightings.Unmarshal(w, text) }
 
-// needsLists reports whether the weights are defined by lists of neighbours, so that
-// a radius does not do.
+// needsLists reports whether the weights are defined by lists of neighbours and not for pairs within
+// a radius.
 func (w Weighting) needsLists() bool { return w != One && w != Heat }
 
-// needsDistances reports whether the order of the neighbours is not enough.
+// needsDistances reports whether the weights need distances and not only the order of neighbours.
 func (w Weighting) needsDistances() bool { return w != One && w != Shared }
 
-// Combine makes some rows of a symmetric matrix of those rows of the weights between
-// points and their neighbours, a, and of the transpose of these weights, t.
+// Combine returns some rows of the symmetric matrix. a holds these rows of the matrix of weights
+// between points and their neighbours, and t these rows of its transpose.
 func (w Weighting) Combine(a, t *sparse.CSR, s sparse.Symmetry) *sparse.CSR {
+	// Either takes the larger of two weights, unless the weighting says otherwise.
 	by := func(a, b float64) float64 { return max(a, b) }
 	switch {
 	case w == UMAP && s == sparse.Either:
@@ -83,18 +80,20 @@ func (w Weighting) Combine(a, t *sparse.CSR, s sparse.Symmetry) *sparse.CSR {
 	case s == sparse.Both:
 		by = func(a, b float64) float64 { return min(a, b) }
 	}
+
 	return sparse.Combine(a, t, s, by)
 }
 
 // fill sets w to the weights of the edges from point i to the neighbours in its list.
 type fill func(w []float64, i int, index []int32, dist []float64)
 
-// filler returns the fill of the graph of the first K of the given neighbours.
+// filler returns the fill for the graph of the first K neighbours in nb.
 func (s *GraphSettings) filler(nb *Neighbors) fill {
 	switch s.Weights {
 	case UMAP:
 		return func(w []float64, _ int, _ []int32, dist []float64) { edges.UMAP(w, dist) }
 	case Gauss:
+		// A weight of Gauss needs the widths of both ends.
 		widths := make([]float64, nb.Len())
 		par.For(nb.Len(), rowGrain, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -108,6 +107,7 @@ func (s *GraphSettings) filler(nb *Neighbors) fill {
 			}
 		}
 	case Shared:
+		// Sorted lists are intersected in one pass.
 		lists := nb.sortedLists(s.K)
 		return func(w []float64, i int, index []int32, _ []float64) {
 			for p, j := range index {
@@ -115,6 +115,7 @@ func (s *GraphSettings) filler(nb *Neighbors) fill {
 			}
 		}
 	}
+
 	return func(w []float64, _ int, _ []int32, dist []float64) { s.byDistance(w, dist) }
 }
 
@@ -123,16 +124,21 @@ const rowGrain = 256
 
 // weighLists returns the weights between points and the first K of their neighbours.
 func (s *GraphSettings) weighLists(nb *Neighbors) *sparse.CSR {
-	n, k := nb.Len(), s.K
+	n := nb.Len()
+	k := s.K
 	m := &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1), Col: make([]int32, n*k)}
 	var weights []float64
 	var by fill
 	if s.Weights != One {
-		weights, by = make([]float64, n*k), s.filler(nb)
+		weights = make([]float64, n*k)
+		by = s.filler(nb)
 	}
+
+	// Each row is written in its place, n×K, with ascending columns and without zero weights.
 	kept := make([]int, n)
 	par.For(n, rowGrain, func(lo, hi int) {
-		w, order := make([]float64, k), make([]int, 0, k)
+		w := make([]float64, k)
+		order := make([]int, 0, k)
 		for i := lo; i < hi; i++ {
 			index, dist := nb.First(i, k)
 			order = order[:0]
@@ -140,6 +146,7 @@ func (s *GraphSettings) weighLists(nb *Neighbors) *sparse.CSR {
 				order = append(order, p)
 			}
 			slices.SortFunc(order, func(a, b int) int { return int(index[a]) - int(index[b]) })
+
 			if by != nil {
 				by(w[:len(index)], i, index, dist)
 			}
@@ -157,6 +164,8 @@ func (s *GraphSettings) weighLists(nb *Neighbors) *sparse.CSR {
 			kept[i] = at - i*k
 		}
 	})
+
+	// The rows close up.
 	end := 0
 	for i, count := range kept {
 		copy(m.Col[end:], m.Col[i*k:i*k+count])
@@ -170,19 +179,19 @@ func (s *GraphSettings) weighLists(nb *Neighbors) *sparse.CSR {
 	if weights != nil {
 		m.Val = weights[:end]
 	}
+
 	return m
 }
 
-// byDistance sets w to the weights of One, Heat and SelfTuning at the given
-// distances, ascending.
+// byDistance sets w to the weights of One, Heat or SelfTuning at the distances of a list.
 func (s *GraphSettings) byDistance(w, dist []float64) {
 	for p, d := range dist {
 		w[p] = s.weight(d, dist[len(dist)-1])
 	}
 }
 
-// weight returns the weight of an edge of length d from a point whose k-th
-// neighbour is at distance sigma.
+// weight returns the weight of an edge of length d from a point with its k-th neighbour at distance
+// sigma.
 func (s *GraphSettings) weight(d, sigma float64) float64 {
 	switch {
 	case s.Weights == Heat:
@@ -207,12 +216,11 @@ func (nb *Neighbors) sortedLists(k int) [][]int32 {
 	return lists
 }
 
-// EdgeWeights returns the weights of the edges from a point outside the graph to
-// its nearest points at the given distances, nearest first. Heat needs T. They are
-// those before symmetrization, of the new point's own list: for SelfTuning, UMAP and
-// Gauss σ is that of the new point; for Gauss it stands for the σ of its neighbours
-// too, w = exp(−d²/2σ²). Weights of Shared do not follow from distances: see
-// [SharedWeights].
+// EdgeWeights returns the weights of the edges from a point outside the graph to its nearest points
+// at the given distances, nearest first. Heat needs T. The weights are not symmetrized: they follow
+// from the new point's own list, with its σ for SelfTuning, UMAP and Gauss. For Gauss its σ stands
+// for the σ of its neighbours too, w = exp(−d²/2σ²). Weights of Shared do not follow from
+// distances: see [SharedWeights].
 func (s *GraphSettings) EdgeWeights(dist []float64) []float64 {
 	w := make([]float64, len(dist))
 	switch s.Weights {
@@ -228,12 +236,13 @@ func (s *GraphSettings) EdgeWeights(dist []float64) []float64 {
 	default:
 		s.byDistance(w, dist)
 	}
+
 	return w
 }
 
-// SharedWeights returns the weights of Shared of the edges from a point outside the
-// graph to its nearest points, whose lists are given: |N ∩ N(j)| / |N ∪ N(j)| with N
-// its own list. Lists are in any order and stay as they are.
+// SharedWeights returns the weights of Shared, |N ∩ N(j)| / |N ∪ N(j)|, of the edges from a point
+// outside the graph to its nearest points. own is its list N, and lists[p] is the list N(j) of
+// j = own[p]. Lists may be in any order and are not changed.
 func SharedWeights(own []int32, lists [][]int32) []float64 {
 	a := slices.Sorted(slices.Values(own))
 	w := make([]float64, len(own))

@@ -13,17 +13,25 @@ import (
 // numbers alone are wanted, as in .npy, the rule, its score and the component. ids are
 // those of all points, nil for their numbers.
 func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone bool) pipeline.Answers {
-	rows, rules := make([]int64, len(choices)), make([]string, len(choices))
-	scores, components := make([]float64, len(choices)), make([]int32, len(choices))
+	rows := make([]int64, len(choices))
+	rules := make([]string, len(choices))
+	scores := make([]float64, len(choices))
+	components := make([]int32, len(choices))
 	for q, c := range choices {
-		rows[q], rules[q], scores[q], components[q] = int64(c.Point), rule.String(), c.Score, c.Component
+		rows[q], rules[q] = int64(c.Point), rule.String()
+		scores[q] = c.Score
+		components[q] = c.Component
 		if c.First {
 			rules[q] = FirstOfComponent
 		}
 	}
-	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "next"}, IDs: named(ids, rows), Columns: []pipeline.Column{{Name: "row", Values: rows}}}
+
+	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "next"}, IDs: named(ids, rows),
+		Columns: []pipeline.Column{{Name: "row", Values: rows}}}
 	if !alone {
-		a.Columns = append(a.Columns, pipeline.Column{Name: "rule", Values: rules}, pipeline.Column{Name: "score", Values: scores}, pipeline.Column{Name: "component", Values: components})
+		a.Columns = append(a.Columns, pipeline.Column{Name: "rule", Values: rules},
+			pipeline.Column{Name: "score", Values: scores}, pipeline.Column{Name: "component",
+				Values: components})
 	}
 	return a
 }
@@ -34,33 +42,31 @@ const FirstOfComponent = "component"
 // SuspectAnswers are labels that may be wrong, as [NextAnswers]: the given and the suggested
 // label by name, and the score.
 func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alone bool) pipeline.Answers {
-	rows, scores := make([]int64, len(list)), make([]float64, len(list))
-	given, suggested := make([]int32, len(list)), make([]int32, len(list))
+	rows := make([]int64, len(list))
+	scores := make([]float64, len(list))
+	given := make([]int32, len(list))
+	suggested := make([]int32, len(list))
 	for q, s := range list {
-		rows[q], given[q], suggested[q], scores[q] = int64(s.Point), s.Given, s.Suggested, s.Score
+		rows[q] = int64(s.Point)
+		given[q] = s.Given
+		suggested[q] = s.Suggested
+		scores[q] = s.Score
 	}
+
 	label := func(name string, index []int32) pipeline.Column {
 		if t.Names != nil {
 			return pipeline.Column{Name: name, Values: at(index, t.Names)}
 		}
 		return pipeline.Column{Name: name, Values: at(index, t.Classes)}
 	}
-	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "suspects"}, IDs: named(ids, rows), Columns: []pipeline.Column{{Name: "row", Values: rows}}}
+
+	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "suspects"}, IDs: named(ids, rows),
+		Columns: []pipeline.Column{{Name: "row", Values: rows}}}
 	if !alone {
-		a.Columns = append(a.Columns, label("label", given), label("suggested", suggested), pipeline.Column{Name: "score", Values: scores})
+		a.Columns = append(a.Columns, label("label", given), label("suggested", suggested),
+			pipeline.Column{Name: "score", Values: scores})
 	}
 	return a
-}
-
-// CampaignAnswers are the rows of a campaign.
-func CampaignAnswers(rows []active.CampaignRow) pipeline.Answers {
-	rules, labels := make([]string, len(rows)), make([]int64, len(rows))
-	means, deviations := make([]float64, len(rows)), make([]float64, len(rows))
-	for q, r := range rows {
-		rules[q], labels[q], means[q], deviations[q] = r.Rule.String(), int64(r.Labels), r.Error, r.Deviation
-	}
-	return pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "campaign"}, Columns: []pipeline.Column{{Name: "rule", Values: rules},
-		{Name: "labels", Values: labels}, {Name: "error", Values: means}, {Name: "deviation", Values: deviations}}}
 }
 
 // named are the ids of some rows, their numbers without ids.

@@ -1,5 +1,5 @@
-// Package labeling says which points to label next, replays campaigns of labeling, and
-// lists labels that may be wrong, by models of a pipeline and the rules of models/active.
+// Package labeling says which points to label next, and lists labels that may be wrong, by
+// models of a pipeline and the rules of models/active.
 package labeling
 
 import (
@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
@@ -59,20 +60,23 @@ func (p Planner) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]ac
 			return nil, short
 		}
 	}
+
 	if s.Rule.NeedsPairs() {
-		if err := p.Observed().Announce("next", c.cost(s.Count)); err != nil {
+		if err := p.Observed().Announce("next", c.Cost(s.Count)); err != nil {
 			return nil, err
 		}
 	}
+
 	choices, err := c.choose(ctx, &s.Settings)
 	return choices, errors.Join(short, err)
 }
 
-// cost is that of choosing so many points.
-func (c *Candidates) cost(count int) stage.Cost {
+// Cost returns the cost of choosing count points by a rule that needs pairs, which are there.
+func (c *Candidates) Cost(count int) stage.Cost {
 	n, k := c.Pairs.Vectors.Dims()
 	return stage.Cost{Bytes: stage.DenseBytes(8*int64(n)*int64(k+4) + 24*int64(k)*int64(k)),
-		Operations: float64(n) * float64(k) * (2*float64(k) + 8*float64(count)), Remedy: "ask for fewer --pairs"}
+		Operations: float64(n) * float64(k) * (2*float64(k) + 8*float64(count)),
+		Remedy:     fmt.Sprintf("ask for fewer %s", param.Name("pairs"))}
 }
 
 // choose chooses points; the eigenpairs are there.
@@ -90,8 +94,10 @@ func (c *Candidates) choose(ctx context.Context, s *active.Settings) ([]active.C
 			}
 		}
 	}
+
 	if s.Rule.NeedsPairs() {
-		pool.Values, pool.Vectors = c.Pairs.Values, c.Pairs.Vectors
+		pool.Values = c.Pairs.Values
+		pool.Vectors = c.Pairs.Vectors
 	}
 	return active.Choose(ctx, pool, s)
 }
@@ -104,14 +110,16 @@ func (p Planner) FieldPairs(ctx context.Context, g *models.Graph, k int) (*lancz
 		k = DefaultFieldPairs
 	}
 	if g.W == nil {
-		return nil, errors.New("labeling: eigenpairs need the edges of the graph; give it with --graph")
+		return nil, fmt.Errorf("labeling: eigenpairs need the edges of the graph; give it with %s", param.Name("graph"))
 	}
 	part, rows := largestComponents(g, k)
-	s := &pipeline.EigsSettings{Laplacian: sparse.Normalized, K: min(part.Len(), k+part.Components.Count()), Tolerance: fieldTolerance}
+	s := &pipeline.EigsSettings{Laplacian: sparse.Normalized, K: min(part.Len(), k+part.Components.Count()),
+		Tolerance: fieldTolerance}
 	r, err := p.Eigenpairs(ctx, part, s, nil)
 	if rows == nil || r == nil {
 		return r, err
 	}
+
 	_, cols := r.Vectors.Dims()
 	whole := mat.NewDense(g.Len(), cols, nil)
 	for at, i := range rows {
@@ -135,6 +143,7 @@ func largestComponents(g *models.Graph, k int) (*models.Graph, []int32) {
 		large[c] = true
 	}
 	var rows []int32
+
 	place := make([]int32, g.Len())
 	for i, c := range g.Components.Of {
 		if place[i] = -1; large[c] {
@@ -142,6 +151,7 @@ func largestComponents(g *models.Graph, k int) (*models.Graph, []int32) {
 			rows = append(rows, int32(i))
 		}
 	}
+
 	part := sparse.Induced(g.W, rows, func(j int32) int32 { return place[j] })
 	return models.NewGraph(part), rows
 }
@@ -158,9 +168,11 @@ func CheckOrthonormal(path string, r *lanczos.Result) error {
 				v--
 			}
 			if !(math.Abs(v) <= 1e-3) {
-				return fmt.Errorf("%s: the eigenvectors %d and %d are not orthonormal: off by %.2g; variances need those of --laplacian normalized or combinatorial", path, a, b, v)
+				return fmt.Errorf("%s: the eigenvectors %d and %d are not orthonormal: off by %.2g; "+
+					"variances need those of %s normalized or combinatorial", path, a, b, v, param.Name("laplacian"))
 			}
 		}
 	}
+
 	return nil
 }

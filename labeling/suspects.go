@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -26,23 +27,29 @@ const (
 // time, if there are at most 4096 and folds is 0. Otherwise the labels are dealt into
 // folds (10 for 0) and each is held against a fit to the other folds.
 //
-// The graph and eigenpairs that in lacks are made by g, as [Planner.Fit] does.
-func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Input, g *pipeline.GraphSettings, folds int) (*active.Suspects, error) {
+// The graph and eigenpairs that in lacks are made by g, as [pipeline.Pipeline.Complete] does;
+// in stays as it is.
+func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Input, g *pipeline.GraphSettings,
+	folds int) (*active.Suspects, error) {
 	info := l.Info()
-	in.Seed, in.Memory = p.Seed, p.Memory
+	own := *in
+	in = &own
+	in.Seed = p.Seed
+	in.Memory = p.Memory
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
 	if in.Targets.Classes == nil {
 		return nil, errors.New("suspects are labels of classes; a regression has none")
 	}
+
 	var short error
 	if info.UsesGraph(in.Values) {
-		var err error
-		if short, err = p.Complete(ctx, l, in, g); err != nil {
-			return nil, err
+		if in, short = p.Complete(ctx, l, in, g); !models.Usable(short) {
+			return nil, short
 		}
 	}
+
 	labels := len(in.Targets.Labeled)
 	checker, ok := l.(models.SelfChecker)
 	if folds == 0 && (!ok || labels > mostLeftOut) {
@@ -56,6 +63,7 @@ func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Inpu
 	} else {
 		shares, known, err = p.leaveFolds(ctx, l, in, folds)
 	}
+
 	if !models.Usable(err) {
 		return nil, err
 	}
@@ -64,7 +72,8 @@ func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Inpu
 
 // leaveOneOut returns the shares of the classes at the labeled points, each without its
 // label.
-func (p Planner) leaveOneOut(ctx context.Context, l models.SelfChecker, in *models.Input) (*mat.Dense, []bool, error) {
+func (p Planner) leaveOneOut(ctx context.Context, l models.SelfChecker, in *models.Input) (*mat.Dense,
+	[]bool, error) {
 	cost, err := l.LeaveOneOutCost(in)
 	if err != nil {
 		return nil, nil, err
@@ -78,12 +87,14 @@ func (p Planner) leaveOneOut(ctx context.Context, l models.SelfChecker, in *mode
 	if !models.Usable(err) {
 		return nil, nil, err
 	}
+
 	p.Observed().End(fmt.Sprintf("%d labels left out one by one", len(known)))
 	return active.Shares(scores), known, err
 }
 
 // leaveFolds is leaveOneOut by fits to all folds but one.
-func (p Planner) leaveFolds(ctx context.Context, l models.Learner, in *models.Input, folds int) (*mat.Dense, []bool, error) {
+func (p Planner) leaveFolds(ctx context.Context, l models.Learner, in *models.Input,
+	folds int) (*mat.Dense, []bool, error) {
 	t := in.Targets
 	splits, err := t.Splits(folds, 1, p.Seed)
 	if err != nil {
@@ -93,12 +104,14 @@ func (p Planner) leaveFolds(ctx context.Context, l models.Learner, in *models.In
 	if err != nil {
 		return nil, nil, err
 	}
+
 	cost.Operations *= float64(folds)
 	if err := p.Observed().Announce("suspects", cost); err != nil {
 		return nil, nil, err
 	}
 	p.Observed().Begin("suspects")
-	shares, known := mat.NewDense(len(t.Labeled), len(t.Classes), nil), make([]bool, len(t.Labeled))
+	shares := mat.NewDense(len(t.Labeled), len(t.Classes), nil)
+	known := make([]bool, len(t.Labeled))
 	var short error
 	for f, split := range splits {
 		fold := *in
@@ -112,11 +125,13 @@ func (p Planner) leaveFolds(ctx context.Context, l models.Learner, in *models.In
 		if err != nil {
 			return nil, nil, err
 		}
+
 		reached := func(int) bool { return true }
 		if in.Graph != nil && in.Graph.Components != nil {
 			of := in.Graph.Components.Reached(split.Train.Labeled)
 			reached = func(i int) bool { return of[i] }
 		}
+
 		held := active.Shares(scores)
 		for row, q := range split.Held {
 			known[q] = reached(t.Labeled[q])
@@ -125,8 +140,10 @@ func (p Planner) leaveFolds(ctx context.Context, l models.Learner, in *models.In
 				shares.Set(q, at, v)
 			}
 		}
+
 		p.Observed().Update(float64(f+1), float64(folds), "")
 	}
+
 	p.Observed().End(fmt.Sprintf("%d labels in %d folds", len(t.Labeled), folds))
 	return shares, known, short
 }
@@ -142,8 +159,9 @@ func scoresAt(ctx context.Context, m models.Model, x data.Points, points []int) 
 		}
 		return out, nil
 	}
+
 	if x == nil {
-		return nil, fmt.Errorf("a %s model answers for points only; give them with -X", m.Name())
+		return nil, fmt.Errorf("a %s model answers for points only; give them with %s", m.Name(), param.Name("X"))
 	}
 	answer, err := m.Predict(ctx, data.Select(x, points), nil)
 	if err != nil {

@@ -24,12 +24,12 @@ func copyBlock(dst, src *mat.Dense) {
 	})
 }
 
-// slabWidth is the largest number of columns multiplied at a time where there is a choice:
-// a row of a product of so many stays in registers.
+// slabWidth is the largest number of columns multiplied at a time where there is a choice: a row of
+// a product with 16 columns stays in registers.
 const slabWidth = 16
 
-// slabs yields the ranges of m columns to be multiplied at a time: of 16, 8 and 4
-// columns, and of what is left.
+// slabs splits m columns into ranges to be multiplied at a time: of 16, 8 and 4 columns, and a last
+// one of fewer.
 func slabs(m int) iter.Seq2[int, int] {
 	return func(yield func(lo, hi int) bool) {
 		for lo, width := 0, slabWidth; lo < m; {
@@ -57,7 +57,7 @@ func newScratch(n, count int) scratch {
 	return s
 }
 
-// of returns blocks of so many columns; what they hold is anything.
+// of returns blocks with the given number of columns. Their contents are arbitrary.
 func (s scratch) of(columns int) []*mat.Dense {
 	out := make([]*mat.Dense, len(s))
 	for i, data := range s {
@@ -76,35 +76,39 @@ func randomBlock(n, b int, rng *rand.Rand) *mat.Dense {
 	return mat.NewDense(n, b, x)
 }
 
-// project takes from w, whose columns are adjacent, its components along the
-// orthonormal columns of v: w ← w − v(vᵀw).
+// project subtracts from w its components along the orthonormal columns of v: w ← w − v(vᵀw). The
+// rows of w are contiguous.
 func project(w, v *mat.Dense) {
 	c, _ := dense.Sweep(w, v, nil, nil, true)
 	dense.Sweep(w, v, c, nil, false)
 }
 
-// orthonormalize makes the columns of w, which are adjacent, orthonormal and
-// orthogonal to those of v, and returns c and r with w_before = v·c + w·r.
-// Directions that are missing because the columns depend on each other or on v
-// are filled with random ones, which have a zero row in r; rank is the number of
-// columns that are not filled.
+// orthonormalize makes the columns of w orthonormal and orthogonal to the columns of v, and returns
+// c and r with w_before = v·c + w·r. The rows of w are contiguous. Directions that are missing
+// because the columns depend on each other or on v are filled with random ones, which have a zero
+// row in r; rank is the number of columns that are not filled.
 //
-// A round is a block Gram–Schmidt step against v and the orthogonalization of w
-// by the eigenvectors of its Gram matrix (Stathopoulos & Wu, SIAM J. Sci.
-// Comput. 23, 2002), which is known from the sweep before. Two rounds reach
-// working accuracy unless w was nearly dependent; then there are more.
+// A round is a block Gram–Schmidt step against v and the orthogonalization of w by the eigenvectors
+// of its Gram matrix (Stathopoulos & Wu, SIAM J. Sci. Comput. 23, 2002), which is known from the
+// sweep before. Two rounds reach working accuracy unless w was nearly dependent; then there are
+// more.
 func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int) {
 	n, b := w.Dims()
 	if v != nil {
 		_, m := v.Dims()
 		c = mat.NewDense(m, b, nil)
 	}
-	r, rank = identity(b), b
+
+	r = identity(b)
+	rank = b
 	overlap, gram := dense.Sweep(w, v, nil, nil, true)
 	reference := make([]float64, b) // lengths before anything is taken from w
 	for j := range b {
 		reference[j] = math.Sqrt(gram.At(j, j))
 	}
+
+	// Two rounds are usual, three or four follow a filled direction; the bound of eight ends
+	// rounds that would only exchange rounding errors.
 	const most = 8
 	for round := range most {
 		if v != nil {
@@ -112,6 +116,7 @@ func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int)
 			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, overlap, r, 1, c)
 			dense.Gemm(dense.Transposed, dense.NoTrans, -1, overlap, overlap, 1, gram)
 		}
+
 		step := whitening(gram, reference)
 		if round == 0 && v != nil && !(step.spread > 1e-6) {
 			// Too little is left of w for its Gram matrix to be told from the
@@ -119,18 +124,25 @@ func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int)
 			overlap, gram = dense.Sweep(w, v, overlap, nil, true)
 			continue
 		}
+		// The step changes w to w·forth, so r becomes back·r.
 		rank = min(rank, step.good)
 		next := mat.NewDense(b, b, nil)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, step.back, r, 0, next)
 		r = next
-		last := step.good == b && step.spread > 0.1 && (v == nil || largest(overlap)*largest(step.forth) < 0.1) || round == most-1
+		// A well-conditioned Gram matrix and a small overlap with v mean that the errors of this
+		// step are of rounding size: no further round is needed.
+		last := step.good == b && step.spread > 0.1 &&
+			(v == nil || largest(overlap)*largest(step.forth) < 0.1) || round == most-1
 		overlap, gram = dense.Sweep(w, v, overlap, step.forth, !last)
+		// Random vectors replace the lost directions; the next round makes them orthogonal.
 		if step.good < b {
 			fill := randomBlock(n, b-step.good, rng)
 			scaleColumns(fill, columnNorms(fill))
 			w.Slice(0, n, step.good, b).(*mat.Dense).Copy(fill)
 			overlap, gram = dense.Sweep(w, v, nil, nil, true)
 		}
+
+		// From now on the columns have length 1 before they are projected.
 		for j := range reference {
 			reference[j] = 1
 		}
@@ -138,7 +150,8 @@ func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int)
 			break
 		}
 	}
-	// What is left is rounding of the last step's Gram matrix.
+
+	// The Gram matrix of the last step has rounding errors; correct the lengths and angles.
 	step := whitening(gram, reference)
 	dense.MulInPlace(w, step.forth)
 	next := mat.NewDense(b, b, nil)
@@ -166,18 +179,18 @@ func largest(x *mat.Dense) float64 {
 	return most
 }
 
-// whitened are the steps between a block w and w·forth, whose columns are
-// orthonormal: w = w·forth·back.
+// A whitened holds the steps between a block w and w·forth, which has orthonormal columns: w =
+// w·forth·back.
 type whitened struct {
 	forth, back *mat.Dense
 	good        int     // columns of w·forth that are more than rounding; the others are 0
 	spread      float64 // smallest over largest eigenvalue of the scaled Gram matrix, 0 if not positive
 }
 
-// whitening finds the steps from the Gram matrix of w, whose columns had the
-// lengths reference before they were projected: a direction that has kept less than
-// 1e-13 of its length holds rounding only. A column wuᵢ/‖wuᵢ‖ comes of each eigenvector uᵢ
-// of the Gram matrix scaled by reference, largest eigenvalue first.
+// whitening finds the steps from the Gram matrix of w. reference are the lengths of the columns
+// before they were projected: a direction that has kept less than 1e-13 of its length holds
+// rounding only. Every eigenvector uᵢ of the Gram matrix scaled by reference gives a column
+// wuᵢ/‖wuᵢ‖, largest eigenvalue first.
 func whitening(gram *mat.Dense, reference []float64) whitened {
 	const negligible = 1e-13
 	b := len(reference)
@@ -188,12 +201,15 @@ func whitening(gram *mat.Dense, reference []float64) whitened {
 			unit[j] = v
 		}
 	}
+
 	sym := mat.NewSymDense(b, nil)
 	for i := range b {
 		for j := i; j < b; j++ {
 			sym.SetSym(i, j, gram.At(i, j)/unit[i]/unit[j])
 		}
 	}
+
+	// Keep the eigenvectors with eigenvalues above rounding, as scaled columns and rows.
 	var e mat.EigenSym
 	if !e.Factorize(sym, true) {
 		panic("lanczos: a block holds NaN or Inf")
@@ -214,6 +230,7 @@ func whitening(gram *mat.Dense, reference []float64) whitened {
 			out.back.Set(q, i, u.At(i, b-1-q)*unit[i]*norm)
 		}
 	}
+
 	if out.good == b {
 		out.spread = values[0] / values[b-1]
 	}
@@ -223,8 +240,10 @@ func whitening(gram *mat.Dense, reference []float64) whitened {
 // columnDots returns xᵀ_j y_j for every column j.
 func columnDots(x, y *mat.Dense) []float64 {
 	n, b := x.Dims()
+	// Chunks are summed in order, so that the bits do not depend on the threads.
 	parts := make([][]float64, par.Chunks(n, rowGrain))
-	xm, ym := x.RawMatrix(), y.RawMatrix()
+	xm := x.RawMatrix()
+	ym := y.RawMatrix()
 	par.For(n, rowGrain, func(lo, hi int) {
 		sum := make([]float64, b)
 		for i := lo; i < hi; i++ {
@@ -235,6 +254,7 @@ func columnDots(x, y *mat.Dense) []float64 {
 		}
 		parts[lo/rowGrain] = sum
 	})
+
 	total := make([]float64, b)
 	for _, part := range parts {
 		for j, v := range part {

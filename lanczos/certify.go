@@ -13,9 +13,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// certify makes a Result of the orthonormal columns of x: Rayleigh quotients,
-// residuals, order, orthogonality. The first fixed columns stay in front; the
-// others are put in ascending order. x becomes part of the Result.
+// certify makes a Result of the orthonormal columns of x: Rayleigh quotients, residuals, order,
+// orthogonality. The first fixed columns stay in front; the others are put in ascending order. x
+// becomes part of the Result.
 func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
 	n, k := x.Dims()
 	r := &Result{Vectors: x, Norm: norm, Nullity: fixed, Values: make([]float64, k)}
@@ -25,7 +25,10 @@ func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
 		order[j] = j
 	}
 	slices.SortStableFunc(order[fixed:], func(i, j int) int { return compare(r.Values[i], r.Values[j]) })
-	r.Values, r.Residuals = permute(r.Values, order), permute(r.Residuals, order)
+	r.Values = permute(r.Values, order)
+	r.Residuals = permute(r.Residuals, order)
+
+	// The columns follow the order of the values, row by row.
 	if !slices.IsSorted(order) {
 		par.For(n, rowGrain, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -33,35 +36,40 @@ func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
 			}
 		})
 	}
+
 	r.Orthogonality = orthogonality(x)
 	r.Certificate.Next = math.Inf(1)
 	return r
 }
 
-// residuals returns ‖Ax_j − λ_j x_j‖₂ for the columns of x. quotients gets the
-// Rayleigh quotients of the columns from lo on and may replace them by the λ_j
-// to be used.
+// residuals returns ‖Ax_j − λ_j x_j‖₂ for the columns of x. It calls quotients with the Rayleigh
+// quotients of the columns from lo on, and quotients may replace them by the λ_j to be used.
 func residuals(a sparse.Operator, x *mat.Dense, quotients func(lo int, values []float64)) []float64 {
 	n, k := x.Dims()
 	out := make([]float64, k)
 	buffers := newScratch(n, 2)
 	for lo, hi := range slabs(k) {
 		b := buffers.of(hi - lo)
-		v, av := b[0], b[1]
+		v := b[0]
+		av := b[1]
 		copyBlock(v, x.Slice(0, n, lo, hi).(*mat.Dense))
 		a.MulTo(av, v)
 		values := columnDots(v, av)
 		quotients(lo, values)
+		// Av − λv in place of Av.
 		par.For(n, rowGrain, func(from, to int) {
 			for i := from; i < to; i++ {
-				ar, vr := av.RawRowView(i), v.RawRowView(i)
+				ar := av.RawRowView(i)
+				vr := v.RawRowView(i)
 				for j, l := range values {
 					ar[j] -= l * vr[j]
 				}
 			}
 		})
+
 		copy(out[lo:], columnNorms(av))
 	}
+
 	return out
 }
 
@@ -79,6 +87,7 @@ func orthogonality(x *mat.Dense) float64 {
 			worst = math.Max(worst, math.Abs(v)) // math.Max keeps NaN
 		}
 	}
+
 	return worst
 }
 
@@ -105,7 +114,7 @@ func permute(x []float64, order []int) []float64 {
 // do not mix with near eigenvalues, and put in front of the result.
 func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dense) (*Result, error) {
 	full := formDense(a)
-	// Gershgorin's bound on ‖A‖ moves them beyond everything else.
+	// Gershgorin's bound on ‖A‖ moves the known eigenvectors beyond all other eigenvalues.
 	bound := 0.0
 	for i := range p.n {
 		var sum float64
@@ -114,6 +123,7 @@ func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dens
 		}
 		bound = math.Max(bound, sum)
 	}
+
 	if known != nil {
 		dense.Gemm(dense.NoTrans, dense.Transposed, 3*bound, known, known, 1, full)
 	}
@@ -126,22 +136,27 @@ func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dens
 		x.Slice(0, p.n, 0, p.known).(*mat.Dense).Copy(known)
 	}
 	x.Slice(0, p.n, p.known, p.K).(*mat.Dense).Copy(vectors.Slice(0, p.n, 0, p.wanted))
+	// ‖A‖ is the largest magnitude of an eigenvalue, known or computed; the moved ones at the end
+	// do not count.
 	norm := 0.0
 	if others := p.n - p.known; others > 0 {
 		norm = math.Max(math.Abs(values[0]), math.Abs(values[others-1]))
 	}
+
 	if known != nil {
 		for _, q := range quotientsOf(a, known) {
 			norm = math.Max(norm, math.Abs(q))
 		}
 	}
+
 	r := certify(a, x, p.Nullity, norm)
 	r.Certificate.Exact = true
 	if p.K < p.n {
 		r.Certificate.Next = values[p.wanted]
 	}
 	if worst := r.MaxResidual(); !(worst <= p.Tolerance*norm) {
-		return r, fmt.Errorf("%w: the dense method reached a largest residual of %.2e, tolerance %.2e (%.2e·‖A‖); raise the tolerance", ErrNotConverged, worst, p.Tolerance*norm, p.Tolerance)
+		return r, fmt.Errorf("%w: the dense method reached a largest residual of %.2e, tolerance "+
+			"%.2e (%.2e·‖A‖); raise the tolerance", ErrNotConverged, worst, p.Tolerance*norm, p.Tolerance)
 	}
 	return r, nil
 }
@@ -154,18 +169,20 @@ func quotientsOf(a sparse.Operator, x *mat.Dense) []float64 {
 	return out
 }
 
-// formDense returns the matrix of a.
+// formDense returns the n×n matrix of a, found by products with unit vectors, 16 at a time.
 func formDense(a sparse.Operator) *mat.Dense {
 	n := a.Dim()
 	full := mat.NewDense(n, n, nil)
 	for lo := 0; lo < n; lo += slabWidth {
 		hi := min(lo+slabWidth, n)
-		unit, column := mat.NewDense(n, hi-lo, nil), mat.NewDense(n, hi-lo, nil)
+		unit := mat.NewDense(n, hi-lo, nil)
+		column := mat.NewDense(n, hi-lo, nil)
 		for j := lo; j < hi; j++ {
 			unit.Set(j, j-lo, 1)
 		}
 		a.MulTo(column, unit)
 		full.Slice(0, n, lo, hi).(*mat.Dense).Copy(column)
 	}
+
 	return full
 }

@@ -15,18 +15,28 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// byComponent is whether the pairs of a graph of several components are found in each of
-// them alone: the Laplacian is a block for each, so that its eigenpairs are theirs. The
-// basis is then as long as the largest component and as wide as its own pairs.
+// The Laplacian of a graph with several components is block diagonal, so pairs are found in each
+// component alone and merged. The basis is then only as long as the largest component. If all pairs
+// found in a component are among the wanted ones, the component is searched for twice as many,
+// until the pairs of each reach beyond the last wanted value.
+//
+// Several components are searched at a time, each in the cache of a processor. A component may take
+// half of the memory whatever the number of threads, so that the bits do not depend on it.
+// Announced bytes count the components that run at a time.
+
+// byComponent reports whether the pairs of a graph are found in each component alone. The basis is
+// then as long as the largest component and as wide as its own pairs.
 func byComponent(c *sparse.Components, s *Settings) bool {
-	return s != nil && !s.Largest && s.Known == nil && c.Count() > 1 && min(s.K, len(c.Of)) > c.Count() && len(c.Of) > denseLimit
+	return s != nil && !s.Largest && s.Known == nil && c.Count() > 1 && min(s.K, len(c.Of)) > c.Count() &&
+		len(c.Of) > denseLimit
 }
 
-// shares returns how many pairs of each component are looked for first, null vectors
-// among them: its share of those behind the null vectors and a quarter more, as
-// components are not alike. It is 0 for a single vertex, whose pair is known.
+// shares returns how many pairs of each component are looked for first, its null vector among them:
+// a quota in proportion to its vertices of the pairs behind the null vectors, and a quarter and two
+// more, as components are not alike. The quota of a single vertex is 0, because its pair is known.
 func shares(c *sparse.Components, pairs int) []int {
-	n, behind := float64(len(c.Of)), pairs-c.Count()
+	n := float64(len(c.Of))
+	behind := pairs - c.Count()
 	out := make([]int, c.Count())
 	for id, size := range c.Sizes {
 		if size > 1 {
@@ -50,14 +60,15 @@ type componentSearch struct {
 	short   error // of parts that did not converge
 }
 
-// searchComponents finds the s.K smallest pairs of l in each component alone. The last
-// of them, λ, is known when the pairs of every component reach beyond the K smallest of
-// all: a component whose pairs all belong to these is searched for twice as many, from
-// those that it has. With m_i vertices and k_i pairs of component i it holds
-// Σ m_i k_i + nK values and the bases of some components at a time ([LaplacianBytes]).
+// searchComponents finds the s.K smallest pairs of l in each component alone. The last of them, λ,
+// is known when the pairs of every component reach beyond the K smallest of all: a component that
+// gives all its pairs to these is searched for twice as many, from the pairs that it has. With m_i
+// vertices and k_i pairs of component i it holds Σ m_i k_i + nK values and the bases of some
+// components at a time ([LaplacianBytes]).
 //
-// Hooks of checkpoints are those of the largest component, which comes first.
-func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *Settings) (*Result, error) {
+// The largest component comes first, and only its search calls the hooks of checkpoints.
+func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Components,
+	s *Settings) (*Result, error) {
 	whole := *s
 	whole.MemoryLimit = 0
 	p, err := newPlan(l.Dim(), &whole)
@@ -65,17 +76,23 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 		return nil, err
 	}
 	counts := shares(c, p.K)
+
 	f := &componentSearch{c: c, s: *s, pairs: p.K, results: make([]*Result, c.Count())}
-	room := newRoom(c, l.Graph().NNZ(), cg.Hard(l.Graph(), l.Kind()), p.K, s)
-	f.s.MemoryLimit, f.turn = room.limit, room.turn
+	budget := newBudget(c, l.Graph().NNZ(), cg.Hard(l.Graph(), l.Kind()), p.K, s)
+	f.s.MemoryLimit = budget.limit
+	f.turn = budget.turn
+
+	// Hooks are called by one search at a time; progress adds the components that are done.
 	if s.OnRestart != nil {
 		f.s.OnRestart = func(st State) error {
 			f.one.Lock()
 			defer f.one.Unlock()
-			st.Products, st.Converged = st.Products+f.done.Products, st.Converged+f.done.Converged
+			st.Products += f.done.Products
+			st.Converged += f.done.Converged
 			return s.OnRestart(st)
 		}
 	}
+
 	if s.OnCheckpoint != nil {
 		f.s.OnCheckpoint = func(snapshot *Snapshot) error {
 			f.one.Lock()
@@ -83,9 +100,12 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 			return s.OnCheckpoint(snapshot)
 		}
 	}
+
 	if f.parts, err = split(l, c, counts); err != nil {
 		return nil, err
 	}
+
+	// Raise the quotas until no component may have further pairs among the wanted.
 	for {
 		if err := f.solveAll(ctx, counts); err != nil {
 			return nil, err
@@ -99,49 +119,66 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 // solveAll finds the given numbers of pairs of components, several at a time.
 func (f *componentSearch) solveAll(ctx context.Context, counts []int) error {
 	ids := byNumber(f.c, counts)
-	failures, short := make([]error, len(ids)), make([]error, len(ids))
+	failures := make([]error, len(ids))
+	short := make([]error, len(ids))
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
+
+	// A fault in one component stops the others of its turn. Only the largest component resumes and
+	// saves snapshots, and only the first time.
 	for from := 0; from < len(ids); from += f.turn {
 		par.For(min(f.turn, len(ids)-from), 1, func(i, _ int) {
 			at := from + i
 			s := f.s
 			if at > 0 || f.results[ids[at]] != nil {
-				s.Resume, s.OnCheckpoint = nil, nil
+				s.Resume = nil
+				s.OnCheckpoint = nil
 			}
 			if short[at], failures[at] = f.solve(inner, ids[at], counts[ids[at]], &s); failures[at] != nil {
 				cancel()
 			}
 		})
 	}
+
 	f.short = errors.Join(append(short, f.short)...)
-	f.s.Resume, f.s.OnCheckpoint = nil, nil
+	f.s.Resume = nil
+	f.s.OnCheckpoint = nil
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+
+	// The fault that stopped the others says more than their cancellation.
 	first := func(wanted func(error) bool) error {
 		if at := slices.IndexFunc(failures, wanted); at >= 0 {
 			return failures[at]
 		}
 		return nil
 	}
-	if err := first(func(err error) bool { return err != nil && !errors.Is(err, context.Canceled) }); err != nil {
+
+	if err := first(func(err error) bool {
+		return err != nil &&
+			!errors.Is(err, context.Canceled)
+	}); err != nil {
 		return err // the others were stopped by it
 	}
 	return first(func(err error) bool { return err != nil })
 }
 
-// solve finds k pairs of a component, from those that it has. An error that comes with
-// a result is short.
+// solve finds k pairs of a component, starting from its pairs of an earlier call. An error that
+// comes with a result is returned as short.
 func (f *componentSearch) solve(ctx context.Context, id, k int, s *Settings) (short, failure error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p, before := f.parts[id], 0
+	p := f.parts[id]
+	before := 0
 	s.K = k
 	if r := f.results[id]; r != nil {
-		s.Known, before = r.Vectors, len(r.Values)
+		s.Known = r.Vectors
+		before = len(r.Values)
 	}
+
+	// A second search begins with the pairs of the first one.
 	r, err := ordered(ctx, p.Laplacian, p.Components, s)
 	if r == nil {
 		return nil, err
@@ -154,11 +191,11 @@ func (f *componentSearch) solve(ctx context.Context, id, k int, s *Settings) (sh
 	return err, nil
 }
 
-// place is the pair number at of component id.
+// A place is the pair with number at of component id.
 type place struct{ id, at int }
 
-// order returns the pairs behind the null vectors in ascending order, those of equal
-// value by component.
+// order returns the pairs behind the null vectors in ascending order, and pairs of equal value in
+// the order of their components.
 func (f *componentSearch) order() []place {
 	var out []place
 	for id, r := range f.results {
@@ -168,21 +205,25 @@ func (f *componentSearch) order() []place {
 			}
 		}
 	}
+
 	slices.SortStableFunc(out, func(a, b place) int {
 		return cmp.Compare(f.results[a.id].Values[a.at], f.results[b.id].Values[b.at])
 	})
 	return out
 }
 
-// more returns how many pairs to look for in components that may have further ones among
+// more returns the next quotas: twice the pairs of every component that may have further ones among
 // the wanted, 0 for the others; nil if there are none.
 func (f *componentSearch) more() []int {
-	order, behind := f.order(), f.pairs-f.c.Count()
+	order := f.order()
+	behind := f.pairs - f.c.Count()
 	last := math.Inf(1)
 	if len(order) >= behind {
 		v := order[behind-1]
 		last = f.results[v.id].Values[v.at]
 	}
+
+	// A component is exhausted when it has no further pair, or reaches the last wanted value.
 	var out []int
 	for id, r := range f.results {
 		if r == nil || f.short != nil {
@@ -198,6 +239,7 @@ func (f *componentSearch) more() []int {
 		}
 		out[id] = min(most, 2*k)
 	}
+
 	return out
 }
 
@@ -208,13 +250,20 @@ func (f *componentSearch) join(n int) *Result {
 	behind := min(len(order), f.pairs-f.c.Count())
 	k := out.Nullity + behind
 	out.Vectors = mat.NewDense(n, k, nil)
-	out.Values, out.Residuals = make([]float64, k), make([]float64, k)
+	out.Values = make([]float64, k)
+	out.Residuals = make([]float64, k)
+	// Choose the smallest pairs of all, and note for each component which column of the result
+	// takes which pair.
 	columns := make([][]place, f.c.Count()) // of each component: its pair, the column
 	for j, v := range order[:behind] {
 		r := f.results[v.id]
 		columns[v.id] = append(columns[v.id], place{v.at, out.Nullity + j})
-		out.Values[out.Nullity+j], out.Residuals[out.Nullity+j] = r.Values[v.at], r.Residuals[v.at]
+		out.Values[out.Nullity+j] = r.Values[v.at]
+		out.Residuals[out.Nullity+j] = r.Residuals[v.at]
 	}
+
+	// The null vector of a single vertex is a unit vector. The first pair left over, or the
+	// certificate of a component, bounds the next eigenvalue.
 	for _, v := range order[behind:] {
 		out.Certificate.Next = math.Min(out.Certificate.Next, f.results[v.id].Values[v.at])
 	}
@@ -223,6 +272,8 @@ func (f *componentSearch) join(n int) *Result {
 			out.Vectors.Set(i, int(id), 1)
 		}
 	}
+
+	// Scatter the vectors of each component to its rows, and give its memory back.
 	for id, r := range f.results {
 		if r == nil {
 			continue
@@ -230,19 +281,23 @@ func (f *componentSearch) join(n int) *Result {
 		out.join(r)
 		out.Residuals[id] = r.Residuals[0]
 		for i, v := range f.parts[id].Vertices {
-			to, from := out.Vectors.RawRowView(v), r.Vectors.RawRowView(i)
+			to := out.Vectors.RawRowView(v)
+			from := r.Vectors.RawRowView(i)
 			to[id] = from[0]
 			for _, c := range columns[id] {
 				to[c.at] = from[c.id]
 			}
 		}
-		f.results[id], f.parts[id] = nil, nil
+
+		f.results[id] = nil
+		f.parts[id] = nil
 	}
+
 	return out
 }
 
-// componentVectors is the memory of the pairs of the whole and of all components, which
-// may be searched for twice as many as at first.
+// componentVectors returns the memory of the pairs of the whole graph and of all components,
+// counting twice the first quota of each.
 func componentVectors(c *sparse.Components, pairs int) int64 {
 	bytes := 8 * int64(len(c.Of)) * int64(pairs)
 	for id, k := range shares(c, pairs) {
@@ -251,17 +306,18 @@ func componentVectors(c *sparse.Components, pairs int) int64 {
 	return bytes
 }
 
-// room is what the search of components may take.
-type room struct {
-	limit int64 // of a part, the same whatever the number of threads; 0 is none
+// A budget limits the search of components.
+type budget struct {
+	limit int64 // memory of one part, the same whatever the number of threads; 0 is none
 	turn  int   // parts that are searched at a time
-	bytes int64 // of those
-	err   error // if there is too little for one
+	bytes int64 // memory of the parts of a turn
+	err   error // set if there is too little memory for one part
 }
 
-// newRoom gives each part half of what s allows beside the pairs of all, if that is
-// enough for the largest, and as many parts a turn as there are threads and memory for.
-func newRoom(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) room {
+// newBudget gives each part half of the memory that s allows beside the pairs of all, if that is
+// enough for the largest, and all of it otherwise. A turn has as many parts as there are threads
+// and memory for.
+func newBudget(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) budget {
 	counts := shares(c, pairs)
 	ids := byNumber(c, counts)
 	n := c.Sizes[ids[0]]
@@ -270,15 +326,20 @@ func newRoom(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) r
 	if s.MemoryLimit > 0 {
 		part.MemoryLimit = max(1, free/2)
 	}
+
+	// The largest part decides; it may take everything if half is too little.
 	p, err := newPlan(n, &part)
 	if err != nil && s.MemoryLimit > 0 {
 		part.MemoryLimit = max(1, free)
 		p, err = newPlan(n, &part)
 	}
+
 	if err != nil {
-		return room{limit: part.MemoryLimit, turn: 1, err: err}
+		return budget{limit: part.MemoryLimit, turn: 1, err: err}
 	}
-	out := room{limit: part.MemoryLimit, turn: par.Workers(len(ids), 1)}
+	out := budget{limit: part.MemoryLimit, turn: par.Workers(len(ids), 1)}
+
+	// All parts of a turn may be as large as the largest.
 	most := p.bytesWithFactor(int(float64(nnz)*float64(n)/float64(len(c.Of))), hard)
 	if s.MemoryLimit > 0 {
 		out.turn = max(1, min(out.turn, int(free/most)))
@@ -290,11 +351,12 @@ func newRoom(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) r
 	return out
 }
 
-// LaplacianBytes returns the memory that [Laplacian] with these settings needs beside a
-// graph of n vertices and its Laplacian, and a rough number of operations, nnz being the
-// stored edges: [Bytes] and [Operations], or where components are searched alone,
-// those of the parts. c are the components, nil if they are not known yet. Of a graph
-// that is hard, as [cg.Hard] says, the bytes count a factor.
+// LaplacianBytes returns the memory that [Laplacian] with these settings needs beside a graph of n
+// vertices and its Laplacian, and a rough number of operations. nnz is the number of stored edges,
+// and c are the components, nil if they are not known yet. Where components are searched alone, the
+// bytes are the pairs of all and the searches of one turn, and the operations a sum over the
+// components; otherwise both are as [Bytes] and [Operations] say. hard says that the graph is
+// ill-conditioned ([cg.Hard]): then the bytes count a factor.
 func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings) (int64, float64, error) {
 	if c == nil || !byComponent(c, s) {
 		p, err := newPlan(n, s)
@@ -303,21 +365,24 @@ func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings
 		}
 		return p.bytesWithFactor(nnz, hard), Operations(n, nnz, s), nil
 	}
+
 	whole := *s
 	whole.MemoryLimit = 0
 	p, err := newPlan(n, &whole)
 	if err != nil {
 		return 0, 0, err
 	}
-	room := newRoom(c, nnz, hard, p.K, s)
-	if room.err != nil {
-		return 0, 0, room.err
+	budget := newBudget(c, nnz, hard, p.K, s)
+	if budget.err != nil {
+		return 0, 0, budget.err
 	}
+
 	var operations float64
 	for id, k := range shares(c, p.K) {
 		if k > 0 {
-			operations += Operations(c.Sizes[id], int(float64(nnz)*float64(c.Sizes[id])/float64(n)), &Settings{K: k})
+			operations += Operations(c.Sizes[id], int(float64(nnz)*float64(c.Sizes[id])/float64(n)),
+				&Settings{K: k})
 		}
 	}
-	return componentVectors(c, p.K) + room.bytes + 24*int64(nnz), operations, nil
+	return componentVectors(c, p.K) + budget.bytes + 24*int64(nnz), operations, nil
 }

@@ -23,11 +23,11 @@ type density struct {
 	high  float64 // bound on the largest eigenvalue
 }
 
-// norm estimates ‖A‖₂ from below, so that what is within a tolerance relative to it is
-// so relative to ‖A‖₂ and to every bound on that.
+// norm estimates ‖A‖₂ from below: a residual within a tolerance relative to the estimate is within
+// the tolerance relative to ‖A‖₂ and to every bound on it.
 func (d *density) norm() float64 { return math.Max(math.Abs(d.low), math.Abs(d.top)) }
 
-// A node is a Ritz value; weights add up to 1. Within residual of value lies an eigenvalue.
+// A node is a Ritz value; the weights add up to 1. An eigenvalue lies within residual of value.
 type node struct{ value, weight, residual float64 }
 
 const (
@@ -40,11 +40,11 @@ const (
 	densityGrowth  = 50
 )
 
-// estimateDensity runs densityVectors Lanczos processes at once, each with its
-// own recurrence of so many steps, on the complement of the columns of null. The vectors are kept
-// at the lengths that the recurrence gives them: for v of length β after prev of
-// length γ, with normal ones v/β and prev/γ, the next is Av/β − αv/β − β·prev/γ
-// with α = vᵀAv/β².
+// estimateDensity runs densityVectors Lanczos processes at once on the complement of the columns of
+// null, each with its own recurrence of the given number of steps. The vectors keep the lengths
+// that the recurrence gives them: for v of length β after prev of length γ, with normal ones v/β
+// and prev/γ, the next is Av/β − αv/β − β·prev/γ with α = vᵀAv/β². So a step passes over the block
+// twice, once for the product and α, once for the next vectors and their lengths.
 func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int) density {
 	const b = densityVectors
 	n := a.Dim()
@@ -53,46 +53,64 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int)
 	if null != nil {
 		project(v, null)
 	}
-	prev, w := mat.NewDense(n, b, nil), mat.NewDense(n, b, nil)
+	prev := mat.NewDense(n, b, nil)
+	w := mat.NewDense(n, b, nil)
 	alpha := make([][]float64, b)
 	beta := make([][]float64, b)
 	norm := columnNorms(v)
 	last := make([]float64, b) // length of prev
+
 	squares := make([][b]float64, par.Chunks(n, rowGrain))
-	top, growth := make([]float64, b), 1.0 // of rounding beside each vector
+	top := make([]float64, b)
+	growth := 1.0 // of rounding beside each vector
 	for step := range steps {
 		a.MulTo(w, v)
 		dots := columnDots(v, w)
+		// The coefficients of the recurrence for vectors that are not normal. A process that ended
+		// has length 0 and stays there.
 		var scale, own, back [b]float64
 		for j, length := range norm {
 			alpha[j] = append(alpha[j], 0)
 			if length > 0 {
 				alpha[j][step] = dots[j] / length / length
-				scale[j], own[j] = 1/length, alpha[j][step]/length
+				scale[j] = 1 / length
+				own[j] = alpha[j][step] / length
 			}
 			if last[j] > 0 {
 				back[j] = length / last[j]
 			}
 		}
-		vd, wd, pd := v.RawMatrix().Data, w.RawMatrix().Data, prev.RawMatrix().Data
+
+		// The next vectors replace the product, and their squared lengths are summed on the way.
+		vd := v.RawMatrix().Data
+		wd := w.RawMatrix().Data
+		pd := prev.RawMatrix().Data
 		par.For(n, rowGrain, func(lo, hi int) {
 			var sum [b]float64
 			for i := lo * b; i < hi*b; i += b {
-				wr, vr, pr := (*[b]float64)(wd[i:]), (*[b]float64)(vd[i:]), (*[b]float64)(pd[i:])
+				wr := (*[b]float64)(wd[i:])
+				vr := (*[b]float64)(vd[i:])
+				pr := (*[b]float64)(pd[i:])
 				for j := range wr {
 					x := scale[j]*wr[j] - own[j]*vr[j] - back[j]*pr[j]
 					wr[j] = x
 					sum[j] += x * x
 				}
 			}
+
 			squares[lo/rowGrain] = sum
 		})
-		last, norm = norm, make([]float64, b)
+
+		last = norm
+		norm = make([]float64, b)
 		for _, sum := range squares {
 			for j, x := range sum {
 				norm[j] += x
 			}
 		}
+
+		// A vector that shrinks by a factor lets the rounding errors in it, and among them the null
+		// vectors, grow by that factor.
 		shrunk := 1.0
 		for j, x := range norm {
 			norm[j] = math.Sqrt(x)
@@ -100,15 +118,22 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int)
 				shrunk = max(shrunk, min(top[j]/norm[j], 1e16))
 			}
 		}
-		if growth *= shrunk; null != nil && (step%densityProject == densityProject-1 || growth > densityGrowth) {
+
+		// Take the null vectors out again before they matter.
+		if growth *= shrunk; null != nil &&
+			(step%densityProject == densityProject-1 || growth > densityGrowth) {
 			project(w, null)
-			norm, growth = columnNorms(w), 1
+			norm = columnNorms(w)
+			growth = 1
 		}
+
 		for j := range beta {
 			beta[j] = append(beta[j], norm[j])
 		}
 		prev, v, w = v, w, prev
 	}
+
+	// All Ritz values of all processes, ascending, are the quadrature.
 	d := density{low: math.Inf(1), top: math.Inf(-1), high: math.Inf(-1)}
 	for j := range alpha {
 		d.add(alpha[j], beta[j])
@@ -132,6 +157,7 @@ func (d *density) add(alpha, beta []float64) {
 	for m < len(alpha) && beta[m-1] > 1e-12*scale {
 		m++
 	}
+	// The Ritz values are the eigenvalues of the tridiagonal matrix.
 	t := mat.NewSymDense(m, nil)
 	for i := range m {
 		t.SetSym(i, i, alpha[i])
@@ -139,6 +165,7 @@ func (d *density) add(alpha, beta []float64) {
 			t.SetSym(i-1, i, beta[i-1])
 		}
 	}
+
 	var e mat.EigenSym
 	e.Factorize(t, true)
 	var s mat.Dense
@@ -148,7 +175,8 @@ func (d *density) add(alpha, beta []float64) {
 		// holds an eigenvalue (Zhou & Li, J. Comput. Phys. 230, 2011).
 		residual := beta[m-1] * math.Abs(s.At(m-1, i))
 		d.nodes = append(d.nodes, node{v, s.At(0, i) * s.At(0, i) / densityVectors, residual})
-		d.low, d.top = min(d.low, v), max(d.top, v)
+		d.low = min(d.low, v)
+		d.top = max(d.top, v)
 		d.high = max(d.high, v+residual)
 	}
 }
@@ -163,11 +191,13 @@ func (d *density) quantile(share float64) float64 {
 				return nd.value
 			}
 			from := d.nodes[i-1]
-			lo, hi := below-from.weight/2, next-nd.weight/2
+			lo := below - from.weight/2
+			hi := next - nd.weight/2
 			return from.value + (nd.value-from.value)*(share-lo)/(hi-lo)
 		} else {
 			below = next
 		}
 	}
+
 	return d.nodes[len(d.nodes)-1].value
 }

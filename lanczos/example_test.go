@@ -114,19 +114,6 @@ func ExampleSettings() {
 	// lanczos: tolerance -1; it must not be negative
 }
 
-// An error from the hook stops the run.
-func ExampleState() {
-	enough := errors.New("enough")
-	_, err := lanczos.Solve(context.Background(), chain(5000), &lanczos.Settings{K: 5, OnRestart: func(s lanczos.State) error {
-		if s.Products > 0 {
-			return enough
-		}
-		return nil
-	}})
-	fmt.Println(err)
-	// Output: enough
-}
-
 func ExampleResult_MaxResidual() {
 	r := lanczos.Result{Residuals: []float64{1e-12, 3e-9, 0}}
 	fmt.Println(r.MaxResidual())

@@ -12,6 +12,21 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// An eigs.npz file is a .npz archive of n points and k pairs. "?" marks optional members:
+//
+//	member       dtype    shape  meaning
+//	values       float64  k      eigenvalues, ascending (descending if the manifest says "largest")
+//	vectors      float64  n×k    eigenvectors, column j belongs to value j
+//	residuals ?  float64  k      ‖Lv − λv‖₂ for each pair, recomputed
+//	components ? int32    n      component of each point; numbered by their smallest points
+//	degrees ?    float64  n      degrees of the vertices, not negative
+//	manifest ?   uint8    any    JSON: settings and hashes of the inputs (package archive)
+//
+// [File.Save] checks everything that [Load] checks. Values of a Laplacian are not negative: a
+// Rayleigh quotient that is negative by rounding becomes 0. Weights of any size are multiplied
+// by a power of two where norms would overflow or underflow. TestSpectra of the command takes
+// random graphs through every command that reads eigenpairs.
+
 // File is the content of an eigs.npz file.
 type File struct {
 	Result *Result
@@ -22,9 +37,8 @@ type File struct {
 	Manifest *archive.Manifest
 }
 
-// Save writes values (k), vectors (n×k), residuals (k), components (n), degrees
-// (n) and the manifest, as far as they are there, as a .npz file, whole or not at all.
-// What [Load] would refuse is not written.
+// Save writes the members that f has as a .npz file, whole or not at all. A file that [Load] would
+// refuse is not written.
 func (f *File) Save(path string) error {
 	r := f.Result
 	if err := f.check(); err != nil {
@@ -47,6 +61,8 @@ func (f *File) Save(path string) error {
 	if f.Degrees != nil {
 		entries = append(entries, archive.Array{Name: "degrees", Data: f.Degrees})
 	}
+
+	// The manifest is JSON in an array of bytes.
 	if f.Manifest != nil {
 		text, err := f.Manifest.Bytes()
 		if err != nil {
@@ -54,11 +70,11 @@ func (f *File) Save(path string) error {
 		}
 		entries = append(entries, archive.Array{Name: archive.Name, Data: text})
 	}
+
 	return npy.WriteArchive(path, entries)
 }
 
-// check returns an error if the numbers of f are not finite or the values not in
-// order.
+// check returns an error if a number of f is not finite, or the values are not in order.
 func (f *File) check() error {
 	r := f.Result
 	n, _ := r.Vectors.Dims()
@@ -67,11 +83,13 @@ func (f *File) check() error {
 			return fmt.Errorf("point %d: %w", i, err)
 		}
 	}
+
 	for i, x := range [][]float64{r.Values, r.Residuals, f.Degrees} {
 		if err := checkFinite([]string{"values", "residuals", "degrees"}[i], x); err != nil {
 			return err
 		}
 	}
+
 	if err := checkDegrees(f.Degrees); err != nil {
 		return err
 	}
@@ -93,9 +111,11 @@ func checkOrder(values []float64, largest bool) error {
 	case j < 0:
 		return nil
 	case largest:
-		return fmt.Errorf("value %d is %v after %v; the largest pairs must be in descending order", j, values[j], values[j-1])
+		return fmt.Errorf("value %d is %v after %v; the largest pairs must be in descending order", j,
+			values[j], values[j-1])
 	}
-	return fmt.Errorf("value %d is %v after %v; the pairs must be in ascending order", j, values[j], values[j-1])
+	return fmt.Errorf("value %d is %v after %v; the pairs must be in ascending order", j, values[j],
+		values[j-1])
 }
 
 // largest reports whether the manifest says that these are the largest pairs.
@@ -118,6 +138,7 @@ func Load(path string, limit int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	values, err := float64s(a, "values")
 	if err != nil {
 		return nil, err
@@ -127,11 +148,14 @@ func Load(path string, limit int64) (*File, error) {
 		return nil, err
 	}
 	f := &File{Result: &Result{Values: values, Vectors: mat.NewDense(n, k, vectors)}}
+
+	// The members that other programs may leave out.
 	if a.Has("residuals") {
 		if f.Result.Residuals, err = float64s(a, "residuals"); err != nil {
 			return nil, err
 		}
 	}
+
 	if a.Has("degrees") {
 		if f.Degrees, err = float64s(a, "degrees"); err != nil {
 			return nil, err
@@ -140,38 +164,45 @@ func Load(path string, limit int64) (*File, error) {
 			return nil, fmt.Errorf("%s: %w; make the file again", a.Path(), err)
 		}
 	}
+
 	if a.Has("components") {
 		if f.Components, err = loadComponents(a, n); err != nil {
 			return nil, err
 		}
 	}
+
 	if a.Has(archive.Name) {
 		if f.Manifest, err = a.Manifest(archive.Eigs, nil); err != nil {
 			return nil, err
 		}
 	}
+
+	// The manifest tells the order of the values, so they are checked last.
 	if err := checkOrder(values, f.largest()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, nil
 }
 
-// pairsOf returns the numbers of points and pairs in an archive whose arrays, by their
-// headers, belong together.
+// pairsOf returns the numbers of points and pairs in an archive. It compares the headers of all
+// members, before any array is read.
 func pairsOf(a *npy.Archive) (n, k int, err error) {
 	h, err := a.Header("vectors")
 	if err != nil {
 		return 0, 0, err
 	}
 	if len(h.Shape) != 2 || h.Shape[1] < 1 || h.Shape[0] < h.Shape[1] {
-		return 0, 0, fmt.Errorf("%s: vectors is %s; it must be n×k with n ≥ k for k pairs of n points", a.Path(), h)
+		return 0, 0, fmt.Errorf("%s: vectors is %s; it must be n×k with n ≥ k for k pairs of n points",
+			a.Path(), h)
 	}
-	n, k = h.Shape[0], h.Shape[1]
+	n = h.Shape[0]
+	k = h.Shape[1]
 	for _, e := range []struct {
 		name, dtype string
 		size        int
 		needed      bool
-	}{{"values", "", k, true}, {"residuals", "", k, false}, {"degrees", "", n, false}, {"components", "int32", n, false}} {
+	}{{"values", "", k, true}, {"residuals", "", k, false}, {"degrees", "", n, false},
+		{"components", "int32", n, false}} {
 		if !e.needed && !a.Has(e.name) {
 			continue
 		}
@@ -179,6 +210,7 @@ func pairsOf(a *npy.Archive) (n, k int, err error) {
 			return 0, 0, fmt.Errorf("%w; vectors is %s", err, h)
 		}
 	}
+
 	return n, k, nil
 }
 
@@ -198,6 +230,7 @@ func float64s(a *npy.Archive, name string) ([]float64, error) {
 	return values, nil
 }
 
+// loadComponents reads the components of n points and counts their sizes.
 func loadComponents(a *npy.Archive, n int) (*sparse.Components, error) {
 	x, err := a.Read("components")
 	if err != nil {
@@ -211,12 +244,14 @@ func loadComponents(a *npy.Archive, n int) (*sparse.Components, error) {
 	for i, id := range of {
 		// Components are numbered by their smallest vertex.
 		if id < 0 || int(id) > len(c.Sizes) {
-			return nil, fmt.Errorf("%s: point %d is in component %d, the next new one is %d", a.Path(), i, id, len(c.Sizes))
+			return nil, fmt.Errorf("%s: point %d is in component %d, the next new one is %d", a.Path(), i, id,
+				len(c.Sizes))
 		}
 		if int(id) == len(c.Sizes) {
 			c.Sizes = append(c.Sizes, 0)
 		}
 		c.Sizes[id]++
 	}
+
 	return c, nil
 }

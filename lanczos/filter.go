@@ -9,10 +9,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// filter is the polynomial T_degree((lo + hi − 2λ)/(hi − lo)), with T the
-// Chebyshev polynomial: between −1 and 1 on [lo, hi], and growing without bound
-// and monotonically as λ falls below lo. Of degree 0 it is (hi + σ)/(λ + σ), at least 1
-// on the whole spectrum, and inverse applies it.
+// filter is the polynomial T_degree((lo + hi − 2λ)/(hi − lo)), with T the Chebyshev polynomial:
+// between −1 and 1 on [lo, hi], and growing without bound and monotonically as λ falls below lo.
+// With degree 0 it is the inverse (hi + σ)/(λ + σ), at least 1 on the whole spectrum, which inverse
+// applies.
 type filter struct {
 	degree  int
 	lo, hi  float64
@@ -23,7 +23,7 @@ type filter struct {
 // inverts reports whether the filter is an inverse.
 func (f filter) inverts() bool { return f.degree == 0 }
 
-// valid reports whether the numbers of a filter that was stored are those of one.
+// valid reports whether the numbers of a stored filter make a filter.
 func (f filter) valid() bool {
 	return f.hi > f.lo && (f.degree > 0 || f.inverts() && f.sigma > 0 && f.hi < math.Inf(1))
 }
@@ -35,6 +35,7 @@ func (f filter) selects() bool { return f.degree > 1 }
 // eigenvalue, is about e^growth/2.
 func newFilter(low, cut, high, growth float64) filter {
 	f := filter{lo: cut, hi: high}
+	// T_d(x) = cosh(d·acosh x) ≈ e^(d·acosh x)/2 for x > 1.
 	span := math.Acosh(math.Max(1, f.map1(low)))
 	f.degree = 1
 	if span > 0 {
@@ -90,6 +91,7 @@ func (f filter) amplification(lambda, theta float64) float64 {
 	case 1:
 		return (f.hi - f.lo) / 2
 	}
+
 	if theta <= 1 {
 		return math.Inf(1)
 	}
@@ -102,10 +104,13 @@ func (f filter) amplification(lambda, theta float64) float64 {
 	return math.Max((f.hi-lambda)/(theta-1), 1/slope)
 }
 
-// steps returns the number of steps of a block Krylov process after which a direction of
-// eigenvalue last or less, of which a random block in n dimensions holds about 1/√n, has
-// appeared beside those somewhat above it.
+// steps returns the number of steps of a block Krylov process after which a missing direction must
+// have appeared: an eigenvector with an eigenvalue of at most last. A random block in n dimensions
+// holds about 1/√n of the direction, and every step amplifies it over eigenvectors with somewhat
+// larger eigenvalues.
 func (f filter) steps(last float64, n int) int {
+	// The factor 20 makes up for a random block that holds a twentieth of the expected share: for a
+	// normal number that has a probability of four per cent, and a block has several columns.
 	share := 20 * math.Sqrt(float64(n))
 	amplified := f.value(last)
 	switch {
@@ -118,6 +123,7 @@ func (f filter) steps(last float64, n int) int {
 		// By T_s(θ) ≈ (2θ)ˢ/2.
 		return max(3, int(math.Ceil(math.Log(share)/math.Log(2*amplified))))
 	}
+
 	return math.MaxInt
 }
 
@@ -126,23 +132,28 @@ func (f filter) steps(last float64, n int) int {
 // polynomial.
 func (f filter) apply(a sparse.Operator, x, t0, t1 *mat.Dense) int {
 	_, b := x.Dims()
+	// The three-term recurrence of the Chebyshev polynomials, in three blocks that change places.
 	r := recurrer(a)
 	c := 2 / (f.hi - f.lo)
 	shift := (f.lo + f.hi) / (f.hi - f.lo)
 	// t_{j+1} = 2(shift − cA) t_j − t_{j−1}
 	r.RecurTo(t0, -c, x, shift, 0, x)
-	prev, cur, next := x, t0, t1
+	prev := x
+	cur := t0
+	next := t1
 	for range f.degree - 1 {
 		r.RecurTo(next, -2*c, cur, 2*shift, -1, prev)
 		prev, cur, next = cur, next, prev
 	}
+
 	if cur != x {
 		copyBlock(x, cur)
 	}
 	return f.degree * b
 }
 
-// recurrer returns a with recurrences of its own, or made of its products.
+// recurrer returns a if it can do a recurrence in one pass, and else makes the recurrence of its
+// products.
 func recurrer(a sparse.Operator) sparse.Recurrer {
 	if r, ok := a.(sparse.Recurrer); ok {
 		return r
@@ -159,7 +170,9 @@ func (a byProduct) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, ga
 	n, _ := x.Dims()
 	par.For(n, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			d, xr, yr := dst.RawRowView(i), x.RawRowView(i), y.RawRowView(i)
+			d := dst.RawRowView(i)
+			xr := x.RawRowView(i)
+			yr := y.RawRowView(i)
 			for j := range d {
 				d[j] = alpha*d[j] + beta*xr[j] + gamma*yr[j]
 			}

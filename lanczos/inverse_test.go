@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -66,6 +67,7 @@ func inverted(t *testing.T, r *lanczos.Result) {
 // tolerance relative to ‖L‖, of one copy, of two and of more than a block has vectors; and
 // some that have exact factors.
 func TestInverse(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "takes minutes; the goroutines have tests of their own")
 	for _, c := range []struct {
 		f    family
 		kind sparse.Kind

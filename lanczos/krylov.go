@@ -13,12 +13,11 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// krylov is a block Lanczos process for the largest eigenvalues θ of the filter p(A) on
-// the complement of the known eigenvectors.
+// krylov is a block Lanczos process for the largest eigenvalues θ of the filter p(A) on the
+// complement of the known eigenvectors.
 //
-// The columns of v are the known vectors, then size basis vectors, then the
-// residual block of width block. With V the basis, p(A)V = V·T + Q·[0 … 0 R]
-// where Q is the residual block.
+// The columns of v are the known vectors, then size basis vectors, then the residual block of width
+// block. With V the basis, p(A)V = V·T + Q·[0 … 0 R] where Q is the residual block.
 type krylov struct {
 	*plan
 	a     sparse.Operator
@@ -30,23 +29,22 @@ type krylov struct {
 	rng   *rand.Rand // draws from pcg
 	v     *mat.Dense
 	size  int
-	t     *mat.Dense // of which size×size is in use
-	r     *mat.Dense // block×block
+	t     *mat.Dense // T; its leading size×size part is in use
+	r     *mat.Dense // R, block×block
 	work  [3]*mat.Dense
 	state State
 	// target bounds the estimated residuals of converged pairs. It is below the
 	// tolerance, because estimates leave out rounding.
-	target float64
-	moved  int // times the cut was moved
-	found  int // pairs that were accurate when the basis was begun anew with them
+	target  float64
+	widened int // times that widen moved the cut
+	kept    int // accurate pairs at the last random block, see keepAccurate
 	// unchecked are the operations since the Ritz values were last looked at.
 	unchecked float64
 }
 
-// growth is the logarithm of the filter's largest value. A larger one means
-// fewer basis vectors and more products for each; rounding in the filter limits
-// it. A few pairs, whose basis costs little, need fewer products in all with a
-// smaller one.
+// growth is the logarithm of the filter's largest value. A larger value means fewer basis vectors
+// and more products for each; rounding in the filter limits it to about e^12. A few pairs have a
+// basis that costs little, so they need fewer products in all with a smaller value.
 func (p *plan) growth() float64 {
 	if p.wanted < severalPairs {
 		return 9
@@ -54,24 +52,25 @@ func (p *plan) growth() float64 {
 	return 12
 }
 
-// newKrylov prepares a process behind the known eigenvectors, the columns of
-// known (nil if there are none); d is the density of the spectrum, which decides between
-// a polynomial and an inverse. start, if not nil, is a guess at the wanted
-// eigenvectors.
+// newKrylov prepares a process behind the known eigenvectors, the columns of known (nil if there
+// are none). The density d of the spectrum decides between a polynomial and an inverse. start, if
+// not nil, is a guess at the wanted eigenvectors.
 func newKrylov(a sparse.Operator, p *plan, d density, known, start *mat.Dense) *krylov {
-	v, low := p.room(p.columns()), d.low
+	v := p.allocate(p.columns())
+	low := d.low
 	if known != nil {
 		v.Slice(0, p.n, 0, p.known).(*mat.Dense).Copy(known)
 		// What rounding brings back of the known vectors is amplified too.
 		low = min(low, slices.Min(quotientsOf(a, known)))
 	}
+
 	k := newProcess(a, p, d, v)
 	k.setFilter(d, low)
 	k.begin(start)
 	return k
 }
 
-// newProcess is [newKrylov] in the room v, which holds the known vectors, without filter and
+// newProcess is [newKrylov] with the vectors in v, which holds the known ones, without filter and
 // basis.
 func newProcess(a sparse.Operator, p *plan, d density, v *mat.Dense) *krylov {
 	k := &krylov{plan: p, a: a, v: v, norm: d.norm(), high: d.high}
@@ -86,30 +85,35 @@ func newProcess(a sparse.Operator, p *plan, d density, v *mat.Dense) *krylov {
 	return k
 }
 
-// setFilter chooses the filter by the density, of the complement of the null vectors, and
-// an estimate of the smallest eigenvalue.
+// setFilter chooses the filter by the density of the complement of the null vectors, and an
+// estimate of the smallest eigenvalue.
 func (k *krylov) setFilter(d density, low float64) {
 	k.low = low
+	// The cut lies a block and three tenths of the wanted pairs beyond the last wanted one, because
+	// the density is an estimate from eight random vectors: a cut below the last wanted eigenvalue
+	// would suppress it, whereas a cut too far beyond it costs some products.
 	others := float64(k.n - k.Nullity)
 	last := float64(k.K - k.Nullity)
 	beyond := (last + 0.3*float64(k.wanted) + float64(k.block)) / others
 	k.setCut(d.quantile(last/others), d.quantile(beyond))
+	// An inverse replaces the polynomial where the low end is too dense for it.
 	if f, ok := inverseFilter(k.a, k.plan, &d, last/others, beyond); ok {
 		k.f = f
 	}
 }
 
-// setCut chooses the filter. last estimates the last wanted eigenvalue and cut
-// one that lies beyond it.
+// setCut chooses the polynomial. last estimates the last wanted eigenvalue and cut one that lies
+// beyond it.
 func (k *krylov) setCut(last, cut float64) {
 	span := k.high - k.low
 	// The last wanted eigenvalue must be amplified too, by e^(growth/3) at
 	// least: about √((cut−last)/(cut−low)) is the share of the growth it gets.
 	growth := k.growth()
 	cut = math.Max(cut, last+(last-k.low)/8)
+
 	// The bound on the degree keeps the cut away from low.
 	cut = math.Max(cut, k.low+span*(math.Cosh(growth/maxDegree)-1)/2)
-	if cut > k.low+span/2 || k.moved > 3 {
+	if cut > k.low+span/2 || k.widened > 3 {
 		// So large a part of the spectrum, or one so unevenly spread, leaves a
 		// filter nothing to suppress.
 		k.f = linearFilter(k.low, k.high)
@@ -135,6 +139,7 @@ func (k *krylov) begin(start *mat.Dense) {
 		w = mat.NewDense(k.n, k.block, nil)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, start, randomBlock(q, k.block, k.rng), 0, w)
 	}
+
 	orthonormalize(w, k.leading(0), k.rng)
 	k.columns(k.known, k.known+k.block).Copy(w)
 }
@@ -151,13 +156,16 @@ func (k *krylov) leading(size int) *mat.Dense {
 // expand makes the residual block part of the basis and computes the next one.
 // It returns the approximate number of operations.
 func (k *krylov) expand(ctx context.Context) (float64, error) {
-	w, b := k.work[0], k.block
+	w := k.work[0]
+	b := k.block
 	at := k.known + k.size
 	copyBlock(w, k.columns(at, at+b))
 	products, err := k.applyTo(ctx, w)
 	if err != nil {
 		return 0, err
 	}
+	// The coefficients against the basis are the new columns of T, and the triangle of the rest
+	// becomes the coupling R to the next block.
 	c, r, _ := orthonormalize(w, k.leading(k.size+b), k.rng)
 	for i := range k.size + b {
 		for j := range b {
@@ -166,6 +174,7 @@ func (k *krylov) expand(ctx context.Context) (float64, error) {
 			k.t.Set(k.size+j, i, x)
 		}
 	}
+
 	// The diagonal block is symmetric up to rounding; make it so exactly.
 	for i := range b {
 		for j := range i {
@@ -174,6 +183,8 @@ func (k *krylov) expand(ctx context.Context) (float64, error) {
 			k.t.Set(k.size+j, k.size+i, x)
 		}
 	}
+
+	// The orthonormal rest is the next residual block.
 	k.size += b
 	k.r = r
 	copyBlock(k.columns(k.known+k.size, k.known+k.size+b), w)
@@ -182,6 +193,7 @@ func (k *krylov) expand(ctx context.Context) (float64, error) {
 
 // applyTo overwrites the block w with p(A)w and returns and counts the products.
 func (k *krylov) applyTo(ctx context.Context, w *mat.Dense) (products int, err error) {
+	// An inverse is a block solve; a polynomial is a three-term recurrence.
 	if k.f.inverts() {
 		products, err = k.f.inverse.apply(ctx, w)
 	} else {
@@ -191,8 +203,8 @@ func (k *krylov) applyTo(ctx context.Context, w *mat.Dense) (products int, err e
 	return products, err
 }
 
-// margin is the amount by which a value must fall below last, the last one found, to be
-// one that was left out. Values of an inverse are within the tolerance relative to
+// margin is the amount by which a value must fall below last, the last one found, to count as an
+// eigenvalue that was left out. Values of an inverse are within the tolerance relative to
 // themselves, beside rounding.
 func (k *krylov) margin(last float64) float64 {
 	if k.f.inverts() {
@@ -201,7 +213,7 @@ func (k *krylov) margin(last float64) float64 {
 	return 2 * k.Tolerance * k.norm
 }
 
-// ritz are the Ritz pairs of p(A) in the basis, largest θ first.
+// A ritz holds the Ritz pairs of p(A) in the basis, largest θ first.
 type ritz struct {
 	theta    []float64
 	s        *mat.Dense // size×size, columns in the same order
@@ -214,16 +226,20 @@ func (k *krylov) ritz(ctx context.Context) (*ritz, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lanczos: the projected %d×%d problem: %w", m, m, err)
 	}
+	// EigenSym sorts ascending; the largest θ belongs to the smallest λ and comes first here.
 	out := &ritz{theta: make([]float64, m), s: mat.NewDense(m, m, nil)}
 	for i := range m {
-		from, to := vectors.RawRowView(i), out.s.RawRowView(i)
+		from := vectors.RawRowView(i)
+		to := out.s.RawRowView(i)
 		for j := range m {
 			to[j] = from[m-1-j]
 		}
 	}
+
 	for j := range m {
 		out.theta[j] = values[m-1-j]
 	}
+	// p(A)u − θu = Q·R·(last block of rows of s), so its norm needs no product with A.
 	last := mat.NewDense(k.block, m, nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, k.r, out.s.Slice(m-k.block, m, 0, m).(*mat.Dense), 0, last)
 	out.residual = columnNorms(last)
@@ -233,12 +249,15 @@ func (k *krylov) ritz(ctx context.Context) (*ritz, error) {
 // ritzOperations is the cost of the Ritz pairs of a basis of m vectors.
 func ritzOperations(m int) float64 { return 9 * float64(m) * float64(m) * float64(m) }
 
-// assess counts the wanted pairs whose residual with A is estimated to be at
-// most target, and notes the largest estimate.
+// assess counts the wanted pairs with an estimated residual with A of at most target, and notes the
+// largest estimate.
 func (k *krylov) assess(z *ritz) {
-	k.state.Converged, k.state.Residual = k.known, 0
+	k.state.Converged = k.known
+	k.state.Residual = 0
 	for j := range k.wanted {
 		theta := z.theta[j]
+		// A Ritz value in [−1, 1] belongs to the suppressed part, or is not yet amplified: it says
+		// nothing about a wanted pair.
 		est := math.MaxFloat64
 		if theta > 1 {
 			est = z.residual[j] * k.f.amplification(k.f.lambda(theta), theta)
@@ -254,13 +273,15 @@ func (k *krylov) assess(z *ritz) {
 // residual block.
 func (k *krylov) compress(z *ritz, keep int) {
 	dense.MulInPlace(k.columns(k.known, k.known+k.size), z.s.Slice(0, k.size, 0, keep).(*mat.Dense))
+	// The residual block stays coupled to all kept vectors; expand computes the couplings anew,
+	// which makes this a thick restart (Wu & Simon).
 	residual := mat.DenseCopyOf(k.columns(k.known+k.size, k.known+k.size+k.block))
 	k.columns(k.known+keep, k.known+keep+k.block).Copy(residual)
 	k.setRitz(z.theta[:keep])
 }
 
-// setRitz makes the basis one of len(theta) Ritz vectors. What couples them to
-// the next block is computed when that is expanded.
+// setRitz makes the basis one of len(theta) Ritz vectors. expand computes their coupling to the
+// next block.
 func (k *krylov) setRitz(theta []float64) {
 	k.t.Zero()
 	for j, v := range theta {
@@ -277,7 +298,8 @@ func (k *krylov) report(ctx context.Context) error {
 	if k.OnRestart == nil {
 		return nil
 	}
-	k.state.Basis, k.state.BasisMax = k.size, k.basis
+	k.state.Basis = k.size
+	k.state.BasisMax = k.basis
 	return k.OnRestart(k.state)
 }
 
@@ -292,6 +314,9 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 		if err := k.report(ctx); err != nil {
 			return nil, err
 		}
+		// A full basis must be examined. One that could hold the wanted pairs is examined when the
+		// products since the last time have cost six times as much as its Ritz pairs: this bounds
+		// the price of early looks by a sixth.
 		full := k.size+k.block > k.basis
 		if !full && (k.size < k.wanted || k.unchecked < 6*ritzOperations(k.size)) {
 			if err := k.checkpoint(); err != nil {
@@ -299,6 +324,8 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 			}
 			continue
 		}
+
+		// Examine the basis, then go on in one of three ways.
 		k.unchecked = 0
 		z, err := k.ritz(ctx)
 		if err != nil {
@@ -307,43 +334,61 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 		k.assess(z)
 		spent := full && k.state.Restart >= k.MaxRestarts
 		switch {
-		case full && z.theta[k.wanted-1] < 1.5 && k.f.selects():
-			k.lookElsewhere(z)
+		case full && z.theta[k.wanted-1] < amplified && k.f.selects():
+			if !k.keepAccurate(z) {
+				k.widen()
+			}
 		case k.state.Converged == k.K || spent:
 			res, err := k.certified(ctx, z, spent)
 			if res != nil || err != nil {
 				return res, err
 			}
 		case full:
+			// A thick restart keeps a third of the spare vectors beside the wanted ones, so that
+			// the vectors that converge next are not lost.
 			k.state.Restart++
 			k.compress(z, min(k.wanted+(k.basis-k.wanted)/3, k.basis-k.block))
 		}
+
 		if err := k.checkpoint(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// lookElsewhere goes on from a full basis with fewer Ritz values than are wanted that
-// the filter amplifies: there are several copies of few eigenvalues, of which a Krylov
-// space of b starting vectors holds b each, or the cut lies too low to tell the last
+// amplified is the least Ritz value that counts as one of a wanted pair. The filter is at most 1
+// beyond the cut and grows steeply below it; a pair between 1 and amplified is so near to
+// the cut that it would converge slowly.
+const amplified = 1.5
+
+// keepAccurate goes on from a full basis in which the filter amplifies fewer Ritz values than are
+// wanted: it keeps the accurate pairs and appends a random block. This helps where the spectrum
+// consists of many copies of few eigenvalues, because a Krylov space of b starting vectors
+// holds at most b copies of each. It reports false, and changes nothing, if less than a
+// block is accurate, or no more than the last time.
+func (k *krylov) keepAccurate(z *ritz) bool {
+	accurate := 0
+	for accurate < k.wanted && z.theta[accurate] >= amplified &&
+		z.residual[accurate]*k.f.amplification(k.f.lambda(z.theta[accurate]), z.theta[accurate]) <= k.target {
+		accurate++
+	}
+	if accurate < k.block || accurate <= k.kept {
+		return false
+	}
+
+	k.kept = accurate
+	k.compress(z, accurate)
+	w := randomBlock(k.n, k.block, k.rng)
+	orthonormalize(w, k.leading(accurate), k.rng)
+	k.columns(k.known+accurate, k.known+accurate+k.block).Copy(w)
+	return true
+}
+
+// widen doubles the interval below the cut and begins anew: the cut lay too low to tell the last
 // wanted pairs from the rest.
-func (k *krylov) lookElsewhere(z *ritz) {
-	found := 0
-	for found < k.wanted && z.theta[found] >= 1.5 && z.residual[found]*k.f.amplification(k.f.lambda(z.theta[found]), z.theta[found]) <= k.target {
-		found++
-	}
-	if found >= k.block && found > k.found {
-		// So many are accurate: keep them and go on from a random block.
-		k.found = found
-		k.compress(z, found)
-		w := randomBlock(k.n, k.block, k.rng)
-		orthonormalize(w, k.leading(found), k.rng)
-		k.columns(k.known+found, k.known+found+k.block).Copy(w)
-		return
-	}
-	k.found = 0
-	k.moved++
+func (k *krylov) widen() {
+	k.kept = 0
+	k.widened++
 	k.setCut(k.low, k.low+2*(k.f.lo-k.low))
 	k.t.Zero()
 	k.begin(nil)
@@ -357,25 +402,32 @@ func (k *krylov) checkpoint() error {
 	return k.OnCheckpoint(&Snapshot{k})
 }
 
-// certified compresses the basis to the wanted Ritz vectors, computes their true
-// residuals and looks for eigenvalues that were missed. It returns the result,
-// or nil if the process has to go on. last means that it must not.
-func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, error) {
+// certified compresses the basis to the wanted Ritz vectors, computes their true residuals and
+// looks for eigenvalues that were missed. It returns the result, or nil if the process has to go
+// on. With final it must not go on: a fault is then returned as [ErrNotConverged] with the result.
+func (k *krylov) certified(ctx context.Context, z *ritz, final bool) (*Result, error) {
 	k.compress(z, k.wanted)
 	theta := z.theta[:k.wanted]
 	res := certify(k.a, k.columns(0, k.K), k.Nullity, k.norm)
-	res.Degree, res.Restarts, res.Products = k.f.degree, k.state.Restart, k.state.Products
+	res.Degree = k.f.degree
+	res.Restarts = k.state.Restart
+	res.Products = k.state.Products
+	// The recurrence leaves out rounding, so the true residual may be above the estimate. Then the
+	// target of the estimates falls and the run goes on, at most to a thousandth of the tolerance.
 	tolerance := k.Tolerance * k.norm
 	worst := res.MaxResidual()
 	if !(worst <= tolerance) {
-		if !last && k.target > tolerance/1000 {
+		if !final && k.target > tolerance/1000 {
 			k.target /= 10
 			return nil, nil
 		}
 		k.release(res)
-		return res, fmt.Errorf("%w: largest residual %.2e, tolerance %.2e (%.2e·‖A‖), after %d restarts; rounding allows about %.0e·‖A‖: raise the tolerance, or the number of restarts if that is what ended the run",
+		return res, fmt.Errorf("%w: largest residual %.2e, tolerance %.2e (%.2e·‖A‖), after %d "+
+			"restarts; rounding allows about %.0e·‖A‖: raise the tolerance, or the number of "+
+			"restarts if that is what ended the run",
 			ErrNotConverged, worst, tolerance, k.Tolerance, k.state.Restart, 1e-15)
 	}
+
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -383,121 +435,34 @@ func (k *krylov) certified(ctx context.Context, z *ritz, last bool) (*Result, er
 	if err != nil {
 		return nil, err
 	}
+
 	if found {
-		if k.known > k.Nullity && res.Certificate.Next < slices.Max(quotientsOf(k.a, k.columns(0, k.known)))-2*tolerance {
+		// A missed value below a locked vector given by the caller means that the locked ones are
+		// not the smallest: the run must begin without them.
+		if k.known > k.Nullity && res.Certificate.Next < slices.Max(quotientsOf(k.a, k.columns(0, k.known)))-
+			2*tolerance {
 			return nil, errLocked
 		}
-		if !last {
+		if !final {
 			return nil, nil
 		}
 		k.release(res)
-		return res, fmt.Errorf("%w: an eigenvalue of about %.6g was missed and there are no restarts left; raise their number", ErrNotConverged, res.Certificate.Next)
+		return res, fmt.Errorf("%w: an eigenvalue of about %.6g was missed and there are no restarts "+
+			"left; raise their number", ErrNotConverged, res.Certificate.Next)
 	}
+
 	k.release(res)
 	return res, nil
 }
 
-// searchBlock is the largest block of the search for missed eigenvalues.
-const searchBlock = 8
-
-// searchRestarts bounds the restarts of the search for missed eigenvalues.
-const searchRestarts = 40
-
-// missed runs the process on the complement of the vectors found, from an independent
-// random block, and reports whether there is an eigenvalue below the last one found: a
-// Krylov space of b starting vectors holds at most b copies of a multiple eigenvalue.
-// If so, the Ritz vectors of the search become the next block of the basis, whose Ritz
-// values are theta.
-//
-// The search ends when its smallest Ritz value, which bounds an eigenvalue from
-// above, is below the last one found; or when that value is accurate enough to rule
-// this out, and a missing direction, of which a random block holds about 1/√n, would
-// have appeared. Where there is no room left before, it is restarted; one that comes to
-// no end is [ErrNotConverged].
-func (k *krylov) missed(ctx context.Context, res *Result, theta []float64) (bool, error) {
-	defer func() { res.Products = k.state.Products }()
-	if k.K == k.n {
-		return false, nil
-	}
-	last := res.Values[k.K-1]
-	search := k.searcher(last)
-	p := search.plan
-	steps := min(p.basis/p.block, search.f.steps(last, k.n))
-	amplified, margin := search.f.value(last), k.margin(last)
-	least := max(min(3, steps)*p.block, k.block) // for an answer, or for as many Ritz vectors as a block has
-	var z *ritz
-	done := false
-	for restarts := 0; !done; {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		if _, err := search.expand(ctx); err != nil {
-			return false, err
-		}
-		if search.size < least {
-			continue
-		}
-		var err error
-		if z, err = search.ritz(ctx); err != nil {
-			return false, err
-		}
-		next := search.f.lo
-		if !search.f.selects() || z.theta[0] > 1 {
-			next = search.f.lambda(z.theta[0])
-		}
-		res.Certificate.Next = next
-		uncertain := z.residual[0] * search.f.amplification(next, z.theta[0])
-		long := restarts > 0 || search.size >= steps*p.block
-		above := uncertain <= max(next-last, (last-k.low)/10, k.Tolerance*k.norm) || search.f.degree != 1 && z.theta[0]+z.residual[0] < amplified
-		done = next < last-margin || long && above
-		if done || search.size+p.block <= p.basis {
-			continue
-		}
-		if restarts++; restarts > searchRestarts {
-			return false, fmt.Errorf("%w: the search for eigenvalues below the last one, %.6g, that were left out came to no end; allow more memory, or ask for fewer pairs", ErrNotConverged, last)
-		}
-		search.compress(z, p.basis/p.block/3*p.block)
-	}
-	k.state.Products = search.state.Products
-	k.setRitz(theta)
-	if res.Certificate.Next >= last-margin {
-		return false, nil
-	}
-	res.Certificate.Missed = true
-	search.compress(z, k.block)
-	return true, nil
-}
-
-// searcher returns a process on the complement of the K vectors found, in the room of
-// the basis behind them. It has the filter of k, or if that does not amplify last, the
-// last value found, one that does.
-func (k *krylov) searcher(last float64) *krylov {
-	p := *k.plan
-	p.known, p.block = k.K, min(k.block, searchBlock)
-	p.basis = (k.basis - k.wanted) / p.block * p.block
-	search := *k
-	search.plan = &p
-	for i := range search.work {
-		search.work[i] = mat.NewDense(k.n, p.block, k.work[i].RawMatrix().Data[:k.n*p.block])
-	}
-	search.t = mat.NewDense(p.basis, p.basis, nil)
-	if search.f.degree == 1 || search.f.selects() && search.f.value(last) < 1.5 {
-		search.moved = 0
-		search.setCut(last, last)
-	}
-	search.begin(nil)
-	return &search
-}
-
-// release makes the first K columns of v the vectors of r, in memory of their
-// own size, or in that of v where that is not much larger.
+// release makes the first K columns of v the vectors of r, as [narrow] does, and gives v up.
 func (k *krylov) release(r *Result) {
 	r.Vectors = narrow(k.v, k.K)
 	k.v = nil
 }
 
-// narrow returns the first k columns of v, whose memory it may use, in memory of their own
-// size or in that of v where that is not much larger.
+// narrow returns the first k columns of v without the others: in memory of their own size, or moved
+// together in the memory of v where v is less than twice as wide.
 func narrow(v *mat.Dense, k int) *mat.Dense {
 	n, _ := v.Dims()
 	raw := v.RawMatrix()

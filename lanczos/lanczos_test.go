@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -54,6 +55,7 @@ func solveFamily(t *testing.T, f family, kind sparse.Kind, k int) *lanczos.Resul
 
 // TestSpectraDense goes through n ≤ 800, where the dense method is used.
 func TestSpectraDense(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "accuracy; other tests of the package have the goroutines")
 	for _, f := range []family{
 		path(1), path(2), path(3), path(57), cycle(3), cycle(64), cycle(101), complete(2), complete(90), star(3), star(80),
 		grid(1, 1), grid(9, 13), torus(8, 8), torus(5, 9), hypercube(1), hypercube(7), isolated(1), isolated(40),
@@ -79,6 +81,7 @@ func TestSpectraDense(t *testing.T) {
 // multiplicities of the hypercube, the complete graph, the star and the disjoint
 // unions exceed the block.
 func TestSpectraKrylov(t *testing.T) {
+	testmode.Skip(t, testmode.Race, "accuracy; TestSameBits has the goroutines")
 	both := []sparse.Kind{sparse.Combinatorial, sparse.Normalized}
 	for _, c := range []struct {
 		f     family
@@ -107,7 +110,7 @@ func TestSpectraKrylov(t *testing.T) {
 	} {
 		for _, kind := range c.kinds {
 			for _, k := range c.ks {
-				if (raceEnabled || testing.Short()) && c.f.w.Rows*k > 4000 {
+				if (testmode.In(testmode.Race) || testing.Short()) && c.f.w.Rows*k > 4000 {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%v/%d", c.f.name, kind, k), func(t *testing.T) {
@@ -162,7 +165,7 @@ func TestPowers(t *testing.T) {
 		{path(40), 3, 40, 1}, {path(400), 3, 20, 1}, {path(300), 4, 12, 1}, {copies(3, cycle(20)), 2, 30, 3},
 		{grid(9, 9), 5, 20, 1}, {torus(40, 40), 2, 30, 1}, {copies(3, torus(18, 18)), 3, 25, 3},
 	} {
-		if raceEnabled && c.f.w.Rows > 500 {
+		if testmode.In(testmode.Race) && c.f.w.Rows > 500 {
 			continue
 		}
 		t.Run(fmt.Sprintf("%s^%d", c.f.name, c.power), func(t *testing.T) {
@@ -209,9 +212,7 @@ func TestShift(t *testing.T) {
 // TestNearBipartite takes the largest eigenvalues of normalized Laplacians, near
 // 2, as the smallest of the negated operator.
 func TestNearBipartite(t *testing.T) {
-	if raceEnabled {
-		t.Skip("slow")
-	}
+	testmode.Skip(t, testmode.Race, "accuracy; TestSameBits has the goroutines")
 	bipartite := torus(28, 30)
 	// A chord across one square makes an odd cycle.
 	chord := []edge{{0, 31, 1}}
@@ -294,7 +295,7 @@ func TestOperators(t *testing.T) {
 	} {
 		for _, d := range []diagonal{c.d, c.d[:60]} {
 			for _, k := range []int{1, 25} {
-				if raceEnabled && len(d) > 60 {
+				if testmode.In(testmode.Race) && len(d) > 60 {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%d/%d", c.name, len(d), k), func(t *testing.T) {
@@ -414,9 +415,7 @@ func TestRandomGraphsDense(t *testing.T) {
 }
 
 func TestRandomGraphsKrylov(t *testing.T) {
-	if raceEnabled {
-		t.Skip("slow")
-	}
+	testmode.Skip(t, testmode.Race, "accuracy; TestSameBits has the goroutines")
 	f := flag.Lookup("rapid.checks")
 	old := f.Value.String()
 	defer f.Value.Set(old)
@@ -479,7 +478,7 @@ func TestSameBits(t *testing.T) {
 		{grid(15, 20), sparse.Normalized, 40}, {torus(40, 40), sparse.Combinatorial, 30}, {weighted, sparse.RandomWalk, 20},
 		{copies(200, cycle(9)), sparse.Normalized, 230},
 	} {
-		if raceEnabled && c.k > 30 {
+		if testmode.In(testmode.Race) && c.k > 30 {
 			continue
 		}
 		l, comp := newLaplacian(t, c.f.w, c.kind)
@@ -656,7 +655,7 @@ func TestNotConverged(t *testing.T) {
 		{"rounding", torus(30, 40), lanczos.Settings{K: 12, Tolerance: 1e-19}},
 		{"rounding, dense", torus(8, 9), lanczos.Settings{K: 12, Tolerance: 1e-19}},
 	} {
-		if raceEnabled && c.f.w.Rows > 800 {
+		if testmode.In(testmode.Race) && c.f.w.Rows > 800 {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {

@@ -11,31 +11,33 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Laplacian returns the s.K smallest (or largest) eigenpairs of the graph
-// Laplacian l of any power, without shift. c are the components of its graph; their number is the
-// nullity, and that many exact null vectors come first, in the order of the
-// components. See [Solve] for costs and errors. Pairs of several components are found
-// in each alone ([LaplacianBytes]), unless s.Known or s.Largest is given.
+// Laplacian returns the s.K smallest (or largest) eigenpairs of the graph Laplacian l of any power,
+// without shift. c are the components of its graph; their number is the nullity, and that many
+// exact null vectors come first, in the order of the components. See [Solve] for costs and errors.
+// Pairs of several components are found in each alone ([LaplacianBytes]), unless s.Known or
+// s.Largest is given.
 //
-// For sparse.RandomWalk the vectors are D^-½u with u those of the normalized
-// Laplacian: orthonormal in the inner product xᵀDy. Orthogonality and residuals
-// are those of the u. A vertex of degree zero keeps its u.
+// For sparse.RandomWalk the vectors are D^-½u for eigenvectors u of the normalized Laplacian:
+// orthonormal in the inner product xᵀDy. Orthogonality and residuals are computed for u. A vertex
+// of degree zero keeps its u.
 //
-// As L v = λ D v is the same equation, sparse.RandomWalk also answers the
-// generalized problem.
+// As L v = λ D v is the same equation, sparse.RandomWalk also answers the generalized problem.
 //
-// Weights may be of any size: those of a combinatorial Laplacian are multiplied by a
-// power of two where squares would overflow or underflow. Eigenvalues that are
-// themselves beyond float64 are an error. No value is negative. The first of the
-// entries of largest magnitude of a vector, up to 1e-6 of that, is positive.
+// Weights may be of any size: the weights of a combinatorial Laplacian are multiplied by a power of
+// two where squares would overflow or underflow. Eigenvalues that are themselves beyond float64 are
+// an error. No value is negative. Signs are fixed: among the entries of a vector within 1e-6 of its
+// largest magnitude, the first is positive.
 func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *Settings) (*Result, error) {
 	if l.Shift() != 0 {
-		return nil, fmt.Errorf("lanczos: the Laplacian is shifted by %v, which hides its null vectors; solve without the shift and add it to the eigenvalues, or use Solve", l.Shift())
+		return nil, fmt.Errorf("lanczos: the Laplacian is shifted by %v, which hides its null "+
+			"vectors; solve without the shift and add it to the eigenvalues, or use Solve", l.Shift())
 	}
 	mild, e, err := rescale(l)
 	if err != nil {
 		return nil, err
 	}
+
+	// Known vectors of the random-walk Laplacian become vectors of the normalized one.
 	if s != nil && s.Known != nil && l.Kind() == sparse.RandomWalk {
 		inner := *s
 		if rows, _ := s.Known.Dims(); rows == l.Dim() { // else newPlan refuses it
@@ -44,6 +46,8 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s
 		}
 		s = &inner
 	}
+
+	// Solve, then restore zeros, signs and the unit of the weights.
 	find := ordered
 	if byComponent(c, s) {
 		find = searchComponents
@@ -56,13 +60,15 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s
 		r.Values[j] = 0
 	}
 	if e != 0 && err != nil {
-		err = fmt.Errorf("%w (in units of 2^%d, as the weights are so %s)", err, e*l.Power(), map[bool]string{true: "large", false: "small"}[e > 0])
+		err = fmt.Errorf("%w (in units of 2^%d, as the weights are so %s)", err, e*l.Power(),
+			map[bool]string{true: "large", false: "small"}[e > 0])
 	}
 	r.settle(l, e)
 	return r, err
 }
 
-// settle makes pairs of l with its weights times 2^-e those of l, with the signs of [Laplacian].
+// settle turns pairs of l with weights divided by 2ᵉ into pairs of l, with the signs of
+// [Laplacian].
 func (r *Result) settle(l *sparse.Laplacian, e int) {
 	r.clampNegative()
 	r.scale(e * l.Power())
@@ -72,9 +78,9 @@ func (r *Result) settle(l *sparse.Laplacian, e int) {
 	dense.OrientColumns(r.Vectors, r.Nullity)
 }
 
-// ordered solves l with its exact null vectors, from a certain size on in an order
-// of the vertices in which neighbours stand near each other: products find the rows
-// of their blocks in the cache more often then.
+// ordered solves l with its exact null vectors. From [reorderFrom] vertices on it puts them in
+// reverse Cuthill–McKee order, in which neighbours stand near each other: products find the rows of
+// their blocks in the cache more often then.
 func ordered(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *Settings) (*Result, error) {
 	var null *mat.Dense
 	if s != nil && !s.Largest {
@@ -89,12 +95,15 @@ func ordered(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *
 	if s != nil {
 		inner = *s
 	}
+
+	// Null and known vectors follow the order, on copies; the result goes back.
 	for _, x := range []**mat.Dense{&null, &inner.Known} {
 		if *x != nil && (*x).RawMatrix().Rows == n {
 			*x = mat.DenseCopyOf(*x)
 			gatherRows(*x, order)
 		}
 	}
+
 	r, err := solve(ctx, l.Permute(order), null, &inner)
 	if r != nil {
 		gatherRows(r.Vectors, inverse(order))
@@ -102,8 +111,8 @@ func ordered(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *
 	return r, err
 }
 
-// reorderFrom is the dimension from which a block of vectors does not stay in
-// the cache.
+// reorderFrom is the dimension from which a block of vectors does not stay in the cache: 16 columns
+// of 5000 rows take 640 kB.
 const reorderFrom = 5000
 
 // gatherRows puts row order[p] of x at place p, in place.
@@ -111,6 +120,7 @@ func gatherRows(x *mat.Dense, order []int32) {
 	_, k := x.Dims()
 	done := make([]bool, len(order))
 	first := make([]float64, k)
+	// Follow each cycle of the permutation with one row in hand.
 	for start := range order {
 		if done[start] {
 			continue
@@ -153,9 +163,9 @@ func scaleRows(v *mat.Dense, d []float64, scale func(float64) float64) {
 	}
 }
 
-// Extend carries eigenvectors over to a graph with more points, the new ones
-// last: a new point gets the mean of its neighbours among the old ones, weighted
-// by their edges, or 0 without any. The result is a start for Settings.Known.
+// Extend carries eigenvectors over to a graph with more points, the new ones last: a new point gets
+// the mean of its neighbours among the old points, weighted by their edges, or 0 without any. The
+// result is a start for Settings.Known.
 func Extend(w *sparse.CSR, vectors *mat.Dense) (*mat.Dense, error) {
 	old, k := vectors.Dims()
 	if old > w.Rows {
@@ -180,11 +190,13 @@ func Extend(w *sparse.CSR, vectors *mat.Dense) (*mat.Dense, error) {
 				row[q] += weight * e
 			}
 		}
+
 		if total > 0 {
 			for q := range row {
 				row[q] /= total
 			}
 		}
 	}
+
 	return x, nil
 }

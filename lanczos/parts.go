@@ -13,7 +13,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Part is one component of a graph, whose eigenpairs are wanted.
+// Part is one component of a graph and the number of eigenpairs that are wanted of it.
 type Part struct {
 	Laplacian  *sparse.Laplacian // of the component alone, m×m
 	Components *sparse.Components
@@ -21,26 +21,29 @@ type Part struct {
 	K          int   // smallest eigenpairs that are wanted, at most m
 }
 
-// Parts returns eigenpairs of the components of the graph of l apart. Pair j belongs to
-// component of[j]: it is the smallest of that component which no pair before it is, and
-// its vector is zero elsewhere. So p pairs can be spent on components at will, where
-// the p smallest of the whole graph begin with a null vector for each component. A
-// component may be named at most as often as it has vertices.
+// Parts returns eigenpairs of the components of the graph of l apart, by a quota for each
+// component: pair j belongs to component of[j] and is its smallest pair that no earlier j took. Its
+// vector is zero elsewhere. The p smallest pairs of the whole graph begin with a null vector for
+// each component; quotas spend p pairs where they are of use. A component may be named at most as
+// often as it has vertices.
 //
-// solve finds the pairs of a part of which more than one is wanted, as [Laplacian] does;
-// parts come in descending order of their vertices. The null vector of any other is
-// known. Nullity of the result is the number of pairs up to the first that is the second
-// of its component; Residuals, Norm, Products and the certificate are those of the
-// parts together. An error of solve that comes with a result is passed on with the
-// whole. It holds n·len(of) values.
-func Parts(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, of []int32, solve func(*Part) (*Result, error)) (*Result, error) {
+// solve finds the pairs of a part with a quota above one, as [Laplacian] does; parts come in
+// descending order of their vertices. The null vector of every other part is known. Nullity of the
+// result is the number of pairs up to the first that is the second of its component. Residuals,
+// Norm, Products and the certificate combine the parts. An error of solve that comes with a result
+// is passed on with the whole result. It holds n·len(of) values.
+func Parts(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, of []int32,
+	solve func(*Part) (*Result, error)) (*Result, error) {
 	counts := make([]int, c.Count())
 	out := &Result{Certificate: Certificate{Exact: true, Next: math.Inf(1)}}
 	for _, id := range of {
 		if counts[id]++; counts[id] > c.Sizes[id] {
-			return nil, fmt.Errorf("lanczos: more eigenpairs of component %d than its %d vertices", id, c.Sizes[id])
+			return nil, fmt.Errorf("lanczos: more eigenpairs of component %d than its %d vertices", id,
+				c.Sizes[id])
 		}
 	}
+
+	// Solve each component, the largest first.
 	parts, err := split(l, c, counts)
 	if err != nil {
 		return nil, err
@@ -61,35 +64,47 @@ func Parts(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, of []
 		results[id] = r
 		out.join(r)
 	}
+
+	// Take the pairs in the order that the caller asks for.
 	n := l.Dim()
 	out.Vectors = mat.NewDense(n, len(of), nil)
 	next := make([]int, c.Count())
 	for j, id := range of {
-		r, at := results[id], next[id]
+		r := results[id]
+		at := next[id]
 		if at >= len(r.Values) {
-			return nil, errors.Join(short, fmt.Errorf("lanczos: %d eigenpairs of a component for %d that were asked for", len(r.Values), counts[id]))
+			return nil, errors.Join(short,
+				fmt.Errorf("lanczos: %d eigenpairs of a component for %d that were asked for", len(r.Values),
+					counts[id]))
 		}
 		next[id]++
 		if at == 0 && out.Nullity == j {
 			out.Nullity++
 		}
-		out.Values, out.Residuals = append(out.Values, r.Values[at]), append(out.Residuals, r.Residuals[at])
+		out.Values = append(out.Values, r.Values[at])
+		out.Residuals = append(out.Residuals, r.Residuals[at])
 		for i, v := range parts[id].Vertices {
 			out.Vectors.Set(v, j, r.Vectors.At(i, at))
 		}
 	}
+
 	return out, short
 }
 
-// join adds what r says of its part.
+// join adds the norms, counts and certificate of one part to r.
 func (r *Result) join(part *Result) {
-	r.Orthogonality, r.Norm = math.Max(r.Orthogonality, part.Orthogonality), math.Max(r.Norm, part.Norm)
-	r.Degree, r.Products, r.Restarts = max(r.Degree, part.Degree), r.Products+part.Products, r.Restarts+part.Restarts
+	r.Orthogonality = math.Max(r.Orthogonality, part.Orthogonality)
+	r.Norm = math.Max(r.Norm, part.Norm)
+	r.Degree = max(r.Degree, part.Degree)
+	r.Products += part.Products
+	r.Restarts += part.Restarts
 	t := &r.Certificate
-	t.Exact, t.Missed, t.Next = t.Exact && part.Certificate.Exact, t.Missed || part.Certificate.Missed, math.Min(t.Next, part.Certificate.Next)
+	t.Exact = t.Exact && part.Certificate.Exact
+	t.Missed = t.Missed || part.Certificate.Missed
+	t.Next = math.Min(t.Next, part.Certificate.Next)
 }
 
-// byNumber returns the components that are counted, by descending number of vertices.
+// byNumber returns the components with a positive count, by descending number of vertices.
 func byNumber(c *sparse.Components, counts []int) []int {
 	var out []int
 	for id, count := range counts {
@@ -101,7 +116,8 @@ func byNumber(c *sparse.Components, counts []int) []int {
 	return out
 }
 
-// split returns the components that are counted as graphs of their own; nil for others.
+// split returns the components with a positive count as graphs of their own, and nil for the
+// others.
 func split(l *sparse.Laplacian, c *sparse.Components, counts []int) ([]*Part, error) {
 	w := l.Graph()
 	parts := make([]*Part, c.Count())
@@ -119,6 +135,8 @@ func split(l *sparse.Laplacian, c *sparse.Components, counts []int) ([]*Part, er
 		local[i] = int32(len(p.Vertices))
 		p.Vertices = append(p.Vertices, i)
 	}
+
+	// The component of a part alone has the degrees of the whole graph, because no edge leaves it.
 	for id, p := range parts {
 		if p == nil {
 			continue
@@ -135,15 +153,17 @@ func split(l *sparse.Laplacian, c *sparse.Components, counts []int) ([]*Part, er
 		}
 		p.Laplacian = part.With(l.Power(), 0)
 	}
+
 	return parts, nil
 }
 
-// nullPair is the null vector of a part, as [Laplacian] has it.
+// nullPair returns the null vector of a part with the scaling of [Laplacian].
 func nullPair(p *Part) *Result {
 	v := p.Laplacian.NullVectors(p.Components, 1)
 	product := mat.NewDense(len(p.Vertices), 1, nil)
 	p.Laplacian.MulTo(product, v)
-	r := &Result{Values: []float64{0}, Vectors: v, Residuals: []float64{mat.Norm(product, 2)}, Nullity: 1, Certificate: Certificate{Next: math.Inf(1)}}
+	r := &Result{Values: []float64{0}, Vectors: v, Residuals: []float64{mat.Norm(product, 2)}, Nullity: 1,
+		Certificate: Certificate{Next: math.Inf(1)}}
 	if p.Laplacian.Kind() == sparse.RandomWalk {
 		scaleRows(v, p.Laplacian.Degrees(), func(d float64) float64 { return 1 / math.Sqrt(d) })
 	}

@@ -23,19 +23,20 @@ const (
 	// refinePasses bounds the filtered passes, and refineDegree the degree of a filter.
 	refinePasses = 4
 	refineDegree = 40
-	// refineSteps are those of the estimate of the norm.
+	// refineSteps is the number of Lanczos steps of the estimate of the norm: the norm alone needs
+	// fewer than the density.
 	refineSteps = 12
 )
 
-// refine improves p.Known to the tolerance by subspace iteration with a Chebyshev filter
-// and the Rayleigh–Ritz procedure (Zhou, Saad, Tiago & Chelikowsky, J. Comput. Phys.
-// 219, 2006). A pass with a filter of degree δ costs δ products for every column and
-// 4nm² operations for m columns; vectors of a graph that has hardly changed take one or
-// two. The residuals are within the tolerance; whether an eigenvalue was left out is
-// known as far as the guards tell, whose smallest Ritz value is Certificate.Next.
+// refine improves p.Known to the tolerance by subspace iteration with a Chebyshev filter and the
+// Rayleigh–Ritz procedure (Zhou, Saad, Tiago & Chelikowsky, J. Comput. Phys. 219, 2006). A pass
+// with a filter of degree δ costs δ products for every column and 4nm² operations for m columns;
+// vectors of a graph that has hardly changed take one or two. The residuals are within the
+// tolerance. Only the guards tell whether an eigenvalue was left out: their smallest Ritz value is
+// Certificate.Next.
 //
-// It returns nothing where known vectors are fewer than are wanted by more than the
-// guards, or come to no end: then the Krylov process begins with them.
+// It returns nothing if it runs out of passes, or if the known vectors are fewer than the wanted
+// ones by more than the guards: then the Krylov process begins with them.
 func (p *plan) refine(ctx context.Context, a sparse.Operator, null *mat.Dense) (*Result, error) {
 	x := p.beginRefined(null)
 	if x == nil {
@@ -47,9 +48,12 @@ func (p *plan) refine(ctx context.Context, a sparse.Operator, null *mat.Dense) (
 	rng := rand.New(rand.NewPCG(p.Seed, 0x726566696e65)) // "refine"
 	_, m := x.Dims()
 	state := State{BasisMax: m, Basis: m, Products: refineSteps * densityVectors}
+
 	// The quotients of the known vectors are above their eigenvalues, and the guards say
 	// nothing before they were filtered.
-	last, factor, degree := slices.Max(quotientsOf(a, x.Slice(0, p.n, 0, p.wanted).(*mat.Dense))), 2.0, 0
+	last := slices.Max(quotientsOf(a, x.Slice(0, p.n, 0, p.wanted).(*mat.Dense)))
+	factor := 2.0 // by which the next filter must damp the residual
+	degree := 0
 	state.Products += p.wanted
 	for pass := 1; pass <= refinePasses; pass++ {
 		cut := last + 2*tolerance
@@ -65,24 +69,36 @@ func (p *plan) refine(ctx context.Context, a sparse.Operator, null *mat.Dense) (
 		if err != nil {
 			return nil, err
 		}
+
+		// True residuals decide.
 		res := certify(a, p.withNull(null, x), p.Nullity, norm)
 		state.Products += m + p.K
-		state.Restart, state.Residual, state.Converged = pass, res.MaxResidual(), res.ConvergedPairs(p.Tolerance)
+		state.Restart = pass
+		state.Residual = res.MaxResidual()
+		state.Converged = res.ConvergedPairs(p.Tolerance)
 		if err := p.report(ctx, state); err != nil {
 			return nil, err
 		}
+
 		if state.Residual <= tolerance {
-			res.Degree, res.Restarts, res.Products = degree, pass, state.Products
+			res.Degree = degree
+			res.Restarts = pass
+			res.Products = state.Products
 			res.Certificate.Next = theta[p.wanted]
 			return res, nil
 		}
-		last, factor = theta[p.wanted-1], 2*state.Residual/tolerance
+
+		// The next filter has its cut behind the last wanted Ritz value, and is as strong as the
+		// residual asks, with a factor of two to spare.
+		last = theta[p.wanted-1]
+		factor = 2 * state.Residual / tolerance
 	}
+
 	return nil, nil
 }
 
-// beginRefined returns the known vectors that are no null vectors, and random ones
-// behind them: p.wanted and the guards; nil if too few are known.
+// beginRefined returns the known vectors outside the null space, and random guards behind them; nil
+// if too few are known.
 func (p *plan) beginRefined(null *mat.Dense) *mat.Dense {
 	_, q := p.Known.Dims()
 	known := mat.NewDense(p.n, q, nil)
@@ -97,7 +113,9 @@ func (p *plan) beginRefined(null *mat.Dense) *mat.Dense {
 			kept = append(kept, j)
 		}
 	}
-	m := (p.wanted + refineGuards + 3) / 4 * 4 // as products like them
+
+	// A multiple of four columns fills the registers of the products.
+	m := (p.wanted + refineGuards + 3) / 4 * 4
 	if p.wanted < 1 || len(kept)+refineGuards < p.wanted || p.known+m >= p.n {
 		return nil
 	}
@@ -106,18 +124,20 @@ func (p *plan) beginRefined(null *mat.Dense) *mat.Dense {
 	x := mat.NewDense(p.n, m, nil)
 	par.For(p.n, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			from, to := known.RawRowView(i), x.RawRowView(i)
+			from := known.RawRowView(i)
+			to := x.RawRowView(i)
 			for j, c := range kept {
 				to[j] = from[c] / norms[c]
 			}
 			copy(to[len(kept):], random.RawRowView(i))
 		}
 	})
+
 	return x
 }
 
-// rayleighRitz replaces the orthonormal columns of x by Ritz vectors, whose Ritz values
-// it returns, ascending.
+// rayleighRitz replaces the orthonormal columns of x by Ritz vectors, and returns their Ritz
+// values, ascending.
 func rayleighRitz(ctx context.Context, a sparse.Operator, x *mat.Dense) ([]float64, error) {
 	n, m := x.Dims()
 	h := mat.NewDense(m, m, nil)
@@ -128,6 +148,8 @@ func rayleighRitz(ctx context.Context, a sparse.Operator, x *mat.Dense) ([]float
 		a.MulTo(b[1], b[0])
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, x, b[1], 0, h.Slice(0, m, lo, hi).(*mat.Dense))
 	}
+
+	// XᵀAX is symmetric up to rounding; make it so exactly.
 	for i := range m {
 		for j := range i {
 			mean := (h.At(i, j) + h.At(j, i)) / 2
@@ -135,6 +157,7 @@ func rayleighRitz(ctx context.Context, a sparse.Operator, x *mat.Dense) ([]float
 			h.Set(j, i, mean)
 		}
 	}
+
 	theta, z, err := dense.EigenSym(ctx, h)
 	if err != nil {
 		return nil, err
@@ -167,6 +190,7 @@ func filterColumns(a sparse.Operator, f filter, x *mat.Dense) int {
 		scaleColumns(t[0], columnNorms(t[0]))
 		copyBlock(columns, t[0])
 	}
+
 	return products
 }
 

@@ -13,10 +13,9 @@ import (
 // overflows, nor underflows where it matters.
 const mildExponent = 200
 
-// rescale returns l, or where its weights are so large or so small that norms of
-// vectors overflow or underflow, l with its weights times 2^-e, and e. The
-// eigenvalues of l are 2^{ep} times those of the result, p being its power, in
-// every bit. Eigenvalues that are beyond float64 are an error.
+// rescale returns l, or where its weights are so large or so small that norms of vectors overflow
+// or underflow, l with its weights times 2^-e, and e. An eigenvalue of l of power p is 2^{ep} times
+// the eigenvalue of the result, in every bit. Eigenvalues beyond float64 are an error.
 func rescale(l *sparse.Laplacian) (*sparse.Laplacian, int, error) {
 	if l.Kind() != sparse.Combinatorial {
 		return l, 0, nil
@@ -25,19 +24,25 @@ func rescale(l *sparse.Laplacian) (*sparse.Laplacian, int, error) {
 	for _, d := range l.Degrees() {
 		top = max(top, d)
 	}
+	// The largest degree d satisfies 2^(e−1) ≤ d < 2ᵉ.
 	_, e := math.Frexp(top)
 	if top == 0 || max(e, -e)*l.Power() <= mildExponent {
 		return l, 0, nil
 	}
+
 	// d_max ≤ ‖L‖ ≤ 2·d_max. Below the least normal number an eigenvalue has no
 	// digits left.
 	const most, least = 1022, -1020
 	if (e+1)*l.Power() > most || e*l.Power() < least {
 		digits := float64(e) * float64(l.Power()) * math.Log10(2)
 		i, j, w := heaviest(l.Graph())
-		return nil, 0, fmt.Errorf("lanczos: the largest weight, (%d, %d), is %v: eigenvalues of the combinatorial Laplacian to the power %d of about 1e%+.0f are beyond float64; divide all weights by %.0e, which divides the eigenvalues by its power %d, or take the normalized Laplacian, which does not depend on the scale",
+		return nil, 0, fmt.Errorf("lanczos: the largest weight, (%d, %d), is %v: eigenvalues of the "+
+			"combinatorial Laplacian to the power %d of about 1e%+.0f are beyond float64; divide all "+
+			"weights by %.0e, which divides the eigenvalues by its power %d, or take the normalized "+
+			"Laplacian, which does not depend on the scale",
 			i, j, w, l.Power(), digits, w, l.Power())
 	}
+
 	return l.Scaled(-e), e, nil
 }
 
@@ -47,17 +52,20 @@ func heaviest(w *sparse.CSR) (i, j int, most float64) {
 		col, val := w.Row(r)
 		for p, v := range val {
 			if v > most {
-				i, j, most = r, int(col[p]), v
+				i = r
+				j = int(col[p])
+				most = v
 			}
 		}
 	}
+
 	if w.Val == nil {
 		most = 1
 	}
 	return i, j, most
 }
 
-// scale multiplies all that is in units of an eigenvalue by 2ᵉ.
+// scale multiplies all fields that have the unit of an eigenvalue by 2ᵉ.
 func (r *Result) scale(e int) {
 	if e == 0 {
 		return
@@ -71,14 +79,14 @@ func (r *Result) scale(e int) {
 	r.Certificate.Next = math.Ldexp(r.Certificate.Next, e)
 }
 
-// clampNegative puts 0 in the place of values below it. Those of a Laplacian are
-// not negative, so a Rayleigh quotient that is so by rounding is nearer to the true
-// value then. As a Rayleigh quotient makes the residual r orthogonal to its vector,
-// that of 0 is √(‖r‖² + λ²).
+// clampNegative puts 0 in the place of values below it. A Laplacian has no negative eigenvalue, so
+// 0 is nearer to the true value than a Rayleigh quotient that is negative by rounding. A Rayleigh
+// quotient λ makes its residual r orthogonal to the vector, so the residual of 0 is √(‖r‖² + λ²).
 func (r *Result) clampNegative() {
 	for j, v := range r.Values {
 		if v <= 0 { // −0 too
-			r.Values[j], r.Residuals[j] = 0, math.Hypot(r.Residuals[j], v)
+			r.Values[j] = 0
+			r.Residuals[j] = math.Hypot(r.Residuals[j], v)
 		}
 	}
 	if r.Certificate.Next < 0 && !math.IsInf(r.Certificate.Next, 0) {
@@ -112,6 +120,7 @@ func straighten(values []float64, largest bool) int {
 			values[j] = values[j-1]
 		}
 	}
+
 	return -1
 }
 
@@ -135,7 +144,8 @@ func CheckVectors(v *mat.Dense) error {
 	for i := range n {
 		for j, x := range v.RawRowView(i) {
 			if math.Abs(x) > LongestEntry {
-				return fmt.Errorf("row %d, column %d of vectors is %v; eigenvectors are of length 1, or at least not beyond %g", i, j, x, float64(LongestEntry))
+				return fmt.Errorf("row %d, column %d of vectors is %v; eigenvectors are of length 1, "+
+					"or at least not beyond %g", i, j, x, float64(LongestEntry))
 			}
 		}
 	}

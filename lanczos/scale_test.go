@@ -12,6 +12,7 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -31,8 +32,9 @@ func weighed(w *sparse.CSR, s float64) *sparse.CSR {
 
 // TestExtremeWeights: a graph whose weights are multiplied by a power of two has the
 // same values times that power, by the dense and the iterative method; Verify agrees,
-// and still tells a lie.
+// and still finds a wrong value.
 func TestExtremeWeights(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "accuracy; other tests of the package have the goroutines")
 	for _, f := range []family{torus(9, 10), copies(3, torus(17, 20))} {
 		for _, c := range []struct{ exponent, power int }{{1015, 1}, {-1000, 1}, {-1015, 1}, {300, 2}, {500, 2}, {-500, 2}, {330, 3}} {
 			if f.w.Rows > 800 && c.exponent != 1015 && c.exponent != -500 {
@@ -59,9 +61,9 @@ func TestExtremeWeights(t *testing.T) {
 			if !(math.Abs(math.Ldexp(got.Norm, -e)-want.Norm) <= 1e-9*want.Norm) {
 				t.Errorf("norm %v, want %v·2^%d", got.Norm, want.Norm, e)
 			}
-			lie := slices.Clone(got.Values)
-			lie[11] += 1e-6 * got.Norm
-			for _, values := range [][]float64{got.Values, lie} {
+			wrong := slices.Clone(got.Values)
+			wrong[11] += 1e-6 * got.Norm
+			for _, values := range [][]float64{got.Values, wrong} {
 				v, err := lanczos.Verify(t.Context(), scaled.With(c.power, 0), comp, values, got.Vectors, nil)
 				if err != nil {
 					t.Fatal(err)

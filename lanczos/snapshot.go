@@ -13,14 +13,27 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Snapshot is the state of a run between two blocks. One given to OnCheckpoint
-// is valid until the hook returns; Save keeps it.
+// A snapshot file is a .npz archive. It holds everything that the next block depends on, so that a
+// resumed run has the same bits. With n the dimension, q known vectors, m the largest basis and b
+// the block:
+//
+//	member         dtype    shape        meaning
+//	basis          float64  n×(q+m+b)    known vectors, basis, residual block; from q+size+b on unused
+//	projected      float64  m×m          the projected matrix T; the leading size×size part is in use
+//	random         uint8    20           state of the PCG generator, as MarshalBinary writes it
+//	manifest       uint8    any          JSON: format "bigfit snapshot", and snapshotState as settings
+//
+// The coupling R of the residual block is not stored: the next expansion computes it before
+// it is used. snapshotState.Sum is a hash of the state and all arrays.
+
+// Snapshot is the state of a run between two blocks. A Snapshot given to OnCheckpoint is valid
+// until the hook returns; Save keeps it in a file.
 type Snapshot struct{ k *krylov }
 
-// ErrSnapshot means that the snapshot to go on from is not of this run.
+// ErrSnapshot means that the snapshot belongs to another run.
 var ErrSnapshot = errors.New("lanczos: the snapshot is of another run")
 
-// snapshotState is everything but the arrays.
+// snapshotState holds all numbers of a snapshot outside the arrays.
 type snapshotState struct {
 	Operator  string  `json:"operator"`
 	N         int     `json:"n"`
@@ -41,17 +54,17 @@ type snapshotState struct {
 	Norm      float64 `json:"norm"`
 	Size      int     `json:"size"`
 	Target    float64 `json:"target"`
-	Moved     int     `json:"moved"`
-	Found     int     `json:"found,omitempty"`
+	Widened   int     `json:"moved"`
+	Kept      int     `json:"found,omitempty"`
 	Unchecked float64 `json:"unchecked"`
 	State     State   `json:"state"`
 	// Sum is the hash of the arrays and of all above.
 	Sum string `json:"sum,omitempty"`
 }
 
-// Looked reports whether the basis was looked at or compressed after the last
-// block: a good moment to save, as this costs more than a block and is not done
-// again.
+// Looked reports whether the basis was examined or compressed after the last block. That is a good
+// moment to save, because the examination costs more than a block and is not repeated after a
+// resumption.
 func (s *Snapshot) Looked() bool { return s.k.unchecked == 0 }
 
 // sum returns the hash of the state and the arrays.
@@ -72,14 +85,19 @@ func (s *Snapshot) Save(path, operator string) error {
 	if err != nil {
 		return err
 	}
-	v, t := k.v.RawMatrix(), k.t.RawMatrix()
+	v := k.v.RawMatrix()
+	t := k.t.RawMatrix()
 	arrays := []archive.Array{
 		{Name: "basis", Shape: []int{v.Rows, v.Cols}, Data: v.Data},
 		{Name: "projected", Shape: []int{t.Rows, t.Cols}, Data: t.Data},
 		{Name: "random", Data: random},
 	}
-	st := snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest, k.Tolerance, k.Seed,
-		k.f.degree, k.f.lo, k.f.hi, k.f.sigma, k.low, k.high, k.norm, k.size, k.target, k.moved, k.found, k.unchecked, k.state, ""}
+
+	// The hash covers the state with an empty Sum, then the arrays.
+	st := snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest,
+		k.Tolerance, k.Seed,
+		k.f.degree, k.f.lo, k.f.hi, k.f.sigma, k.low, k.high, k.norm, k.size, k.target, k.widened, k.kept,
+		k.unchecked, k.state, ""}
 	if st.Sum, err = st.sum(arrays); err != nil {
 		return err
 	}
@@ -87,6 +105,7 @@ func (s *Snapshot) Save(path, operator string) error {
 	if err != nil {
 		return err
 	}
+
 	text, err := m.Bare().Bytes()
 	if err != nil {
 		return err
@@ -107,11 +126,17 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 		return nil, err
 	}
 	if st.Operator != operator {
-		return nil, fmt.Errorf("%s: a snapshot of another operator, %s; this run is of %s", path, st.Operator, operator)
+		return nil, fmt.Errorf("%s: a snapshot of another operator, %s; this run is of %s", path,
+			st.Operator, operator)
 	}
+
+	// The shapes that the state asks for are compared with the headers before memory is taken.
 	p := &plan{Settings: Settings{K: st.K, Largest: st.Largest, Tolerance: st.Tolerance, Seed: st.Seed},
-		Nullity: st.Nullity, n: st.N, known: st.Known, wanted: st.K - st.Known, block: st.Block, basis: st.Basis}
-	k := &krylov{plan: p, f: filter{degree: st.Degree, lo: st.Cut, hi: st.High, sigma: st.Sigma}, low: st.Low, high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, moved: st.Moved, found: st.Found, unchecked: st.Unchecked, state: st.State}
+		Nullity: st.Nullity, n: st.N, known: st.Known, wanted: st.K - st.Known, block: st.Block,
+		basis: st.Basis}
+	k := &krylov{plan: p, f: filter{degree: st.Degree, lo: st.Cut, hi: st.High, sigma: st.Sigma}, low: st.Low,
+		high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, widened: st.Widened, kept: st.Kept,
+		unchecked: st.Unchecked, state: st.State}
 	for _, e := range []struct {
 		name       string
 		rows, cols int
@@ -120,6 +145,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 			return nil, err
 		}
 	}
+
 	if k.v, err = readMatrix(a, "basis", st.N, st.Known+st.Basis+st.Block); err != nil {
 		return nil, err
 	}
@@ -130,20 +156,30 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum, err := st.sum([]archive.Array{{Name: "basis", Shape: []int{st.N, st.Known + st.Basis + st.Block}, Data: k.v.RawMatrix().Data},
-		{Name: "projected", Shape: []int{st.Basis, st.Basis}, Data: k.t.RawMatrix().Data}, {Name: "random", Data: random}})
+
+	// Recompute the hash: a damaged basis would converge to something, and not to the pairs of this
+	// run.
+	sum, err := st.sum([]archive.Array{{Name: "basis", Shape: []int{st.N, st.Known + st.Basis + st.Block},
+		Data: k.v.RawMatrix().Data},
+		{Name: "projected", Shape: []int{st.Basis, st.Basis}, Data: k.t.RawMatrix().Data},
+		{Name: "random", Data: random}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if sum != st.Sum {
-		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written (or an older program wrote it): its content has the hash %.12s…, its manifest says %.12q", path, sum, st.Sum)
+		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written (or an older "+
+			"program wrote it): its content has the hash %.12s…, its manifest says %.12q", path, sum, st.Sum)
 	}
 	k.pcg = new(rand.PCG)
 	if k.pcg.UnmarshalBinary(random) != nil {
 		return nil, fmt.Errorf("%s: the state of the random numbers is not valid", path)
 	}
+
+	// The hash does not protect from a forged state; sizes that contradict each other would be a
+	// panic later.
 	k.rng = rand.New(k.pcg)
-	if p.known < 0 || p.wanted < 1 || p.block < 1 || p.block > p.basis-p.wanted || k.size < 0 || k.size+p.block > p.basis || !k.f.valid() {
+	if p.known < 0 || p.wanted < 1 || p.block < 1 || p.block > p.basis-p.wanted || k.size < 0 ||
+		k.size+p.block > p.basis || !k.f.valid() {
 		return nil, fmt.Errorf("%s: the state in the manifest contradicts itself", path)
 	}
 	return &Snapshot{k}, nil
@@ -166,19 +202,27 @@ func (s *Snapshot) continued(a sparse.Operator, p *plan) (*krylov, error) {
 	if k == nil || k.v == nil {
 		return nil, errors.New("lanczos: the snapshot was used before")
 	}
-	if k.n != p.n || k.K != p.K || k.Nullity != p.Nullity || k.Largest != p.Largest || k.Tolerance != p.Tolerance || k.Seed != p.Seed {
-		return nil, fmt.Errorf("%w: of %d pairs of dimension %d, tolerance %v, seed %d, largest %t; this one is of %d pairs of dimension %d, tolerance %v, seed %d, largest %t",
+	if k.n != p.n || k.K != p.K || k.Nullity != p.Nullity || k.Largest != p.Largest ||
+		k.Tolerance != p.Tolerance || k.Seed != p.Seed {
+		return nil, fmt.Errorf("%w: of %d pairs of dimension %d, tolerance %v, seed %d, largest %t; "+
+			"this one is of %d pairs of dimension %d, tolerance %v, seed %d, largest %t",
 			ErrSnapshot, k.K, k.n, k.Tolerance, k.Seed, k.Largest, p.K, p.n, p.Tolerance, p.Seed, p.Largest)
 	}
-	k.MaxRestarts, k.OnRestart, k.OnCheckpoint = p.MaxRestarts, p.OnRestart, p.OnCheckpoint
+	k.MaxRestarts = p.MaxRestarts
+	k.OnRestart = p.OnRestart
+	k.OnCheckpoint = p.OnCheckpoint
+
+	// A factor is not stored, but made again from the operator.
 	k.a = a
 	if k.f.inverts() {
 		l := p.mayInvert(a)
 		if l == nil {
-			return nil, fmt.Errorf("%w: it inverts a Laplacian, and this operator is none or there is too little memory", ErrSnapshot)
+			return nil, fmt.Errorf("%w: it inverts a Laplacian, and this operator is none or there "+
+				"is too little memory", ErrSnapshot)
 		}
 		k.f.inverse, _ = newInverter(l, k.f, k.plan)
 	}
+
 	for i := range k.work {
 		k.work[i] = mat.NewDense(k.n, k.block, nil)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -18,6 +19,7 @@ import (
 // the other, and some in them, and cuts it short: it is refused with its name, or,
 // where a byte means nothing, comes back whole.
 func TestSnapshotDamaged(t *testing.T) {
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "damaged files, without goroutines")
 	l, comp := newLaplacian(t, torus(30, 31).w, sparse.Combinatorial)
 	dir := t.TempDir()
 	path, bad, again := filepath.Join(dir, "good.npz"), filepath.Join(dir, "bad.npz"), filepath.Join(dir, "again.npz")

@@ -30,7 +30,8 @@ type Verification struct {
 	Faults []string
 }
 
-// verifyDense is the dimension up to which Verify computes the whole spectrum.
+// verifyDense is the dimension up to which Verify computes the whole spectrum, which takes some
+// seconds and leaves no doubt.
 const verifyDense = 2000
 
 // Verify checks that values and the columns of vectors are the smallest
@@ -42,15 +43,20 @@ const verifyDense = 2000
 // Up to dimension 2000 the values are compared with the whole spectrum. Beyond,
 // the block Lanczos process runs on the complement of the vectors; that costs a
 // small part of computing them, and a copy.
-func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, values []float64, vectors *mat.Dense, s *Settings) (*Verification, error) {
+func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, values []float64,
+	vectors *mat.Dense, s *Settings) (*Verification, error) {
 	n, k := vectors.Dims()
 	if n != l.Dim() || k != len(values) || k > n {
-		return nil, fmt.Errorf("lanczos: %d values and %d×%d vectors for a Laplacian of dimension %d", len(values), n, k, l.Dim())
+		return nil, fmt.Errorf("lanczos: %d values and %d×%d vectors for a Laplacian of dimension %d",
+			len(values), n, k, l.Dim())
 	}
 	filled := Settings{K: k}
 	if s != nil {
-		filled.Tolerance, filled.Seed, filled.MemoryLimit = s.Tolerance, s.Seed, s.MemoryLimit
+		filled.Tolerance = s.Tolerance
+		filled.Seed = s.Seed
+		filled.MemoryLimit = s.MemoryLimit
 	}
+
 	p, err := newPlan(n, &filled)
 	if err != nil {
 		return nil, err
@@ -59,30 +65,39 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 	if err != nil {
 		return nil, err
 	}
+	// Everything is checked in the unit of the rescaled Laplacian; messages speak in the caller's
+	// unit.
 	scaled := make([]float64, k)
 	for j, lambda := range values {
 		scaled[j] = math.Ldexp(lambda, -e*l.Power())
 	}
-	room := p.forSearch().room(p.columns())
-	x := room.Slice(0, n, 0, k).(*mat.Dense)
+	basis := p.forSearch().allocate(p.columns())
+	x := basis.Slice(0, n, 0, k).(*mat.Dense)
 	copyBlock(x, vectors)
 	if l.Kind() == sparse.RandomWalk {
 		scaleRows(x, l.Degrees(), math.Sqrt)
 	}
 	d := estimateDensity(l, nil, p.Seed, densitySteps)
-	v := &verifier{l: l, p: p, d: d, room: room, values: scaled, exponent: e * l.Power()}
-	v.Pairs, v.Norm, v.Components, v.Next = k, math.Max(math.Abs(d.low), math.Abs(d.high)), c.Count(), math.Inf(1)
+	v := &verifier{l: l, p: p, d: d, basis: basis, values: scaled, exponent: e * l.Power()}
+	v.Pairs = k
+	v.Norm = math.Max(math.Abs(d.low), math.Abs(d.high))
+	v.Components = c.Count()
+	v.Next = math.Inf(1)
 	v.tolerance = p.Tolerance * v.Norm
+	// The residuals are of the claimed values, not of the Rayleigh quotients.
 	v.checkPairs(residuals(l, x, func(lo int, q []float64) { copy(q, scaled[lo:]) }), orthogonality(x))
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
+	// A search on the complement needs orthonormal vectors.
 	switch {
 	case n <= verifyDense:
 		err = v.compare(ctx)
 	case v.Orthogonality <= orthonormal && checkFinite("values", scaled) == nil:
 		err = v.search(ctx)
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -99,14 +114,14 @@ const orderRounding = 1e-14
 // orthonormal bounds |VᵀV − I| of claimed vectors.
 const orthonormal = 1e-8
 
-// A verifier holds the claimed pairs, for sparse.RandomWalk those of
-// sparse.Normalized, and the findings.
+// A verifier holds the claimed pairs and the findings. For sparse.RandomWalk it holds the pairs of
+// the sparse.Normalized Laplacian.
 type verifier struct {
 	Verification
 	l         *sparse.Laplacian
 	p         *plan
 	d         density
-	room      *mat.Dense // the vectors, and behind them that of the search
+	basis     *mat.Dense // the vectors, and behind them memory for the search
 	values    []float64
 	tolerance float64 // of residuals
 	// The Laplacian, and all that has its unit, is divided by 2^exponent.
@@ -127,26 +142,34 @@ func (v *verifier) checkPairs(residuals []float64, orthogonality float64) {
 		// Rounding may change the order of equal values, above all of zeros.
 		before := v.values[max(j-1, 0)]
 		if !(v.values[j] >= before-orderRounding*v.Norm) {
-			v.fault("value %d is %v after %v: the values do not ascend", j, v.unit(v.values[j]), v.unit(before))
+			v.fault("value %d is %v after %v: the values do not ascend", j, v.unit(v.values[j]),
+				v.unit(before))
 			break
 		}
 	}
+
+	// NaN is the worst of all, and stays.
 	for j, r := range residuals {
 		if !(r <= v.MaxResidual) && !math.IsNaN(v.MaxResidual) {
-			v.MaxResidual, v.WorstPair = r, j
+			v.MaxResidual = r
+			v.WorstPair = j
 		}
 	}
+
 	if !(v.MaxResidual <= v.tolerance) {
-		v.fault("pair %d has the residual %.2e, beyond the tolerance %.2e", v.WorstPair, v.unit(v.MaxResidual), v.unit(v.tolerance))
+		v.fault("pair %d has the residual %.2e, beyond the tolerance %.2e", v.WorstPair,
+			v.unit(v.MaxResidual), v.unit(v.tolerance))
 	}
 	if v.Orthogonality = orthogonality; !(v.Orthogonality <= orthonormal) {
 		v.fault("the vectors are not orthonormal: |VᵀV − I| is up to %.2e", v.Orthogonality)
 	}
+	// Every component has a null vector, so fewer zeros mean that some were left out.
 	for _, lambda := range v.values {
 		if math.Abs(lambda) <= math.Max(v.tolerance, 1e-10*v.Norm) {
 			v.Zeros++
 		}
 	}
+
 	if want := min(v.Components, v.Pairs); v.Zeros < want {
 		v.fault("%d values are zero, but the graph has %d components", v.Zeros, v.Components)
 	}
@@ -154,18 +177,23 @@ func (v *verifier) checkPairs(residuals []float64, orthogonality float64) {
 
 // compare compares the values with the whole spectrum.
 func (v *verifier) compare(ctx context.Context) error {
-	n, k := v.l.Dim(), v.Pairs
+	n := v.l.Dim()
+	k := v.Pairs
 	v.Exact = true
-	exact, err := solveDense(ctx, v.l, &plan{Settings: Settings{K: min(k+1, n), Tolerance: 1}, n: n, wanted: min(k+1, n)}, nil)
+	exact, err := solveDense(ctx, v.l, &plan{Settings: Settings{K: min(k+1, n), Tolerance: 1}, n: n,
+		wanted: min(k+1, n)}, nil)
 	if err != nil {
 		return err
 	}
+
 	for j, lambda := range v.values {
 		if !(math.Abs(lambda-exact.Values[j]) <= v.tolerance+1e-12*v.Norm) {
-			v.fault("value %d is %.12g, but eigenvalue %d is %.12g", j, v.unit(lambda), j, v.unit(exact.Values[j]))
+			v.fault("value %d is %.12g, but eigenvalue %d is %.12g", j, v.unit(lambda), j,
+				v.unit(exact.Values[j]))
 			break
 		}
 	}
+
 	if k < n {
 		v.Next = exact.Values[k]
 	}
@@ -176,7 +204,7 @@ func (v *verifier) compare(ctx context.Context) error {
 // the state it would have after finding the claimed vectors.
 func (v *verifier) search(ctx context.Context) error {
 	k := v.Pairs
-	proc := newProcess(v.l, v.p, v.d, v.room)
+	proc := newProcess(v.l, v.p, v.d, v.basis)
 	proc.setFilter(v.d, v.d.low)
 	proc.low = math.Min(proc.low, v.values[0])
 	claimed := &Result{Values: v.values}
@@ -184,9 +212,12 @@ func (v *verifier) search(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.Searched, v.Next = true, claimed.Certificate.Next
+
+	v.Searched = true
+	v.Next = claimed.Certificate.Next
 	if missed {
-		v.fault("an eigenvalue of at most %.12g was left out, below the last value %.12g", v.unit(v.Next), v.unit(v.values[k-1]))
+		v.fault("an eigenvalue of at most %.12g was left out, below the last value %.12g", v.unit(v.Next),
+			v.unit(v.values[k-1]))
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ func (i *Info) Check(in *Input) error {
 	case i.Needs.Has(NeedsPoints):
 		lacks("points")
 	}
+
 	if i.UsesGraph(in.Values) && (in.Graph == nil || in.Graph.W == nil) {
 		lacks("a graph")
 	}
@@ -47,7 +48,8 @@ func (t *Targets) checkLabeled() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("models: all labels are of class %s; at least two classes must have a label", data.ClassName(t.Classes, t.Names, int32(first)))
+	return fmt.Errorf("models: all labels are of class %s; at least two classes must have a label",
+		data.ClassName(t.Classes, t.Names, int32(first)))
 }
 
 // CheckQuery returns an error unless x are points that a model of the given number
@@ -64,5 +66,6 @@ func CheckQuery(x data.Points, dim int) error {
 	case d != dim:
 		return fmt.Errorf("models: points of %d columns for a model of %d", d, dim)
 	}
+
 	return data.CheckFinite("models: the points asked for", x)
 }

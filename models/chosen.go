@@ -34,7 +34,8 @@ func (c *Chosen) String() string {
 	if c.Score != nil {
 		percent, unit := 100., " %"
 		if c.Criterion == "rmse" {
-			percent, unit = 1, ""
+			percent = 1
+			unit = ""
 		}
 		text += fmt.Sprintf(", %s %.3g", c.Criterion, percent**c.Score)
 		if c.StdErr != nil {
@@ -42,8 +43,10 @@ func (c *Chosen) String() string {
 		}
 		text += unit
 	}
+
 	if len(c.Ends) > 0 {
-		text += fmt.Sprintf("; %s at the end of the grid, bigfit tune looks further", strings.Join(c.Ends, " and "))
+		text += fmt.Sprintf("; %s at the end of the grid, bigfit tune looks further",
+			strings.Join(c.Ends, " and "))
 	}
 	return text
 }

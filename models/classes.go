@@ -32,13 +32,15 @@ func Argmax(scores *mat.Dense) []int32 {
 // argmax returns the position that [Argmax] names for a row; 0 if a score is no number.
 func argmax(row []float64) int32 {
 	const sign, infinite = 1 << 63, 0x7ff << 52
-	top, size := row[0], uint64(0) // size is the bits of a magnitude, which are in its order
+	top := row[0]
+	size := uint64(0) // size is the bits of a magnitude, which are in its order
 	for _, v := range row {
 		if v > top {
 			top = v
 		}
 		size = max(size, math.Float64bits(v)&^sign)
 	}
+
 	if size > infinite {
 		return 0
 	}
@@ -83,19 +85,24 @@ func OneSided(classes int, answers []int32, given *Given) []string {
 	if given == nil || len(given.Points) == 0 {
 		return nil
 	}
-	got, known := make([]int, classes), make([]int, classes)
+	got := make([]int, classes)
+	known := make([]int, classes)
 	for _, c := range answers {
 		got[c]++
 	}
 	for _, i := range given.Points {
 		known[answers[i]]++
 	}
+
 	for c := range classes {
-		share, labels := float64(got[c])/float64(len(answers)), float64(known[c])/float64(len(given.Points))
+		share := float64(got[c]) / float64(len(answers))
+		labels := float64(known[c]) / float64(len(given.Points))
 		if share > 0.8 && share > labels+0.1 {
-			return []string{fmt.Sprintf("%.0f %% of the points got the same class, which has %.0f %% of the labels: compare with other models or settings", 100*share, 100*labels)}
+			return []string{fmt.Sprintf("%.0f %% of the points got the same class, which has %.0f %% "+
+				"of the labels: compare with other models or settings", 100*share, 100*labels)}
 		}
 	}
+
 	return nil
 }
 
@@ -110,11 +117,14 @@ func CheckLabels(y *data.Labels, n int) error {
 			present++
 		}
 	}
+
 	switch present {
 	case 0:
 		return fmt.Errorf("models: no point is labeled; at least two classes must have a label")
 	case 1:
-		return fmt.Errorf("models: all labels are of class %s; at least two classes must have a label", y.Name(Majority(y)))
+		return fmt.Errorf("models: all labels are of class %s; at least two classes must have a label",
+			y.Name(Majority(y)))
 	}
+
 	return nil
 }

@@ -12,6 +12,13 @@ import (
 	"github.com/bigfit/bigfit/data"
 )
 
+// Names of classes, and probabilities, stand around a model: learners know integers and scores
+// only, so that both mean the same for every classifier. Probabilities are fitted to answers
+// for labels that are held out in folds, by the parameters in use, on the graph and eigenpairs
+// of the fit, which contain no label. Points that training points voted on get the mean of the
+// voters, because shares of a vote are no scores of the model. Intervals of values use
+// residuals in the same way: see docs/probabilities.md.
+
 // dress is what stands around a learner's own model: the names of its classes, and what
 // makes probabilities or intervals of its answers.
 type dress struct {
@@ -37,6 +44,7 @@ func WithNames(m Model, names []string) (Model, error) {
 		}
 		seen[name] = true
 	}
+
 	return dressed(Unnamed(m), dress{names, CalibrationOf(m)}), nil
 }
 
@@ -58,6 +66,7 @@ func dressed(own Model, d dress) Model {
 	if d.names == nil && d.calibration == nil {
 		return own
 	}
+
 	if t, ok := own.(Trained); ok {
 		m := &dressedTrained{Trained: t, dress: d}
 		m.known = sync.OnceValue(func() *mat.Dense {
@@ -67,6 +76,7 @@ func dressed(own Model, d dress) Model {
 		})
 		return m
 	}
+
 	return &dressedModel{own, d}
 }
 
@@ -104,7 +114,8 @@ func TrainingProbabilities(m Model) (*mat.Dense, error) {
 	case c == nil || c.Classes == nil:
 		return nil, ErrNotCalibrated
 	case !ok:
-		return nil, fmt.Errorf("models: a %s model keeps no answers for its training points; ask for their probabilities with Predict", m.Name())
+		return nil, fmt.Errorf("models: a %s model keeps no answers for its training points; ask for "+
+			"their probabilities with Predict", m.Name())
 	}
 	return t.known(), nil
 }
@@ -150,7 +161,8 @@ func (m *dressedTrained) Summary() Summary { return m.summary(m.Trained) }
 func (m *dressedTrained) Encode() (*Encoded, error) { return m.encode(m.Trained) }
 
 // Predict adds probabilities.
-func (m *dressedTrained) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
+func (m *dressedTrained) Predict(ctx context.Context, x data.Points,
+	s *PredictSettings) (*Prediction, error) {
 	p, err := m.Trained.Predict(ctx, x, s)
 	if err != nil || s == nil || !s.Probabilities {
 		return p, err
@@ -187,7 +199,9 @@ func (d *dress) probabilities(p *Prediction, known func() *mat.Dense) error {
 		d.calibration.Classes.ProbabilitiesTo(p.Probabilities, p.Scores)
 		return nil
 	}
-	all, votes := known(), len(p.Voters)/n
+
+	all := known()
+	votes := len(p.Voters) / n
 	for i := range n {
 		row := p.Probabilities.RawRowView(i)
 		for _, at := range p.Voters[i*votes : (i+1)*votes] {
@@ -196,6 +210,7 @@ func (d *dress) probabilities(p *Prediction, known func() *mat.Dense) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -225,6 +240,7 @@ func (r *Reader) calibration() (*calibration.Calibration, error) {
 	case c == nil || residuals == (c.Classes != nil):
 		return nil, errors.New("the manifest and the arrays contradict each other on the calibration")
 	}
+
 	if residuals {
 		c.Intervals = &calibration.Intervals{Residuals: r.Matrix(residualsArray)}
 	}

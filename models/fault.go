@@ -1,19 +1,26 @@
 package models
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
+
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/suggest"
+	"github.com/bigfit/bigfit/param"
 )
 
-// Fault is an error about parameters, whose names depend on where they are given:
-// flags have dashes before them, environment variables are in capitals.
+// Fault is an error about values of parameters. Its text names them as [param.Name] does.
 type Fault interface {
 	error
-	// Words is the text of the error with the names that show gives parameters.
-	Words(show func(name string) string) string
+	fault()
 }
 
-func plain(name string) string { return name }
+func (*ParamError) fault()   {}
+func (*UnusedError) fault()  {}
+func (*MissingError) fault() {}
+func (*UnknownError) fault() {}
+func (textFault) fault()     {}
 
 // Faults returns the parts of a joined error; none of nil.
 func Faults(err error) []error {
@@ -41,67 +48,67 @@ type ParamError struct {
 }
 
 // Error names the parameter, the value and what it must be.
-func (e *ParamError) Error() string { return e.Words(plain) }
-
-// Words implements [Fault].
-func (e *ParamError) Words(show func(string) string) string {
+func (e *ParamError) Error() string {
 	value := strconv.Quote(e.Value)
 	if _, err := strconv.ParseFloat(e.Value, 64); err == nil {
 		value = e.Value
 	}
 	if e.Element {
-		return fmt.Sprintf("%s has the value %s; each must be %s", show(e.Name), value, e.Must)
+		return fmt.Sprintf("%s has the value %s; each must be %s", param.Name(e.Name), value, e.Must)
 	}
-	return fmt.Sprintf("%s is %s; it must be %s", show(e.Name), value, e.Must)
+	return fmt.Sprintf("%s is %s; it must be %s", param.Name(e.Name), value, e.Must)
 }
 
 // UnusedError is a parameter that does not matter with the others.
 type UnusedError struct {
 	Name string
-	Only *Condition
+	// Value, if not empty, is the only value of the parameter that does not matter.
+	Value string
+	Only  *Condition
 	// Is the value of Only.Param.
 	Is string
 }
 
 // Error names the parameter, where it would matter and what is there instead.
-func (e *UnusedError) Error() string { return e.Words(plain) }
+func (e *UnusedError) Error() string {
+	what := param.Name(e.Name).String()
+	if e.Value != "" {
+		what += " " + e.Value
+	}
+	return fmt.Sprintf("%s is for %s %s, not %s", what, param.Name(e.Only.Param), enum.Or(e.Only.In), e.Is)
+}
 
-// Words implements [Fault].
-func (e *UnusedError) Words(show func(string) string) string {
-	return fmt.Sprintf("%s is for %s %s, not %s", show(e.Name), show(e.Only.Param), OneOf(e.Only.In), e.Is)
+// UnknownError is a value for a parameter that there is none of.
+type UnknownError struct {
+	Name  string
+	Known []string // the names that there are
+}
+
+// UnknownParam returns the error of a name that no parameter has.
+func UnknownParam(params []Param, name string) error {
+	known := make([]string, len(params))
+	for i, p := range params {
+		known[i] = p.Name
+	}
+	return &UnknownError{name, known}
+}
+
+// Error names the parameter, and the one that may have been meant.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("unknown parameter %q%s", e.Name, suggest.DidYouMean(e.Name, e.Known))
 }
 
 // MissingError is a required parameter that is not given.
 type MissingError struct{ Param Param }
 
 // Error names the parameter.
-func (e *MissingError) Error() string { return e.Words(plain) }
-
-// Words implements [Fault].
-func (e *MissingError) Words(show func(string) string) string {
-	return fmt.Sprintf("%s is missing, the %s", show(e.Param.Name), e.Param.Doc)
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s is missing, the %s", param.Name(e.Param.Name), e.Param.Doc)
 }
-
-// ParamName is an argument of [Faultf] that names a parameter.
-type ParamName string
 
 // Faultf returns a [Fault] in free words.
-func Faultf(format string, args ...any) error { return &textFault{format, args} }
+func Faultf(format string, args ...any) error { return textFault{fmt.Errorf(format, args...)} }
 
-type textFault struct {
-	format string
-	args   []any
-}
+type textFault struct{ error }
 
-func (e *textFault) Error() string { return e.Words(plain) }
-
-func (e *textFault) Words(show func(string) string) string {
-	args := make([]any, len(e.args))
-	for i, a := range e.args {
-		if name, ok := a.(ParamName); ok {
-			a = show(string(name))
-		}
-		args[i] = a
-	}
-	return fmt.Sprintf(e.format, args...)
-}
+func (e textFault) Unwrap() error { return errors.Unwrap(e.error) }

@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -28,12 +29,15 @@ func Save(path string, m Model, hashes map[string]string, files ...archive.Files
 	if err != nil {
 		return err
 	}
+
 	for _, x := range e.Arrays {
 		if err := finiteArray(x); err != nil {
 			return fmt.Errorf("models: %s cannot be saved: %w", m.Name(), err)
 		}
 	}
-	mf, err := archive.New(archive.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit,
+
+	mf, err := archive.New(archive.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(),
+		Params: e.Values, Fit: fit,
 		Arrays: DescribeArrays(e.Arrays), Calibration: CalibrationOf(m)}, hashes, files...)
 	if err != nil {
 		return err
@@ -43,7 +47,8 @@ func Save(path string, m Model, hashes map[string]string, files ...archive.Files
 	if err != nil {
 		return err
 	}
-	return npy.WriteArchive(path, append(slices.Clone(e.Arrays), archive.Array{Name: archive.Name, Data: text}))
+	return npy.WriteArchive(path, append(slices.Clone(e.Arrays), archive.Array{Name: archive.Name,
+		Data: text}))
 }
 
 // Decoder reads a model from its file.
@@ -62,6 +67,7 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 	if err != nil {
 		return nil, nil, err
 	}
+
 	mf, err := archive.ParseVersion(text, archive.Model, path, modelVersion)
 	if err != nil {
 		return nil, nil, err
@@ -74,20 +80,24 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 	if err := r.checkArrays(); err != nil {
 		return nil, nil, err
 	}
+
 	decode := find(r.Manifest.Learner)
 	if decode == nil {
-		return nil, nil, fmt.Errorf("%s: unknown model %q; it may be of a later version of bigfit", path, r.Manifest.Learner)
+		return nil, nil, fmt.Errorf("%s: unknown model %q; it may be of a later version of bigfit", path,
+			r.Manifest.Learner)
 	}
 	if given := r.Manifest.Output.Classes != nil; given != a.Has("classes") {
-		return nil, nil, fmt.Errorf("%s: array classes: the manifest says that there is one: %v; the file is damaged", path, given)
+		return nil, nil, fmt.Errorf("%s: array classes: the manifest says that there is one: %v; the "+
+			"file is damaged", path, given)
 	}
 	m, err := decode(r)
 	if r.Err != nil { // names the file itself
 		return nil, nil, r.Err
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", path, param.Unmarked(err))
 	}
+
 	if err = r.Manifest.describes(m); err == nil {
 		m, err = r.dress(m)
 	}
@@ -103,7 +113,8 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 // checkArrays compares the headers of all arrays with what the manifest says of them,
 // before any of them is decoded, and what they take together with the limit.
 func (r *Reader) checkArrays() error {
-	path, total := r.archive.Path(), int64(0)
+	path := r.archive.Path()
+	total := int64(0)
 	for _, name := range r.archive.Names() {
 		if name == archive.Name {
 			continue
@@ -116,14 +127,17 @@ func (r *Reader) checkArrays() error {
 			return &npy.LimitError{What: path, Need: total, Limit: r.limit}
 		}
 	}
+
 	var missing []string
 	for _, name := range slices.Sorted(maps.Keys(r.Manifest.Arrays)) {
 		if !r.archive.Has(name) {
 			missing = append(missing, name)
 		}
 	}
+
 	if missing != nil {
-		return fmt.Errorf("%s: the manifest lists arrays that are not there: %s; the file is damaged", path, strings.Join(missing, ", "))
+		return fmt.Errorf("%s: the manifest lists arrays that are not there: %s; the file is damaged", path,
+			strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -134,12 +148,16 @@ func checkHeader(a *npy.Archive, name string, arrays map[string]string) (*npy.He
 	if err != nil {
 		return nil, err
 	}
+
 	switch want, ok := arrays[name]; {
 	case !ok:
-		return nil, fmt.Errorf("%s: the manifest does not list the array %s; the file is damaged", a.Path(), name)
+		return nil, fmt.Errorf("%s: the manifest does not list the array %s; the file is damaged",
+			a.Path(), name)
 	case h.String() != want:
-		return nil, fmt.Errorf("%s: array %s is %s, the manifest says %s; the file is damaged", a.Path(), name, h, want)
+		return nil, fmt.Errorf("%s: array %s is %s, the manifest says %s; the file is damaged", a.Path(),
+			name, h, want)
 	}
+
 	return h, nil
 }
 
@@ -157,7 +175,8 @@ func DescribeArrays(arrays []archive.Array) map[string]string {
 func describeArray(x archive.Array) string {
 	h := npy.Array{Shape: x.Shape, Data: x.Data}
 	if r, ok := x.Data.(archive.Repeat); ok {
-		h.Shape, h.Data = []int{r.Count}, []float64(nil)
+		h.Shape = []int{r.Count}
+		h.Data = []float64(nil)
 	} else if x.Shape == nil {
 		h.Shape = []int{h.Len()}
 	}
@@ -178,6 +197,7 @@ func finiteArray(x archive.Array) error {
 	case []float32:
 		at = firstNotFinite(v)
 	}
+
 	if at < 0 {
 		return nil
 	}
@@ -188,11 +208,13 @@ func finiteArray(x archive.Array) error {
 // that were saved.
 func (f *Manifest) describes(m Model) error {
 	o := m.Output()
-	if o.Kind != f.Output.Kind || o.Columns != f.Output.Columns || !slices.Equal(o.Classes, f.Output.Classes) || !slices.Equal(o.Labels, f.Output.Labels) {
+	if o.Kind != f.Output.Kind || o.Columns != f.Output.Columns ||
+		!slices.Equal(o.Classes, f.Output.Classes) || !slices.Equal(o.Labels, f.Output.Labels) {
 		return fmt.Errorf("the arrays are of a model with the output %+v, the manifest says %+v", o, f.Output)
 	}
 	if m.Dim() != f.Dim {
-		return fmt.Errorf("the arrays are of a model for points of %d columns, the manifest says %d", m.Dim(), f.Dim)
+		return fmt.Errorf("the arrays are of a model for points of %d columns, the manifest says %d",
+			m.Dim(), f.Dim)
 	}
 	return nil
 }
@@ -230,14 +252,16 @@ type Reader struct {
 }
 
 func newReader(a *npy.Archive, limit int64) *Reader {
-	return &Reader{archive: a, limit: limit, arrays: map[string]*npy.Array{}, points: map[string]data.Points{}}
+	return &Reader{archive: a, limit: limit, arrays: map[string]*npy.Array{},
+		points: map[string]data.Points{}}
 }
 
 // Part returns a reader of a model that lies inside that of r: m is its manifest, and
 // rename gives the names that its arrays have in the file. h is the neighbourhood of the
 // model around it: where the part has the same points and index, it shares them.
 func (r *Reader) Part(m Manifest, h *Neighborhood, rename func(name string) string) *Reader {
-	return &Reader{Manifest: m, archive: r.archive, limit: r.limit, rename: rename, arrays: r.arrays, points: r.points, outer: h}
+	return &Reader{Manifest: m, archive: r.archive, limit: r.limit, rename: rename, arrays: r.arrays,
+		points: r.points, outer: h}
 }
 
 // at returns the name that an array has in the file.
@@ -287,6 +311,7 @@ func Numbers[T any](r *Reader, name string) []T {
 		r.Err = fmt.Errorf("%s: %s is %v; a vector of %T is needed", r.archive.Path(), name, x, values)
 		return nil
 	}
+
 	if floats, ok := any(values).([]float64); ok {
 		r.checkFinite(name, floats)
 	}
@@ -305,7 +330,8 @@ func Elements[T any](r *Reader, name string, cols int) []T {
 	}
 	values, ok := x.Data.([]T)
 	if !ok || len(x.Shape) != 2 || x.Shape[1] != cols {
-		r.Err = fmt.Errorf("%s: %s is %v; a matrix of %T with %d columns is needed", r.archive.Path(), name, x, values, cols)
+		r.Err = fmt.Errorf("%s: %s is %v; a matrix of %T with %d columns is needed", r.archive.Path(), name,
+			x, values, cols)
 		return nil
 	}
 	return values
@@ -333,6 +359,7 @@ func (r *Reader) Matrix(name string) *mat.Dense {
 		r.Err = fmt.Errorf("%s: %s is %v; a matrix of float64 is needed", r.archive.Path(), name, x)
 		return nil
 	}
+
 	r.checkFinite(name, values)
 	return mat.NewDense(x.Shape[0], x.Shape[1], values)
 }
@@ -347,11 +374,13 @@ func (r *Reader) checkFinite(name string, values []float64) {
 func (r *Reader) Points() data.Points {
 	// Points that two models name by the same arrays are the same.
 	key := ""
-	for _, name := range []string{"points", "points_indptr", "points_indices", "points_data", "points_shape"} {
+	for _, name := range []string{"points", "points_indptr", "points_indices", "points_data",
+		"points_shape"} {
 		if r.Has(name) {
 			key += r.at(name) + " "
 		}
 	}
+
 	if r.Err == nil && r.points[key] == nil {
 		r.points[key] = r.readPoints()
 	}
@@ -362,14 +391,16 @@ func (r *Reader) readPoints() data.Points {
 	switch {
 	case r.Has("points_indptr"):
 		shape := Numbers[int64](r, "points_shape")
-		m := &sparse.CSR{Ptr: Numbers[int64](r, "points_indptr"), Col: Numbers[int32](r, "points_indices"), Val: Numbers[float64](r, "points_data")}
+		m := &sparse.CSR{Ptr: Numbers[int64](r, "points_indptr"), Col: Numbers[int32](r, "points_indices"),
+			Val: Numbers[float64](r, "points_data")}
 		if r.Err == nil && len(shape) != 2 {
 			r.Err = fmt.Errorf("%s: points_shape has %d elements", r.archive.Path(), len(shape))
 		}
 		if r.Err != nil {
 			return nil
 		}
-		m.Rows, m.Cols = int(shape[0]), int(shape[1])
+		m.Rows = int(shape[0])
+		m.Cols = int(shape[1])
 		if err := m.Validate(); err != nil {
 			r.Err = fmt.Errorf("%s: points: %w", r.archive.Path(), err)
 			return nil
@@ -383,5 +414,6 @@ func (r *Reader) readPoints() data.Points {
 		}
 		return x
 	}
+
 	return nil
 }

@@ -26,7 +26,8 @@ func (t *Targets) Folds(k int, seed uint64) ([][]int, error) {
 func (t *Targets) Deal(k int, seed uint64) ([][]int, error) {
 	l := len(t.Labeled)
 	if k < 2 || k > l {
-		return nil, fmt.Errorf("models: %d folds of %d labeled points; there must be at least 2 and at most one a point", k, l)
+		return nil, fmt.Errorf("models: %d folds of %d labeled points; there must be at least 2 and "+
+			"at most one a point", k, l)
 	}
 	order := data.Range(0, l)
 	rng := rand.New(rand.NewPCG(seed, 0x666f6c6473)) // "folds"
@@ -35,6 +36,7 @@ func (t *Targets) Deal(k int, seed uint64) ([][]int, error) {
 		// Sorted by class and dealt out in turn, every fold has its share of each.
 		slices.SortStableFunc(order, func(a, b int) int { return t.Class(a) - t.Class(b) })
 	}
+
 	folds := make([][]int, k)
 	for at, q := range order {
 		folds[at%k] = append(folds[at%k], q)
@@ -75,10 +77,12 @@ func (t *Targets) Splits(folds, repeats int, seed uint64) ([]*Split, error) {
 	for _, held := range dealt {
 		s, err := t.SplitAt(t.Except(held))
 		if err != nil {
-			return nil, fmt.Errorf("models: without one of %d folds %w; at least two classes need two labels each", folds, err)
+			return nil, fmt.Errorf("models: without one of %d folds %w; at least two classes need "+
+				"two labels each", folds, err)
 		}
 		out = append(out, s)
 	}
+
 	return out, nil
 }
 
@@ -99,6 +103,7 @@ func (t *Targets) SplitAt(kept []int) (*Split, error) {
 		s.Train = t.Keep(s.Kept)
 		return s, nil
 	}
+
 	s.Labels = t.labels(s.Kept)
 	if len(s.Labels.Classes) == 1 {
 		return nil, fmt.Errorf("%w %s", ErrOneClass, t.className(s.Labels.Classes[0]))
@@ -128,16 +133,19 @@ func (t *Targets) RepeatedFolds(k, repeats int, seed uint64) ([][]int, error) {
 
 // Except returns the positions in t.Labeled that are not in fold.
 func (t *Targets) Except(fold []int) []int {
-	return slices.DeleteFunc(data.Range(0, len(t.Labeled)), func(q int) bool { _, in := slices.BinarySearch(fold, q); return in })
+	return slices.DeleteFunc(data.Range(0, len(t.Labeled)),
+		func(q int) bool { _, in := slices.BinarySearch(fold, q); return in })
 }
 
 // labels returns the classes of the labeled points at the given positions; those
 // without a label are left out.
 func (t *Targets) labels(positions []int) *data.Labels {
-	values, known := make([]int64, t.Len), make([]bool, t.Len)
+	values := make([]int64, t.Len)
+	known := make([]bool, t.Len)
 	for _, q := range positions {
 		i := t.Labeled[q]
-		values[i], known[i] = t.Classes[t.Class(q)], true
+		values[i] = t.Classes[t.Class(q)]
+		known[i] = true
 	}
 	return data.NewLabels(values, known)
 }

@@ -19,6 +19,10 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
+// A transductive model keeps of its graph one [Neighborhood], by which new points join: the
+// points after principal components, the edges, and the state of the index that was searched,
+// which prediction restores.
+
 // Graph is a graph on n training points with what new points need to join it.
 type Graph struct {
 	W          *sparse.CSR        // symmetric weights; nil if only Degrees are known
@@ -78,7 +82,10 @@ func (h *Neighborhood) Keep() Neighborhood {
 
 // Adopt makes h share the points and the index of other, which are the same.
 func (h *Neighborhood) Adopt(other *Neighborhood) {
-	h.Points, h.PCA, h.Index, h.lazy = other.Points, other.PCA, other.Index, other.lazy
+	h.Points = other.Points
+	h.PCA = other.PCA
+	h.Index = other.Index
+	h.lazy = other.lazy
 }
 
 // Dim returns the number of columns of new points; 0 without training points.
@@ -112,6 +119,7 @@ func (h *Neighborhood) index() (knn.Index, error) {
 	if lazy.ix != nil {
 		return lazy.ix, nil
 	}
+
 	s := &knn.DescentSettings{Settings: knn.Settings{Metric: h.Metric}, Seed: h.Seed}
 	var err error
 	if h.Index != nil {
@@ -123,6 +131,7 @@ func (h *Neighborhood) index() (knn.Index, error) {
 		}
 		lazy.ix, err = knn.NewIndex(h.Points, method, s)
 	}
+
 	return lazy.ix, err
 }
 
@@ -130,7 +139,8 @@ func (h *Neighborhood) index() (knn.Index, error) {
 var ErrNoQuery = errors.New("models: no points to answer for")
 
 // ErrNoPoints is returned by models that were fitted on a graph alone.
-var ErrNoPoints = errors.New("models: the model was fitted on a graph without points and cannot answer for new ones; fit it with the points")
+var ErrNoPoints = errors.New("models: the model was fitted on a graph without points and cannot " +
+	"answer for new ones; fit it with the points")
 
 // Joined returns the number of training points that a new one is joined to: those that s
 // asks for, or the k of the graph. A graph by a radius has none.
@@ -143,15 +153,18 @@ func (h *Neighborhood) Joined(s *PredictSettings) (int, error) {
 	case k < 0:
 		return 0, fmt.Errorf("models: %d neighbours; the number must be positive", k)
 	case k == 0:
-		return 0, fmt.Errorf("models: this model's graph joins points within %g and has no number of neighbours; say how many of a new point to use", h.Edges.Radius)
+		return 0, fmt.Errorf("models: this model's graph joins points within %g and has no number of "+
+			"neighbours; say how many of a new point to use", h.Edges.Radius)
 	}
+
 	return k, nil
 }
 
 // Nearest finds the k nearest training points of every point of x, or takes those that s
 // names as found. The first search restores or builds the index. The recall is that of a
 // [Prediction].
-func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, s *PredictSettings) (*knn.Neighbors, *knn.Recall, error) {
+func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, s *PredictSettings) (*knn.Neighbors,
+	*knn.Recall, error) {
 	if err := CheckQuery(x, h.Dim()); err != nil {
 		return nil, nil, err
 	}
@@ -164,20 +177,24 @@ func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, s *Pre
 		}
 		onProgress = s.OnProgress
 	}
+
 	ix, err := h.index()
 	if err != nil {
 		return nil, nil, err
 	}
+
 	if h.PCA != nil {
 		if x, err = h.PCA.Apply(x); err != nil {
 			return nil, nil, err
 		}
 	}
+
 	n, _ := h.Points.Dims()
 	nb, err := knn.WithProgress(ix, onProgress).Query(ctx, x, min(k, n))
 	if err != nil {
 		return nil, nil, err
 	}
+
 	if d, ok := ix.(*knn.Descent); ok {
 		if r := d.Stats().Recall; r.Sample > 0 {
 			return nb, &r, nil
@@ -189,7 +206,8 @@ func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, s *Pre
 // PrepareIndex makes the graph of NN-descent in which a search goes along, unless the
 // model holds it; other indexes need nothing that takes long. begin is called first if
 // there is work; progress is counted in training points.
-func (h *Neighborhood) PrepareIndex(ctx context.Context, begin func(), onProgress func(done, total int)) error {
+func (h *Neighborhood) PrepareIndex(ctx context.Context, begin func(),
+	onProgress func(done, total int)) error {
 	if h.Points == nil || h.lazy == nil {
 		return nil
 	}
@@ -201,6 +219,7 @@ func (h *Neighborhood) PrepareIndex(ctx context.Context, begin func(), onProgres
 	if !ok || d.Stats().K > 0 {
 		return nil
 	}
+
 	begin()
 	return d.Prepare(ctx)
 }
@@ -220,6 +239,7 @@ func (h *Neighborhood) Weights(ctx context.Context, nb *knn.Neighbors) ([]float6
 			return nil, err
 		}
 	}
+
 	par.For(nb.Len(), 256, func(lo, hi int) {
 		others := make([][]int32, nb.K)
 		for i := lo; i < hi; i++ {
@@ -234,6 +254,7 @@ func (h *Neighborhood) Weights(ctx context.Context, nb *knn.Neighbors) ([]float6
 			copy(w[i*nb.K:], knn.SharedWeights(index, others))
 		}
 	})
+
 	return w, nil
 }
 
@@ -253,6 +274,7 @@ func (h *Neighborhood) lists(ctx context.Context, index []int32) (map[int32][]in
 	if err != nil {
 		return nil, err
 	}
+
 	lists := make(map[int32][]int32, len(distinct))
 	for p, j := range distinct {
 		list, _ := nb.Row(p)
@@ -262,6 +284,7 @@ func (h *Neighborhood) lists(ctx context.Context, index []int32) (map[int32][]in
 		}
 		lists[j] = slices.Concat(list[:self], list[self+1:])
 	}
+
 	return lists, nil
 }
 
@@ -303,7 +326,8 @@ func (r *Reader) Neighborhood(raw RawState, n int, degrees bool) (Neighborhood, 
 		return h, err
 	}
 	// A model inside another may have the points and the index of that.
-	if o := r.outer; o != nil && h.Points != nil && h.Points == o.Points && h.Method == o.Method && h.Metric == o.Metric && h.Seed == o.Seed && h.Index.Same(o.Index) {
+	if o := r.outer; o != nil && h.Points != nil && h.Points == o.Points && h.Method == o.Method &&
+		h.Metric == o.Metric && h.Seed == o.Seed && h.Index.Same(o.Index) {
 		h.Adopt(o)
 	}
 	return h, h.check(n, degrees)
@@ -313,7 +337,8 @@ func (r *Reader) Neighborhood(raw RawState, n int, degrees bool) (Neighborhood, 
 // neighbourhood without points and degrees, and checks it as far as it can be without.
 // arrays is what [DescribeArrays] returned for its arrays. A positive memory bounds the
 // bytes of an array that is read.
-func ReadNeighborhood(path string, memory int64, raw RawState, arrays map[string]string, n int) (Neighborhood, error) {
+func ReadNeighborhood(path string, memory int64, raw RawState, arrays map[string]string,
+	n int) (Neighborhood, error) {
 	a, err := npy.OpenArchive(path, memory)
 	if err != nil {
 		return Neighborhood{}, err
@@ -329,13 +354,15 @@ func ReadNeighborhood(path string, memory int64, raw RawState, arrays map[string
 // neighborhoodOf is [ReadNeighborhood] of an open archive.
 func neighborhoodOf(a *npy.Archive, raw RawState, arrays map[string]string, n int) (Neighborhood, error) {
 	for _, name := range a.Names() {
-		if family, _, _ := strings.Cut(name, "_"); family != "index" && family != "neighbor" && family != "pca" {
+		if family, _, _ := strings.Cut(name, "_"); family != "index" && family != "neighbor" &&
+			family != "pca" {
 			continue
 		}
 		if _, err := checkHeader(a, name, arrays); err != nil {
 			return Neighborhood{}, err
 		}
 	}
+
 	r := newReader(a, 0)
 	h, err := r.neighborhood(raw, false)
 	if err != nil {
@@ -359,7 +386,8 @@ func (r *Reader) neighborhood(raw RawState, degrees bool) (Neighborhood, error) 
 	if err := archive.Unmarshal(raw, &s); err != nil {
 		return Neighborhood{}, fmt.Errorf("the neighbourhood in the manifest: %w", err)
 	}
-	h := Neighborhood{Points: r.Points(), PCA: r.PCA(), Metric: s.Metric, Method: s.Method, Edges: s.Edges, Seed: s.Seed, Index: s.Index, lazy: &lazyIndex{}}
+	h := Neighborhood{Points: r.Points(), PCA: r.PCA(), Metric: s.Metric, Method: s.Method, Edges: s.Edges,
+		Seed: s.Seed, Index: s.Index, lazy: &lazyIndex{}}
 	if degrees {
 		h.Degrees = Numbers[float64](r, "degrees")
 	}
@@ -371,8 +399,10 @@ func (r *Reader) neighborhood(raw RawState, degrees bool) (Neighborhood, error) 
 			h.Index.Thresholds = Numbers[float32](r, "index_thresholds")
 		}
 	}
+
 	if s.Lists > 0 {
-		h.Lists = &knn.Neighbors{K: s.Lists, Index: Elements[int32](r, knn.ListIndices, s.Lists), Distance: Elements[float64](r, knn.ListDistances, s.Lists)}
+		h.Lists = &knn.Neighbors{K: s.Lists, Index: Elements[int32](r, knn.ListIndices, s.Lists),
+			Distance: Elements[float64](r, knn.ListDistances, s.Lists)}
 	}
 	return h, r.Err
 }
@@ -380,7 +410,10 @@ func (r *Reader) neighborhood(raw RawState, degrees bool) (Neighborhood, error) 
 // check returns all faults at once.
 func (h *Neighborhood) check(n int, degrees bool) error {
 	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("models: "+format, args...)) }
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("models: "+format,
+			args...))
+	}
 	if degrees && len(h.Degrees) != n {
 		fault("%d degrees for %d points", len(h.Degrees), n)
 	}
@@ -393,11 +426,13 @@ func (h *Neighborhood) check(n int, degrees bool) error {
 	if h.Index != nil && h.Index.Method != h.Method {
 		fault("the index is a %v, the method %v", h.Index.Method, h.Method)
 	}
+
 	if h.Lists != nil {
 		if err := h.Lists.CheckLists(n, h.Metric); err != nil {
 			faults = append(faults, err)
 		}
 	}
+
 	if h.Points == nil || len(faults) > 0 {
 		return errors.Join(faults...)
 	}
@@ -414,6 +449,7 @@ func (h *Neighborhood) check(n int, degrees bool) error {
 	if err := checkPCA(h.PCA, d); err != nil {
 		faults = append(faults, err)
 	}
+
 	if len(faults) == 0 && h.Index != nil { // before anything is done with it
 		if _, err := h.index(); err != nil {
 			faults = append(faults, err)

@@ -55,7 +55,8 @@ type Grid struct {
 	GraphKey func(setting int) string
 	// Eigensolver, if not nil, takes the place of [lanczos.Laplacian]; it may know pairs
 	// from an earlier grid.
-	Eigensolver func(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *lanczos.Settings) (*lanczos.Result, error)
+	Eigensolver func(ctx context.Context, l *sparse.Laplacian, c *sparse.Components,
+		s *lanczos.Settings) (*lanczos.Result, error)
 	// Derived keeps what a learner makes of a graph for further grids; may be nil.
 	Derived *Derived
 	// Run has fit answer for the points held out of each split, once for each of
@@ -97,7 +98,8 @@ func (g *Grid) With(setting int) *Input {
 }
 
 // Solve computes eigenpairs by Eigensolver or, without one, by [lanczos.Laplacian].
-func (g *Grid) Solve(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *lanczos.Settings) (*lanczos.Result, error) {
+func (g *Grid) Solve(ctx context.Context, l *sparse.Laplacian, c *sparse.Components,
+	s *lanczos.Settings) (*lanczos.Result, error) {
 	if g.Eigensolver != nil {
 		return g.Eigensolver(ctx, l, c, s)
 	}
@@ -125,6 +127,7 @@ func Grouped[K comparable](settings []int, key func(int) K) [][]int {
 		}
 		out[group] = append(out[group], i)
 	}
+
 	return out
 }
 
@@ -173,6 +176,7 @@ func AnswerAt(p *Prediction, points []int, err error) Answer {
 		_, c := p.Scores.Dims()
 		a.Scores = dense.Gather(mat.NewDense(len(points), c, nil), p.Scores, points)
 	}
+
 	if p.Classes != nil {
 		for _, i := range points {
 			a.Classes = append(a.Classes, p.Classes[i])

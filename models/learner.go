@@ -2,6 +2,25 @@
 // interface [Learner], parameters as data ([Param]), the [Input] and the [Cost] of a
 // fit, the [Model] that it makes, and the model's file. The learners themselves live
 // in the packages below, one for each family; [all.Learners] lists them.
+//
+// # A learner is data and four functions
+//
+// Parameters are rows of a [Table], each tied to its place in the settings of the family. The
+// flags of fit, the axes of tune, the settings in manifests, the output of models --json and
+// the check of values are all made from them. Values travel as text ([Values]), as flags, JSON
+// and grids have them. A learner is a stateless value, so that folds can be fitted at the same
+// time; families keep typed settings and functions for Go programs. A new learner is one type
+// and one entry in the list of its family; a test takes one that only it knows through every
+// command. The optional interfaces: [Checker] sees values before data are read, [Resolver]
+// puts a number in the place of a rule such as the median distance, [Chooser] decides between
+// exact and landmarks by counts of operations only, so that the choice is the same on every
+// machine, for every fold and at a resumption. [GridLearner] is given all settings, the folds
+// and a way to a graph, and shares work among settings (one factorization for many γ); for any
+// other learner package selection fits setting by setting. Faults of parameters are [Fault]
+// values, which leave the spelling of names to the caller: the command writes --gamma-a or
+// BIGFIT_GAMMA_A, Go gamma-a. Decode belongs to Learner, because only the learner knows its
+// arrays. Params holds the learner's own parameters; the parameters of the graph are
+// pipeline.GraphParams, because one graph serves many learners.
 package models
 
 import (
@@ -191,11 +210,13 @@ func (in *Input) Check() error {
 	if in.Targets == nil {
 		return fmt.Errorf("models: there are no targets")
 	}
+
 	if in.Points != nil {
 		if n, _ := in.Points.Dims(); n != in.Targets.Len {
 			return fmt.Errorf("models: targets for %d points, there are %d", in.Targets.Len, n)
 		}
 	}
+
 	if in.Graph != nil && in.Graph.Len() != in.Targets.Len {
 		return fmt.Errorf("models: a graph of %d points for targets of %d", in.Graph.Len(), in.Targets.Len)
 	}
@@ -214,9 +235,10 @@ type Paired interface {
 // of a graph.
 type PartPaired interface {
 	Paired
-	// Seats returns the component of in.Graph that each eigenpair is to be of, as
-	// lanczos.Parts takes them; nil wants the smallest of the whole graph.
-	Seats(in *Input) ([]int32, error)
+	// Quotas returns the component of in.Graph from which each eigenpair comes, in the form
+	// that lanczos.Parts takes: a component that is named m times has a quota of m pairs. nil
+	// asks for the smallest pairs of the whole graph.
+	Quotas(in *Input) ([]int32, error)
 }
 
 // Chooser is a learner with a value that it chooses by sizes, as the way to fit.

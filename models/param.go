@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/enum"
 )
 
 // A Param describes one parameter of a learner. Flags of the command, axes of a
@@ -114,6 +115,7 @@ func (r *Range) String() string {
 	case r.OpenLow && r.OpenHigh:
 		return fmt.Sprintf("between %g and %g", r.Low, r.High)
 	}
+
 	return fmt.Sprintf("from %g to %g", r.Low, r.High)
 }
 
@@ -123,7 +125,8 @@ func (r Range) MarshalJSON() ([]byte, error) {
 	if math.IsInf(r.High, 1) {
 		high = nil
 	}
-	return json.Marshal(map[string]any{"low": r.Low, "high": high, "open_low": r.OpenLow, "open_high": r.OpenHigh, "text": r.String()})
+	return json.Marshal(map[string]any{"low": r.Low, "high": high, "open_low": r.OpenLow,
+		"open_high": r.OpenHigh, "text": r.String()})
 }
 
 // Condition holds where another parameter has one of some values.
@@ -163,7 +166,7 @@ func (c *Condition) String() string {
 	if len(c.In) == 0 {
 		return "a positive " + c.Param
 	}
-	return c.Param + " " + OneOf(c.In)
+	return c.Param + " " + enum.Or(c.In)
 }
 
 // Values are parameters by name, as text. Those that are missing have their
@@ -206,7 +209,8 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	out := map[string]json.RawMessage{}
 	for name, text := range v {
 		raw := json.RawMessage(text)
-		if c := (text + " ")[0]; !(c == '-' || c >= '0' && c <= '9') && text != "true" && text != "false" || !json.Valid(raw) {
+		if c := (text + " ")[0]; !(c == '-' || c >= '0' && c <= '9') && text != "true" && text != "false" ||
+			!json.Valid(raw) {
 			raw, _ = json.Marshal(text)
 		}
 		out[name] = raw
@@ -228,6 +232,7 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 		}
 		(*v)[name] = s
 	}
+
 	return nil
 }
 
@@ -246,7 +251,7 @@ func (p *Param) Check(text string) error {
 		}
 	case Choice:
 		if !slices.Contains(p.Choices, text) {
-			return fault(OneOf(p.Choices))
+			return fault(enum.Or(p.Choices))
 		}
 	case List:
 		for part := range strings.SplitSeq(text, ",") {
@@ -258,6 +263,7 @@ func (p *Param) Check(text string) error {
 	default:
 		return p.checkNumber(text, fault)
 	}
+
 	return nil
 }
 
@@ -269,7 +275,7 @@ func (p *Param) checkNumber(text string, fault func(must string) error) error {
 	}
 	must := p.Range.String()
 	if len(p.Choices) > 0 {
-		must += ", or " + OneOf(p.Choices)
+		must += ", or " + enum.Or(p.Choices)
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -280,6 +286,7 @@ func (p *Param) checkNumber(text string, fault func(must string) error) error {
 	case !p.Range.Contains(v):
 		return fault(must)
 	}
+
 	return nil
 }
 
@@ -290,14 +297,6 @@ func (p *Param) CheckElement(text string) error {
 		value.Element = true
 	}
 	return err
-}
-
-// OneOf lists names for a sentence: "a, b or c".
-func OneOf(names []string) string {
-	if len(names) == 1 {
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
 // Checker is a learner whose parameters depend on each other in ways that conditions
@@ -324,16 +323,18 @@ func CheckValues(params []Param, v Values) error {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		i := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
 		if i < 0 {
-			faults = append(faults, fmt.Errorf("unknown parameter %q", name))
+			faults = append(faults, UnknownParam(params, name))
 			continue
 		}
 		p := &params[i]
 		if err := p.Check(v[name]); err != nil {
 			faults = append(faults, err)
-		} else if off := p.Kind == Bool && p.Same(v[name], "false"); !off && p.Only != nil && len(p.Only.In) > 0 && !p.Only.Holds(v, params) {
-			faults = append(faults, &UnusedError{p.Name, p.Only, p.Only.value(v, params)})
+		} else if off := p.Kind == Bool && p.Same(v[name], "false"); !off && p.Only != nil &&
+			len(p.Only.In) > 0 && !p.Only.Holds(v, params) {
+			faults = append(faults, &UnusedError{Name: p.Name, Only: p.Only, Is: p.Only.value(v, params)})
 		}
 	}
+
 	for _, p := range params {
 		if _, ok := v[p.Name]; !ok && p.Required {
 			faults = append(faults, &MissingError{p})
@@ -369,6 +370,7 @@ func (t Table[S]) Params() []Param {
 		if out[i].Kind != "" {
 			continue
 		}
+
 		switch f.At(&s).(type) {
 		case *float64:
 			out[i].Kind = Float
@@ -382,6 +384,7 @@ func (t Table[S]) Params() []Param {
 			out[i].Kind = Choice
 		}
 	}
+
 	return out
 }
 
@@ -392,6 +395,7 @@ func (t Table[S]) Decode(v Values) (S, error) {
 	if err := CheckValues(t.Params(), v); err != nil {
 		return s, err
 	}
+
 	for _, f := range t {
 		text, ok := v[f.Name]
 		if !ok {
@@ -421,11 +425,73 @@ func (t Table[S]) Decode(v Values) (S, error) {
 		default:
 			panic(fmt.Sprintf("models: parameter %s at a %T", f.Name, at))
 		}
+
 		if err != nil {
 			return s, &ParamError{Name: f.Name, Value: text, Must: "a value of its kind"}
 		}
 	}
+
 	return s, nil
+}
+
+// Check returns all faults of settings at once, so that a range is written in the table alone.
+// Places that are zero stand for defaults and have no faults, but those of required parameters
+// do. Whether a value matters with the others is not asked: see [CheckValues].
+func (t Table[S]) Check(s *S) error {
+	var faults []error
+	params := t.Params()
+	for i, f := range t {
+		at := f.At(s)
+		if isZero(at) && !f.Required {
+			continue
+		}
+		if err := params[i].Check(textOf(at)); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// isZero tells whether a place holds no value; an enumeration always has one.
+func isZero(at any) bool {
+	switch at := at.(type) {
+	case *float64:
+		return *at == 0
+	case *int:
+		return *at == 0
+	case *bool:
+		return !*at
+	case *string:
+		return *at == ""
+	case *[]float64:
+		return len(*at) == 0
+	}
+	return false
+}
+
+// textOf writes the value at the place of a parameter.
+func textOf(at any) string {
+	switch at := at.(type) {
+	case *float64:
+		return FormatFloat(*at)
+	case *int:
+		return strconv.Itoa(*at)
+	case *bool:
+		return strconv.FormatBool(*at)
+	case *string:
+		return *at
+	case *[]float64:
+		parts := make([]string, len(*at))
+		for i, x := range *at {
+			parts[i] = FormatFloat(x)
+		}
+		return strings.Join(parts, ",")
+	case name:
+		if text, err := at.MarshalText(); err == nil {
+			return string(text)
+		}
+	}
+	return fmt.Sprint(at) // no value of its kind
 }
 
 // Encode returns the values of settings: those that are not zero and matter with
@@ -434,26 +500,11 @@ func (t Table[S]) Encode(s *S) Values {
 	all := Values{}
 	zero := map[string]bool{}
 	for _, f := range t {
-		switch at := f.At(s).(type) {
-		case *float64:
-			all[f.Name], zero[f.Name] = FormatFloat(*at), *at == 0 && !f.Required
-		case *int:
-			all[f.Name], zero[f.Name] = strconv.Itoa(*at), *at == 0 && !f.Required
-		case *bool:
-			all[f.Name], zero[f.Name] = strconv.FormatBool(*at), !*at
-		case *string:
-			all[f.Name], zero[f.Name] = *at, *at == ""
-		case *[]float64:
-			var parts []string
-			for _, x := range *at {
-				parts = append(parts, FormatFloat(x))
-			}
-			all[f.Name], zero[f.Name] = strings.Join(parts, ","), len(parts) == 0
-		case name:
-			text, _ := at.MarshalText()
-			all[f.Name] = string(text)
-		}
+		at := f.At(s)
+		all[f.Name] = textOf(at)
+		zero[f.Name] = isZero(at) && !f.Required
 	}
+
 	out := Values{}
 	params := t.Params()
 	for i := range params {
@@ -462,6 +513,7 @@ func (t Table[S]) Encode(s *S) Values {
 			out[p.Name] = all[p.Name]
 		}
 	}
+
 	return out
 }
 
@@ -485,19 +537,6 @@ func (t Table[S]) Change(name string, fn func(*Param)) Table[S] {
 // Without returns t without the named parameters.
 func (t Table[S]) Without(names ...string) Table[S] {
 	return slices.DeleteFunc(slices.Clone(t), func(f Field[S]) bool { return slices.Contains(names, f.Name) })
-}
-
-// Names returns the texts of an enumeration with n values from 0 on.
-func Names[T interface {
-	~int
-	encoding.TextMarshaler
-}](n T) []string {
-	var out []string
-	for v := range n {
-		text, _ := v.MarshalText()
-		out = append(out, string(text))
-	}
-	return out
 }
 
 // Same tells whether two texts are the same value of the parameter.

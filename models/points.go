@@ -21,8 +21,10 @@ func PointEntries(x data.Points, p *pca.Projection) []archive.Array {
 		if x.Val == nil {
 			val = archive.Repeat{Value: 1, Count: len(x.Col)}
 		}
-		entries = append(entries, archive.Array{Name: "points_indptr", Data: x.Ptr}, archive.Array{Name: "points_indices", Data: x.Col},
-			archive.Array{Name: "points_data", Data: val}, archive.Array{Name: "points_shape", Data: []int64{int64(x.Rows), int64(x.Cols)}})
+		entries = append(entries, archive.Array{Name: "points_indptr", Data: x.Ptr},
+			archive.Array{Name: "points_indices", Data: x.Col},
+			archive.Array{Name: "points_data", Data: val}, archive.Array{Name: "points_shape",
+				Data: []int64{int64(x.Rows), int64(x.Cols)}})
 	case *data.Dense[uint8]:
 		entries = append(entries, archive.Array{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
 	case *data.Dense[float32]:
@@ -32,9 +34,12 @@ func PointEntries(x data.Points, p *pca.Projection) []archive.Array {
 	case *data.Stored:
 		entries = append(entries, archive.Array{Name: "points", Shape: []int{x.Rows, x.Cols}, Data: x.Raw()})
 	}
+
 	if p != nil {
-		entries = append(entries, archive.Array{Name: "pca_mean", Data: p.Mean}, MatrixEntry("pca_components", p.Components),
-			archive.Array{Name: "pca_variance", Data: p.Variance}, archive.Array{Name: "pca_total", Data: []float64{p.Total}})
+		entries = append(entries, archive.Array{Name: "pca_mean", Data: p.Mean}, MatrixEntry("pca_components",
+			p.Components),
+			archive.Array{Name: "pca_variance", Data: p.Variance}, archive.Array{Name: "pca_total",
+				Data: []float64{p.Total}})
 	}
 	return entries
 }
@@ -44,7 +49,8 @@ func (r *Reader) PCA() *pca.Projection {
 	if r.Err != nil || !r.Has("pca_mean") {
 		return nil
 	}
-	p := &pca.Projection{Mean: Numbers[float64](r, "pca_mean"), Components: r.Matrix("pca_components"), Variance: Numbers[float64](r, "pca_variance")}
+	p := &pca.Projection{Mean: Numbers[float64](r, "pca_mean"), Components: r.Matrix("pca_components"),
+		Variance: Numbers[float64](r, "pca_variance")}
 	if total := Numbers[float64](r, "pca_total"); len(total) == 1 {
 		p.Total = total[0]
 	}

@@ -37,7 +37,8 @@ func Decide(scores *mat.Dense) []int32 {
 	out := Argmax(scores)
 	if c == 2 {
 		for i := range out {
-			if a, b := scores.At(i, 0), scores.At(i, 1); a == b || math.Abs(a-b) <= scoreTie*max(math.Abs(a), math.Abs(b)) {
+			if a, b := scores.At(i, 0), scores.At(i, 1); a == b ||
+				math.Abs(a-b) <= scoreTie*max(math.Abs(a), math.Abs(b)) {
 				out[i] = 1
 			}
 		}
@@ -128,21 +129,25 @@ func ValueTargets(y *mat.Dense) (*Targets, error) {
 		missing := 0
 		for j, v := range row {
 			if math.Abs(v) > MaxTarget {
-				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g its square overflows: scale the targets", i, j, v, MaxTarget)
+				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g "+
+					"its square overflows: scale the targets", i, j, v, MaxTarget)
 			}
 			if math.IsNaN(v) {
 				missing++
 			}
 		}
+
 		switch missing {
 		case 0:
 			t.Labeled = append(t.Labeled, i)
 			values = append(values, row...)
 		case m:
 		default:
-			return nil, fmt.Errorf("models: point %d has %d of %d targets; it must have all or none", i, m-missing, m)
+			return nil, fmt.Errorf("models: point %d has %d of %d targets; it must have all or none", i,
+				m-missing, m)
 		}
 	}
+
 	if len(t.Labeled) == 0 {
 		return nil, fmt.Errorf("models: no point has a target")
 	}
@@ -155,7 +160,8 @@ func ValueTargets(y *mat.Dense) (*Targets, error) {
 func (t *Targets) Keep(positions []int) *Targets {
 	positions = slices.Sorted(slices.Values(positions))
 	_, m := t.Y.Dims()
-	out := &Targets{Len: t.Len, Classes: t.Classes, Names: t.Names, Labels: t.Labels, Y: mat.NewDense(len(positions), m, nil)}
+	out := &Targets{Len: t.Len, Classes: t.Classes, Names: t.Names, Labels: t.Labels,
+		Y: mat.NewDense(len(positions), m, nil)}
 	for p, q := range positions {
 		out.Labeled = append(out.Labeled, t.Labeled[q])
 		copy(out.Y.RawRowView(p), t.Y.RawRowView(q))
@@ -179,7 +185,8 @@ func (t *Targets) ClassLabels() *data.Labels {
 	if t.Classes == nil {
 		return nil
 	}
-	y := &data.Labels{Classes: t.Classes, Names: t.Names, Index: slices.Repeat([]int32{data.Unlabeled}, t.Len)}
+	y := &data.Labels{Classes: t.Classes, Names: t.Names,
+		Index: slices.Repeat([]int32{data.Unlabeled}, t.Len)}
 	for q, i := range t.Labeled {
 		y.Index[i] = int32(t.Class(q))
 	}

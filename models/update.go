@@ -71,6 +71,7 @@ func (g *Given) Targets(n int, classes []int64, labels []int32) *Targets {
 	if classes == nil {
 		return t
 	}
+
 	t.Y = mat.NewDense(len(t.Labeled), codeColumns(len(classes)), nil)
 	for q, i := range t.Labeled {
 		codeClass(t.Y.RawRowView(q), labels[i])
@@ -100,17 +101,22 @@ func (r *Reader) Given(n, labeled, values int) (*Given, error) {
 	if r.Err != nil {
 		return nil, r.Err
 	}
+
 	for q, i := range g.Points {
 		if i < 0 || int(i) >= n || q > 0 && i <= g.Points[q-1] {
 			return nil, fmt.Errorf("models: element %d of given_points is %d; they must ascend within [0, %d)", q, i, n)
 		}
 	}
+
 	if len(g.Points) != labeled || labeled == 0 {
-		return nil, fmt.Errorf("models: given_points has %d elements for %d labeled points", len(g.Points), labeled)
+		return nil, fmt.Errorf("models: given_points has %d elements for %d labeled points",
+			len(g.Points), labeled)
 	}
+
 	if g.Values != nil {
 		if rows, cols := g.Values.Dims(); rows != len(g.Points) || cols != values {
-			return nil, fmt.Errorf("models: given_values is %d×%d for %d points of %d values", rows, cols, len(g.Points), values)
+			return nil, fmt.Errorf("models: given_values is %d×%d for %d points of %d values", rows, cols,
+				len(g.Points), values)
 		}
 	}
 	return g, nil

@@ -14,21 +14,19 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// powerIterations is the number of products with the covariance matrix that
-// turn a random subspace towards its leading eigenvectors.
+// powerIterations is the number of products with the covariance matrix that turn a random subspace
+// towards the leading eigenvectors.
 const powerIterations = 7
 
-// newRandomized returns nearly the k principal components of x, found in a
-// subspace of max(k + 10, 3k/2) dimensions, at most min(n, d), by subspace
-// iteration from random vectors and the Rayleigh–Ritz method. The variances are
-// those along the components returned, no larger than the true ones; components
-// are accurate as far as their variance stands out from that of the rest. Same
-// seed, same bits.
+// newRandomized approximates the k principal components of x, by subspace iteration from random
+// vectors and the Rayleigh–Ritz method. The subspace has l = max(k + 10, 3k/2) dimensions, at most
+// min(n, d). The variances are measured along the components returned, so they are no larger than
+// the true ones. Components are accurate if their variances stand out from the rest. The same seed
+// gives the same bits.
 //
-// The covariance matrix is not formed and sparse points stay sparse, their mean
-// being accounted for in every product. With l the dimension of the subspace it
-// costs about 32·n·d·l operations, or 32·l for every stored value of sparse
-// points, and 2·d·l values beside blocks of the points.
+// The covariance matrix is not formed, and sparse points stay sparse: every product accounts for the
+// mean. The cost is about 32·n·d·l operations, or 32·l for every stored value of sparse points, and
+// 2·d·l values beside blocks of the points.
 //
 // Halko, Martinsson & Tropp, SIAM Rev. 53 (2011), 217–288, algorithm 4.4.
 func newRandomized(ctx context.Context, x data.Points, k int, seed uint64) (*Projection, error) {
@@ -43,17 +41,18 @@ func newRandomized(ctx context.Context, x data.Points, k int, seed uint64) (*Pro
 		multiply = sparseCovariance(m, p.Mean)
 	}
 	l := min(max(k+10, k+k/2), n, d)
-	if err := p.fromSubspace(ctx, k, l, powerIterations, seed, func(y, q *mat.Dense) { multiply(ctx, y, q, x) }); err != nil {
+	product := func(y, q *mat.Dense) { multiply(ctx, y, q, x) }
+	if err := p.fromSubspace(ctx, k, l, powerIterations, seed, product); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// Approximate returns k orthonormal directions in which dense points vary nearly as much as
-// in their principal components: those of a subspace of k + 16 dimensions after three products
-// of a random one with the covariance matrix. It costs what the matrix costs and 8·d²·(k + 16)
-// operations, where [New] takes some 10·d³; where k is more than a third of d it is New.
-// Same points, same bits.
+// Approximate returns k orthonormal directions in which dense points vary nearly as much as in their
+// principal components. They are Rayleigh–Ritz vectors in a random subspace of k + 16 dimensions,
+// after three products with the covariance matrix. Beside the cost of the matrix it takes
+// 8·d²·(k + 16) operations, where [New] takes about 10·d³. If k is more than a third of d, it calls
+// New. The same points give the same bits.
 //
 // Halko, Martinsson & Tropp, SIAM Rev. 53 (2011), 217–288, algorithm 4.4.
 func Approximate(ctx context.Context, x data.Points, k int) (*Projection, error) {
@@ -72,15 +71,19 @@ func Approximate(ctx context.Context, x data.Points, k int) (*Projection, error)
 	return p, nil
 }
 
-// fromSubspace sets the components to those of the Rayleigh–Ritz method in a subspace of l
-// dimensions, a random one after some products with the covariance matrix.
-func (p *Projection) fromSubspace(ctx context.Context, k, l, products int, seed uint64, multiply func(y, q *mat.Dense)) error {
+// fromSubspace sets the components to Rayleigh–Ritz vectors in a random subspace of l dimensions,
+// after some products with the covariance matrix. multiply sets y to the matrix times q.
+func (p *Projection) fromSubspace(ctx context.Context, k, l, products int, seed uint64,
+	multiply func(y, q *mat.Dense)) error {
 	d := len(p.Mean)
 	rng := rand.New(rand.NewPCG(seed, 0x9ca))
-	q, y := mat.NewDense(d, l, nil), mat.NewDense(d, l, nil)
+	q := mat.NewDense(d, l, nil)
+	y := mat.NewDense(d, l, nil)
 	for i := range q.RawMatrix().Data {
 		q.RawMatrix().Data[i] = rng.NormFloat64()
 	}
+
+	// Subspace iteration, with an orthonormal basis before every product.
 	for range products {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -91,6 +94,8 @@ func (p *Projection) fromSubspace(ctx context.Context, k, l, products int, seed 
 		multiply(y, q)
 		q, y = y, q
 	}
+
+	// Rayleigh–Ritz: the eigenvectors of QᵀCQ, turned back by Q.
 	if err := orthonormalize(q, rng); err != nil {
 		return err
 	}
@@ -108,8 +113,7 @@ func (p *Projection) fromSubspace(ctx context.Context, k, l, products int, seed 
 	return nil
 }
 
-// orthonormalize replaces the columns of q by an orthonormal basis of a space
-// that contains them.
+// orthonormalize replaces the columns of q by an orthonormal basis of a space that contains them.
 func orthonormalize(q *mat.Dense, rng *rand.Rand) error {
 	d, l := q.Dims()
 	for {
@@ -120,6 +124,8 @@ func orthonormalize(q *mat.Dense, rng *rand.Rand) error {
 		if rank == l {
 			return nil
 		}
+
+		// Dependent columns become random ones.
 		for c := range l {
 			if r.At(c, c) == 0 {
 				for i := range d {
@@ -130,18 +136,22 @@ func orthonormalize(q *mat.Dense, rng *rand.Rand) error {
 	}
 }
 
-// denseCovariance sets y to the covariance matrix of x times q.
+// denseCovariance sets y to the covariance matrix of x times q, from blocks of centred points.
 func (p *Projection) denseCovariance(ctx context.Context, y, q *mat.Dense, x data.Points) {
 	n, d := x.Dims()
 	_, l := q.Dims()
 	rows := blockRows(d, n)
-	block, product := mat.NewDense(rows, d, nil), mat.NewDense(rows, l, nil)
+	block := mat.NewDense(rows, d, nil)
+	product := mat.NewDense(rows, l, nil)
+
 	for lo := 0; lo < n && ctx.Err() == nil; lo += rows {
 		hi := min(lo+rows, n)
-		b, c := block.Slice(0, hi-lo, 0, d).(*mat.Dense), product.Slice(0, hi-lo, 0, l).(*mat.Dense)
+		b := block.Slice(0, hi-lo, 0, d).(*mat.Dense)
+		c := product.Slice(0, hi-lo, 0, l).(*mat.Dense)
 		centre(b, x, lo, p.Mean)
 		data.Release(x, lo, hi)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, b, q, 0, c)
+
 		beta := 1.0
 		if lo == 0 {
 			beta = 0
@@ -150,7 +160,8 @@ func (p *Projection) denseCovariance(ctx context.Context, y, q *mat.Dense, x dat
 	}
 }
 
-// blockRows returns the number of points of d coordinates converted at a time.
+// blockRows returns the number of points of d coordinates that are converted to float64 at a time:
+// 128 MB or maxBlock points at most.
 func blockRows(d, n int) int {
 	return min(n, max(64, min(maxBlock, 1<<24/d)))
 }
@@ -158,14 +169,16 @@ func blockRows(d, n int) int {
 // sparseRows is the number of sparse points multiplied at a time.
 const sparseRows = 1 << 15
 
-// sparseCovariance returns denseCovariance for sparse points. It keeps a
-// transposed copy of them.
-func sparseCovariance(x *sparse.CSR, mean []float64) func(ctx context.Context, y, q *mat.Dense, _ data.Points) {
+// sparseCovariance returns the function denseCovariance for sparse points. It keeps a transposed copy
+// of them.
+func sparseCovariance(x *sparse.CSR, mean []float64) func(context.Context, *mat.Dense, *mat.Dense, data.Points) {
 	var parts, transposed []*sparse.CSR
 	for lo := 0; lo < x.Rows; lo += sparseRows {
 		part := rowsOf(x, lo, min(lo+sparseRows, x.Rows))
-		parts, transposed = append(parts, part), append(transposed, part.T())
+		parts = append(parts, part)
+		transposed = append(transposed, part.T())
 	}
+
 	return func(ctx context.Context, y, q *mat.Dense, _ data.Points) {
 		y.Zero()
 		_, l := q.Dims()
@@ -174,12 +187,15 @@ func sparseCovariance(x *sparse.CSR, mean []float64) func(ctx context.Context, y
 		scale := 1 / float64(x.Rows)
 		for b, part := range parts {
 			if ctx.Err() != nil {
-				return // what is not finished is not looked at
+				return // callers drop an unfinished product
 			}
+
+			// c_i = qᵀ(x_i − m)
 			c := product.Slice(0, part.Rows, 0, l).(*mat.Dense)
 			multiplySparse(part, q, func(i int, sum []float64) {
 				simd.CombineRow(c.RawRowView(i), sum, 1, offset, -1)
 			})
+
 			// Σ (x_i − m) c_iᵀ = Σ x_i c_iᵀ − m (Σ c_i)ᵀ
 			ones := make([]float64, part.Rows)
 			for i := range ones {
@@ -197,7 +213,8 @@ func sparseCovariance(x *sparse.CSR, mean []float64) func(ctx context.Context, y
 
 // rowsOf returns rows lo to hi of x, which share its memory.
 func rowsOf(x *sparse.CSR, lo, hi int) *sparse.CSR {
-	a, b := x.Ptr[lo], x.Ptr[hi]
+	a := x.Ptr[lo]
+	b := x.Ptr[hi]
 	part := &sparse.CSR{Rows: hi - lo, Cols: x.Cols, Ptr: make([]int64, hi-lo+1), Col: x.Col[a:b]}
 	if x.Val != nil {
 		part.Val = x.Val[a:b]
@@ -208,7 +225,7 @@ func rowsOf(x *sparse.CSR, lo, hi int) *sparse.CSR {
 	return part
 }
 
-// multiplySparse calls use with every row of a·q; the row is lent.
+// multiplySparse calls use with every row of a·q, in memory that the next call overwrites.
 func multiplySparse(a *sparse.CSR, q *mat.Dense, use func(i int, row []float64)) {
 	raw := q.RawMatrix()
 	par.For(a.Rows, 64, func(lo, hi int) {
@@ -237,6 +254,7 @@ func combination(w []float64, q *mat.Dense) []float64 {
 func (p *Projection) totalVariance(x data.Points) float64 {
 	n, d := x.Dims()
 	const grain = 1024
+
 	m, ok := x.(*sparse.CSR)
 	if !ok {
 		return par.Sum(n, grain, func(lo, hi int) float64 {
@@ -252,7 +270,8 @@ func (p *Projection) totalVariance(x data.Points) float64 {
 			return s
 		}) / float64(n)
 	}
-	// The zeros of a column are counted, not visited.
+
+	// The zeros of a column are counted and not visited.
 	zeros := make([]int, d)
 	for j := range zeros {
 		zeros[j] = n
@@ -269,6 +288,7 @@ func (p *Projection) totalVariance(x data.Points) float64 {
 			s += (v - p.Mean[j]) * (v - p.Mean[j])
 		}
 	}
+
 	for j, count := range zeros {
 		s += float64(count) * p.Mean[j] * p.Mean[j]
 	}

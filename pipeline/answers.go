@@ -79,6 +79,7 @@ func PredictionAnswers(m models.Model, p *models.Prediction) Answers {
 	default:
 		a.Columns = []Column{numbers("value", p.Scores, nil)}
 	}
+
 	return a
 }
 
@@ -105,7 +106,8 @@ func CoordinateAnswers(learner string, e *mat.Dense) Answers {
 
 // ClusterAnswers are the numbers of clusters.
 func ClusterAnswers(clusters []int64) Answers {
-	return Answers{Settings: AnswerSettings{Answers: "clusters"}, Columns: []Column{{Name: "cluster", Values: clusters}}}
+	return Answers{Settings: AnswerSettings{Answers: "clusters"},
+		Columns: []Column{{Name: "cluster", Values: clusters}}}
 }
 
 // numbers is a matrix as a result, of one dimension if it has one column.
@@ -116,7 +118,8 @@ func numbers(name string, x *mat.Dense, columns []string) Column {
 	}
 	out := Column{Name: name, Values: r.Data}
 	if r.Cols != 1 {
-		out.Width, out.Names = r.Cols, columns
+		out.Width = r.Cols
+		out.Names = columns
 	}
 	return out
 }

@@ -23,6 +23,7 @@ const (
 // 100 columns. What is given stays.
 func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 	v := given.With(nil)
+	// A default gives way to its own name and to the names that exclude it.
 	set := func(name, value string, also ...string) {
 		for _, other := range append(also, name) {
 			if _, ok := given[other]; ok {
@@ -31,6 +32,7 @@ func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 		}
 		v[name] = value
 	}
+
 	if x != nil {
 		n, d := x.Dims()
 		_, isSparse := x.(*sparse.CSR)
@@ -41,6 +43,8 @@ func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 		case d > autoColumns:
 			set("pca", strconv.Itoa(min(autoComponents, n)), "distance")
 		}
+
+		// Self-tuning weights need distances that are lengths.
 		if given["radius"] == "" {
 			metric := knn.Euclidean
 			if text, ok := v["distance"]; ok {
@@ -54,6 +58,7 @@ func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 			}
 		}
 	}
+
 	s, err := GraphParams.Decode(v)
 	if err != nil {
 		return nil, err

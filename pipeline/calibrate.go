@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -25,7 +26,8 @@ const CalibrationOperations = 5e10
 // It is an error if the labels are too few (calibration.ErrFew), of points that may have
 // several, or of one side only ([models.LearnsInside]). An error that is [models.Usable]
 // comes with the model.
-func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Model, in *models.Input, folds int) (models.Model, error) {
+func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Model, in *models.Input,
+	folds int) (models.Model, error) {
 	fold, err := calibrationInput(l, m, in)
 	if err != nil {
 		return nil, err
@@ -40,7 +42,8 @@ func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Mod
 // CalibrateIfCheap is [Pipeline.Calibrate] if the fits to folds take at most
 // [CalibrationOperations] and the memory that is left; else, and where there can be no
 // calibration, it returns m and, of what the caller may want to change, says why in a note.
-func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m models.Model, in *models.Input) (models.Model, error) {
+func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m models.Model,
+	in *models.Input) (models.Model, error) {
 	fold, err := calibrationInput(l, m, in)
 	if err != nil {
 		return m, nil
@@ -49,15 +52,21 @@ func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m mod
 	if err != nil {
 		return m, nil
 	}
+	// What would take long is named, with the flag that asks for it.
 	folds := selection.CalibrationFolds(len(in.Targets.Labeled))
 	switch {
 	case cost.Operations > CalibrationOperations:
-		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits and their probabilities take %.0e operations; give --calibrate %d for them", folds, cost.Operations, folds))
+		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits and their "+
+			"probabilities take %.0e operations; give %s %d for them", folds,
+			cost.Operations, param.Name("calibrate"), folds))
 		return m, nil
 	case p.Memory > 0 && cost.Bytes > p.Memory:
-		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits take too much memory; give --calibrate %d for probabilities or intervals", folds, folds))
+		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits take too much memory; "+
+			"give %s %d for probabilities or intervals", folds, param.Name("calibrate"), folds))
 		return m, nil
 	}
+
+	// Too few labels are no fault here: nobody asked for a calibration.
 	out, err := p.calibrate(ctx, l, m, fold, cost, 0)
 	switch {
 	case errors.Is(err, calibration.ErrFew), errors.Is(err, models.ErrOneClass):
@@ -68,6 +77,7 @@ func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m mod
 			return m, nil
 		}
 	}
+
 	return out, ctx.Err()
 }
 
@@ -76,19 +86,25 @@ func calibrationInput(l models.Learner, m models.Model, in *models.Input) (*mode
 	info := l.Info()
 	switch {
 	case in.Targets.Labels != nil:
-		return nil, fmt.Errorf("pipeline: probabilities are those of one class a point, and %s was fitted to several labels a point", info.Name)
+		return nil, fmt.Errorf("pipeline: probabilities are those of one class a point, and %s was "+
+			"fitted to several labels a point", info.Name)
 	case in.Targets.Classes == nil && mat.Sum(in.Targets.Y) != mat.Sum(in.Targets.Y):
-		return nil, errors.New("pipeline: some values of labeled points are NaN; intervals need all values of each")
+		return nil, errors.New("pipeline: some values of labeled points are NaN; intervals need all " +
+			"values of each")
 	case info.Learns.Has(models.LearnsInside):
-		return nil, fmt.Errorf("pipeline: %s knows no points outside, so that there is nothing to take the probability of being inside from", info.Name)
+		return nil, fmt.Errorf("pipeline: %s knows no points outside, so that there is nothing to "+
+			"take the probability of being inside from", info.Name)
 	}
+
+	// The folds fit with the values in use, also those that were chosen.
 	fold := *in
 	fold.Values, fold.Start = m.Summary().Values, nil
 	return &fold, nil
 }
 
 // calibrate fits to folds.
-func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Model, fold *models.Input, cost stage.Cost, folds int) (models.Model, error) {
+func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Model, fold *models.Input,
+	cost stage.Cost, folds int) (models.Model, error) {
 	if err := p.Observed().Announce("calibration", cost); err != nil {
 		return nil, err
 	}
@@ -97,10 +113,12 @@ func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Mod
 	if !models.Usable(short) {
 		return nil, short
 	}
+	// Held-out answers of all folds are fitted together.
 	c, err := held.Calibration()
 	if err != nil {
 		return nil, err
 	}
+
 	p.Observed().End(c.String())
 	out, err := models.WithCalibration(m, c)
 	return out, errors.Join(short, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -16,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -31,7 +33,8 @@ type Checkpoint struct{ folder *checkpoint.Folder }
 // the folder holds if resume is set, and that else begins anew: then what an earlier run left
 // there is removed. A positive memory bounds the bytes of an array that is read. write is
 // called to write files, such as a function that keeps interrupts away; it may be nil.
-func OpenCheckpoint(dir string, resume bool, memory int64, write func(func() error) error) (*Checkpoint, error) {
+func OpenCheckpoint(dir string, resume bool, memory int64,
+	write func(func() error) error) (*Checkpoint, error) {
 	f, err := checkpoint.Open(dir, resume, memory, write)
 	if err != nil {
 		return nil, err
@@ -47,7 +50,13 @@ func (c *Checkpoint) MadeFrom(inputs Hashes) { c.folder.Inputs = inputs }
 func (c *Checkpoint) Any() bool { return c.folder.Any() }
 
 // Unfinished reports whether the folder holds the basis of eigenpairs that are not finished.
-func (c *Checkpoint) Unfinished() bool { return c != nil && c.folder.Has(checkpoint.Snapshot) }
+func (c *Checkpoint) Unfinished() bool {
+	if c == nil {
+		return false
+	}
+	_, err := os.Stat(c.folder.Path(checkpoint.Snapshot))
+	return err == nil
+}
 
 // Clear removes the stages: the results of the run are written. The folder stays.
 func (c *Checkpoint) Clear() {
@@ -86,8 +95,10 @@ type graphState struct {
 func (st *graphState) restore(g *Graph, a checkpoint.Arrays) {
 	g.Settings = st.Settings
 	if st.Cols > 0 {
-		g.Lists = &knn.Neighbors{K: st.Cols, Index: checkpoint.Elements[int32](a, knn.ListIndices), Distance: checkpoint.Elements[float64](a, knn.ListDistances)}
+		g.Lists = &knn.Neighbors{K: st.Cols, Index: checkpoint.Elements[int32](a, knn.ListIndices),
+			Distance: checkpoint.Elements[float64](a, knn.ListDistances)}
 	}
+	// Boxes and copies of points are computed from the points when the index is first asked.
 	if g.Index = st.Index; g.Index != nil {
 		g.Index.Order = checkpoint.Elements[int32](a, "index_order")
 		g.Index.Neighbors = checkpoint.Elements[int32](a, "index_neighbors")
@@ -101,7 +112,8 @@ func (p *Pipeline) saveGraph(g *Graph, key checkpoint.Key) error {
 	if p.Checkpoint == nil {
 		return nil
 	}
-	entries := append(g.Index.Entries(), archive.Array{Name: "ptr", Data: g.W.Ptr}, archive.Array{Name: "col", Data: g.W.Col})
+	entries := append(g.Index.Entries(), archive.Array{Name: "ptr", Data: g.W.Ptr}, archive.Array{Name: "col",
+		Data: g.W.Col})
 	entries = append(entries, g.Lists.Entries()...)
 	st := graphState{Settings: g.Settings, Index: g.Index}
 	if g.Lists != nil {
@@ -110,6 +122,7 @@ func (p *Pipeline) saveGraph(g *Graph, key checkpoint.Key) error {
 	if g.W.Val != nil {
 		entries = append(entries, archive.Array{Name: "val", Data: g.W.Val})
 	}
+	// The unfinished search is of no use beside its result.
 	err := p.kept().Save(checkpoint.Graph, key, st, entries...)
 	if err == nil {
 		p.kept().Remove(checkpoint.Search)
@@ -125,10 +138,12 @@ func (p *Pipeline) loadGraph(g *Graph, key checkpoint.Key) (bool, error) {
 		return false, err
 	}
 	n, _ := g.Points.Dims()
-	w := &sparse.CSR{Rows: n, Cols: n, Ptr: checkpoint.Elements[int64](a, "ptr"), Col: checkpoint.Elements[int32](a, "col"), Val: checkpoint.Elements[float64](a, "val")}
+	w := &sparse.CSR{Rows: n, Cols: n, Ptr: checkpoint.Elements[int64](a, "ptr"),
+		Col: checkpoint.Elements[int32](a, "col"), Val: checkpoint.Elements[float64](a, "val")}
 	if err := w.CheckGraph(); err != nil {
 		return false, fmt.Errorf("%s: %w; %s", p.kept().Path(checkpoint.Graph), err, checkpoint.BeginAnew)
 	}
+
 	st.restore(g, a)
 	g.set(w, st.Settings.Graph)
 	p.Observed().Note("graph: from the checkpoint, " + g.Describe())
@@ -160,8 +175,10 @@ func (p *Pipeline) loadNeighbors(g *Graph, key checkpoint.Key) (*knn.Neighbors, 
 	nb := g.Lists
 	g.Lists = nil // graphs of several sizes are cut from them
 	if nb == nil || len(nb.Index) != n*nb.K || len(nb.Distance) != n*nb.K {
-		return nil, fmt.Errorf("%s: neighbours of %d points are not all there; %s", p.kept().Path(checkpoint.Neighbors), n, checkpoint.BeginAnew)
+		return nil, fmt.Errorf("%s: neighbours of %d points are not all there; %s",
+			p.kept().Path(checkpoint.Neighbors), n, checkpoint.BeginAnew)
 	}
+
 	p.Observed().Note(fmt.Sprintf("neighbours: from the checkpoint, %d of each of %d points", nb.K, n))
 	return nb, nil
 }
@@ -177,16 +194,22 @@ func (p *Pipeline) descentHooks(s *knn.DescentSettings, key checkpoint.Key) erro
 	if err != nil {
 		return err
 	}
+
 	if a != nil {
-		r.Index, r.Dist = checkpoint.Elements[uint32](a, "candidates"), checkpoint.Elements[float32](a, "distances")
+		r.Index = checkpoint.Elements[uint32](a, "candidates")
+		r.Dist = checkpoint.Elements[float32](a, "distances")
 		s.Resume = &r
-		p.Observed().Note(fmt.Sprintf("neighbours: the search goes on after %d trees and %d exchanges", r.Trees, r.Exchanges))
+		p.Observed().Note(fmt.Sprintf("neighbours: the search goes on after %d trees and %d exchanges",
+			r.Trees, r.Exchanges))
 	}
+
+	// Due keeps saving to a tenth of the time.
 	s.Save = func(r knn.DescentRound) error {
 		if !c.Due() {
 			return nil
 		}
-		return c.Save(checkpoint.Search, key, r, archive.Array{Name: "candidates", Data: r.Index}, archive.Array{Name: "distances", Data: r.Dist})
+		return c.Save(checkpoint.Search, key, r, archive.Array{Name: "candidates", Data: r.Index},
+			archive.Array{Name: "distances", Data: r.Dist})
 	}
 	return nil
 }
@@ -200,18 +223,21 @@ var atOnce = 20.0
 // exact search is made in parts, each of which finds the neighbours of some of the
 // points. Parts take all pairs twice where a search at once takes them once; the
 // neighbours are the same.
-func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph, key checkpoint.Key) (*knn.Neighbors, error) {
+func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph,
+	key checkpoint.Key) (*knn.Neighbors, error) {
 	k := g.Settings.Graph.K
 	n, _ := ix.Dims()
 	c := p.kept()
 	if !g.Settings.Method.Exact() {
 		nb, err := ix.Self(ctx, k)
 		if nb != nil && g.aimed && errors.Is(err, knn.ErrRecall) {
-			p.Observed().Note(fmt.Sprintf("neighbours: %v; --recall or --method %s asks for more", err, knn.Brute))
+			p.Observed().Note(fmt.Sprintf("neighbours: %v; %s or %s %s asks for more", err, param.Name("recall"), param.Name("method"),
+				knn.Brute))
 			err = nil
 		}
 		return nb, err
 	}
+
 	if c == nil || k < 1 || k >= n {
 		return ix.Self(ctx, k)
 	}
@@ -227,13 +253,18 @@ func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph, key checkpo
 	if err != nil {
 		return nil, err
 	}
+
 	if a != nil {
-		nb.Index, nb.Distance = checkpoint.Elements[int32](a, "index"), checkpoint.Elements[float64](a, "distance")
+		nb.Index = checkpoint.Elements[int32](a, "index")
+		nb.Distance = checkpoint.Elements[float64](a, "distance")
 		if len(nb.Index) != state.Points*k || len(nb.Distance) != state.Points*k || state.Points > n {
-			return nil, fmt.Errorf("%s: %d neighbours of %d points; %s", c.Path(checkpoint.Search), len(nb.Index), state.Points, checkpoint.BeginAnew)
+			return nil, fmt.Errorf("%s: %d neighbours of %d points; %s", c.Path(checkpoint.Search),
+				len(nb.Index), state.Points, checkpoint.BeginAnew)
 		}
-		p.Observed().Note(fmt.Sprintf("neighbours: the search goes on after %d of %d points", state.Points, n))
+		p.Observed().Note(fmt.Sprintf("neighbours: the search goes on after %d of %d points",
+			state.Points, n))
 	}
+
 	part := max(32, min(n, int(float64(n)*atOnce/4/seconds)))
 	for lo := state.Points; lo < n; {
 		hi := min(n, lo+part)
@@ -243,22 +274,26 @@ func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph, key checkpo
 		lo = hi
 		if lo < n && c.Due() {
 			state.Points = lo
-			if err := c.Save(checkpoint.Search, key, state, archive.Array{Name: "index", Data: nb.Index}, archive.Array{Name: "distance", Data: nb.Distance}); err != nil {
+			if err := c.Save(checkpoint.Search, key, state, archive.Array{Name: "index", Data: nb.Index},
+				archive.Array{Name: "distance", Data: nb.Distance}); err != nil {
 				return nil, err
 			}
 		}
 	}
+
 	return nb, nil
 }
 
 // appendPart appends to nb the neighbours of the points lo to hi.
-func (p *Pipeline) appendPart(ctx context.Context, ix knn.Index, g *Graph, nb *knn.Neighbors, lo, hi int) error {
+func (p *Pipeline) appendPart(ctx context.Context, ix knn.Index, g *Graph, nb *knn.Neighbors,
+	lo, hi int) error {
 	n, _ := ix.Dims()
 	told := knn.WithProgress(ix, func(done, _ int) { p.Observed().Update(float64(lo+done), float64(n), "") })
 	found, err := told.Query(ctx, data.Select(g.Points, data.Range(lo, hi)), nb.K+1)
 	if err != nil {
 		return err
 	}
+
 	for i := lo; i < hi; i++ {
 		index, dist := found.Row(i - lo)
 		self := slices.Index(index, int32(i))
@@ -268,6 +303,7 @@ func (p *Pipeline) appendPart(ctx context.Context, ix knn.Index, g *Graph, nb *k
 		nb.Index = append(append(nb.Index, index[:self]...), index[self+1:]...)
 		nb.Distance = append(append(nb.Distance, dist[:self]...), dist[self+1:]...)
 	}
+
 	return nil
 }
 
@@ -290,6 +326,9 @@ func (p *Pipeline) snapshots(g *models.Graph, s *EigsSettings, settings *lanczos
 		}
 		settings.Resume = snap
 	}
+
+	// A basis that was just examined is saved even if the last saving was recent, as far as that
+	// is affordable: going on from it costs no new examination.
 	settings.OnCheckpoint = func(snap *lanczos.Snapshot) error {
 		if !c.Due() && !(snap.Looked() && c.Affordable()) {
 			return nil
@@ -311,7 +350,8 @@ type pairsState struct {
 
 // keptEigenpairs is Eigenpairs for a fit, which may be unfinished for long after
 // them: they are kept. The search begins with the columns of start, if there are any.
-func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, start *mat.Dense) (*lanczos.Result, error) {
+func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings,
+	start *mat.Dense) (*lanczos.Result, error) {
 	c := p.kept()
 	if c == nil {
 		return p.Eigenpairs(ctx, g, s, func(s *lanczos.Settings) { s.Known = start })
@@ -326,29 +366,40 @@ func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 	if err != nil {
 		return nil, err
 	}
+
 	if a != nil {
-		r := &lanczos.Result{Values: checkpoint.Elements[float64](a, "values"), Residuals: checkpoint.Elements[float64](a, "residuals"),
-			Nullity: st.Nullity, Degree: st.Degree, Products: st.Products, Restarts: st.Restarts, Certificate: lanczos.Certificate{Exact: st.Exact, Missed: st.Missed}}
-		vectors, numbers := checkpoint.Elements[float64](a, "vectors"), checkpoint.Elements[float64](a, "numbers")
+		r := &lanczos.Result{Values: checkpoint.Elements[float64](a, "values"),
+			Residuals: checkpoint.Elements[float64](a, "residuals"),
+			Nullity:   st.Nullity, Degree: st.Degree, Products: st.Products, Restarts: st.Restarts,
+			Certificate: lanczos.Certificate{Exact: st.Exact, Missed: st.Missed}}
+		vectors := checkpoint.Elements[float64](a, "vectors")
+		numbers := checkpoint.Elements[float64](a, "numbers")
 		if n, k := g.W.Rows, len(r.Values); k == 0 || len(vectors) != n*k || len(numbers) != 3 {
-			return nil, fmt.Errorf("%s: %d values and %d elements of vectors of %d points; %s", c.Path(checkpoint.Eigenpairs), k, len(vectors), n, checkpoint.BeginAnew)
+			return nil, fmt.Errorf("%s: %d values and %d elements of vectors of %d points; %s",
+				c.Path(checkpoint.Eigenpairs), k, len(vectors), n, checkpoint.BeginAnew)
 		}
 		r.Vectors = mat.NewDense(g.W.Rows, len(r.Values), vectors)
-		r.Norm, r.Orthogonality, r.Certificate.Next = numbers[0], numbers[1], numbers[2]
+		r.Norm = numbers[0]
+		r.Orthogonality = numbers[1]
+		r.Certificate.Next = numbers[2]
 		p.Observed().Note("eigenpairs: from the checkpoint, " + r.String())
 		return r, nil
 	}
+
 	r, err := p.Eigenpairs(ctx, g, s, nil)
 	if err != nil {
 		return r, err
 	}
 	t := r.Certificate
-	err = c.Save(checkpoint.Eigenpairs, key, pairsState{t.Exact, t.Missed, r.Nullity, r.Degree, r.Products, r.Restarts},
+	err = c.Save(checkpoint.Eigenpairs, key, pairsState{t.Exact, t.Missed, r.Nullity, r.Degree, r.Products,
+		r.Restarts},
 		archive.Array{Name: "values", Data: r.Values}, models.MatrixEntry("vectors", r.Vectors),
-		archive.Array{Name: "residuals", Data: r.Residuals}, archive.Array{Name: "numbers", Data: []float64{r.Norm, r.Orthogonality, t.Next}})
+		archive.Array{Name: "residuals", Data: r.Residuals}, archive.Array{Name: "numbers",
+			Data: []float64{r.Norm, r.Orthogonality, t.Next}})
 	if err != nil {
 		return nil, err
 	}
+
 	c.Remove(checkpoint.Snapshot)
 	return r, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
+	"github.com/bigfit/bigfit/param"
 )
 
 // shortSearch is the time in seconds below which an estimate from numbers of
@@ -85,17 +86,22 @@ func (p *Pipeline) chooseMethod(e *estimator, x data.Points, s *GraphSettings) e
 			return err
 		}
 	}
-	s.Method, s.Patience = c.Method, 0
+
+	s.Method = c.Method
+	s.Patience = 0
 	if c.Method == knn.NNDescent && s.Recall == 0 {
 		s.Recall = AutoRecall
-		c.Why += fmt.Sprintf("; the search goes on until an estimated %g of them are found, or what --recall says", AutoRecall)
+		c.Why += fmt.Sprintf("; the search goes on until an estimated %g of them are found, or what "+
+			"%s says", AutoRecall, param.Name("recall"))
 	}
+
 	p.Observed().Note(fmt.Sprintf("neighbours: by %s: %s", c.Method, c.Why))
 	return nil
 }
 
 // timedChoice returns the choice that the checkpoint holds, or makes one.
-func (p *Pipeline) timedChoice(e *estimator, x data.Points, s GraphSettings, patience float64) (choice.Choice, error) {
+func (p *Pipeline) timedChoice(e *estimator, x data.Points, s GraphSettings,
+	patience float64) (choice.Choice, error) {
 	if p.Checkpoint == nil {
 		return e.work.Choose(patience, e.seconds)
 	}

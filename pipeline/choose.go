@@ -17,8 +17,9 @@ const steadyLabels = 100
 // cross-validation on the grid of [selection.Open], or by
 // [selection.Rule] where there are not [selection.Enough] labels, the learner does not
 // learn from them, or classes weigh edges, which need the labels that a fold holds back. The
-// graph is made for it and left in in. The first error comes with a usable graph.
-func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings) (short, err error) {
+// graph is made for it and left in in, which is a copy of its own. The first error comes with a usable graph.
+func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Input,
+	g *GraphSettings) (short, err error) {
 	open := selection.Open(l, in.Values)
 	if open == nil {
 		return nil, nil
@@ -34,21 +35,28 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 	case g.ClassWeights != nil:
 		why = "class weights leave no labels to hold back"
 	case !selection.Enough(in.Targets):
-		why = fmt.Sprintf("there are too few labels for cross-validation, which takes %d of points whose class has another", selection.FewestLabels)
+		why = fmt.Sprintf("there are too few labels for cross-validation, which takes %d of points "+
+			"whose class has another", selection.FewestLabels)
 	}
+
+	// A fixed rule is printed like a choice, with the reason.
 	if why != "" {
 		in.Values = selection.Rule(l, in.Values)
 		in.Chosen = &models.Chosen{Values: only(in.Values, open), Why: why}
 		p.Observed().Note(info.Name + ": " + in.Chosen.String())
 		return nil, nil
 	}
+
+	// All folds share one graph, which no label is in.
 	if in.Graph == nil && usesGraph(open, &info) {
 		made, fault := p.Graph(ctx, in.Points, g)
 		if !models.Usable(fault) {
 			return nil, fault
 		}
-		in.Graph, short = &made.Graph, fault
+		in.Graph = &made.Graph
+		short = fault
 	}
+
 	solver := *p
 	solver.Checkpoint = nil // which is for what takes longer
 	t, fault := solver.Prepare(ctx, in, *open, g)
@@ -58,6 +66,7 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 	if in.Graph != nil && t.Data.Graph != nil {
 		in.Graph = t.Data.Graph // joined with the points
 	}
+	// With few labels a single deal into folds decides by chance.
 	s := selection.Settings{Repeats: 1}
 	if len(in.Targets.Labeled) < steadyLabels {
 		s.Repeats = 4
@@ -66,10 +75,14 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 	if !models.Usable(fault) {
 		return nil, fault
 	}
+
+	// Only open parameters change; values that were given stay.
 	best := r.Best()
 	in.Values = in.Values.With(only(best.Setting.Values, open))
-	in.Chosen = &models.Chosen{Values: only(in.Values, open), Settings: len(r.Scores), Folds: r.Folds, Repeats: r.Repeats,
-		Criterion: r.Criterion.String(), Score: models.Finite(float64(best.Mean)), StdErr: models.Finite(float64(best.StdErr)), Ends: ends(l, in.Values, open)}
+	in.Chosen = &models.Chosen{Values: only(in.Values, open), Settings: len(r.Scores), Folds: r.Folds,
+		Repeats:   r.Repeats,
+		Criterion: r.Criterion.String(), Score: models.Finite(float64(best.Mean)),
+		StdErr: models.Finite(float64(best.StdErr)), Ends: ends(l, in.Values, open)}
 	p.Observed().Note(info.Name + ": " + in.Chosen.String())
 	return short, nil
 }
@@ -90,7 +103,8 @@ func only(v models.Values, g *selection.Grid) models.Values {
 func ends(l models.Learner, v models.Values, g *selection.Grid) []string {
 	var out []string
 	for _, p := range l.Params() {
-		if values, ok := g.Axes[p.Name]; ok && len(values) > 1 && slices.Contains([]string{values[0], values[len(values)-1]}, v[p.Name]) {
+		if values, ok := g.Axes[p.Name]; ok && len(values) > 1 &&
+			slices.Contains([]string{values[0], values[len(values)-1]}, v[p.Name]) {
 			out = append(out, p.Name)
 		}
 	}

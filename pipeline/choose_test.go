@@ -23,18 +23,18 @@ func TestFitChooses(t *testing.T) {
 	l := all.Learner("laprls")
 	seen := &recorder{}
 	in := &models.Input{Points: x, Targets: targets, Values: models.Values{"gamma-i": "0.01"}}
-	m, err := (&pipeline.Pipeline{Seed: 4, Observer: seen}).Fit(t.Context(), l, in, heat(0))
+	m, complete, err := (&pipeline.Pipeline{Seed: 4, Observer: seen}).FitComplete(t.Context(), l, in, heat(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen.want(t, "laprls", "announce neighbours", "begin graph", "end", "note", "announce tune", "begin tune", "end", "note", "announce fit", "begin fit", "end")
-	found, err := selection.Search(t.Context(), &selection.Data{Targets: targets, Points: x, Graph: in.Graph},
+	found, err := selection.Search(t.Context(), &selection.Data{Targets: targets, Points: x, Graph: complete.Graph},
 		selection.Open(l, models.Values{"gamma-i": "0.01"}), &selection.Settings{Seed: 4, Repeats: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	best := found.Best()
-	c := in.Chosen
+	c := complete.Chosen
 	if c == nil || c.Values["gamma-a"] != best.Setting.Values["gamma-a"] || len(c.Values) != 1 || c.Settings != 4 || *c.Score != float64(best.Mean) {
 		t.Errorf("chosen %+v, want %v", c, best.Setting)
 	}
@@ -62,9 +62,11 @@ func TestFitByRule(t *testing.T) {
 			targets.Classes, targets.Y = nil, mat.DenseCopyOf(targets.Y.Slice(0, c.labels, 0, 1))
 		}
 		in := &models.Input{Points: x, Targets: targets}
-		if _, err := (&pipeline.Pipeline{}).Fit(t.Context(), l, in, c.g); err != nil {
+		_, complete, err := (&pipeline.Pipeline{}).FitComplete(t.Context(), l, in, c.g)
+		if err != nil {
 			t.Fatalf("%s: %v", c.learner, err)
 		}
+		in = complete
 		if in.Chosen == nil || in.Chosen.Settings != 0 || !strings.Contains(in.Chosen.Why, c.why) {
 			t.Errorf("%s: %+v", c.learner, in.Chosen)
 		}

@@ -1,12 +1,12 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -14,12 +14,13 @@ import (
 func weighClasses(in *models.Input, weights []float64) error {
 	y := in.Targets.ClassLabels()
 	if y == nil || len(in.Targets.Labeled) != in.Len() {
-		return errors.New("pipeline: class weights need a class for every point; leave --class-weights out")
+		return fmt.Errorf("pipeline: class weights need a class for every point; leave %s out", param.Name("class-weights"))
 	}
 	w, err := ClassGraph(in.Graph.W, y, weights)
 	if err != nil {
 		return err
 	}
+	// The graph of the caller stays as it is.
 	g := *in.Graph
 	g.W, g.Components, g.Degrees = w, w.Components(), w.Degrees()
 	g.Lists = nil // not all of them are edges
@@ -41,11 +42,15 @@ func ClassGraph(w *sparse.CSR, y *data.Labels, weights []float64) (*sparse.CSR, 
 	if len(weights) != len(y.Classes) {
 		return nil, fmt.Errorf("pipeline: %d weights for %d classes", len(weights), len(y.Classes))
 	}
+
 	for c, v := range weights {
 		if !(v >= 0) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("pipeline: the weight of class %s is %v; it must be finite and not negative", y.Name(int32(c)), v)
+			return nil, fmt.Errorf("pipeline: the weight of class %s is %v; it must be finite and "+
+				"not negative", y.Name(int32(c)), v)
 		}
 	}
+
+	// Rows stay in order, so no sort is needed.
 	out := &sparse.CSR{Rows: w.Rows, Cols: w.Cols, Ptr: make([]int64, w.Rows+1), Val: []float64{}}
 	for i := range w.Rows {
 		col, val := w.Row(i)
@@ -58,9 +63,11 @@ func ClassGraph(w *sparse.CSR, y *data.Labels, weights []float64) (*sparse.CSR, 
 			if val != nil {
 				v *= val[p]
 			}
-			out.Col, out.Val = append(out.Col, j), append(out.Val, v)
+			out.Col = append(out.Col, j)
+			out.Val = append(out.Val, v)
 		}
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
+
 	return out, nil
 }

@@ -15,10 +15,12 @@ import (
 
 // CompareValues measures predicted values, n×m, where the true ones are not NaN. left is the
 // number of those that are. The paths name the blocks in errors.
-func CompareValues(truth, predicted *mat.Dense, truthPath, predictedPath string) (r *metrics.ValueReport, left int, err error) {
+func CompareValues(truth, predicted *mat.Dense, truthPath, predictedPath string) (r *metrics.ValueReport,
+	left int, err error) {
 	n, c := truth.Dims()
 	if m, d := predicted.Dims(); n != m || c != d {
-		return nil, 0, fmt.Errorf("%s is %d×%d, %s is %d×%d; they must be values of the same points", truthPath, n, c, predictedPath, m, d)
+		return nil, 0, fmt.Errorf("%s is %d×%d, %s is %d×%d; they must be values of the same points",
+			truthPath, n, c, predictedPath, m, d)
 	}
 	var want, got []float64
 	for i := range n {
@@ -28,12 +30,16 @@ func CompareValues(truth, predicted *mat.Dense, truthPath, predictedPath string)
 				left++
 				continue
 			}
+			// A prediction that is missing where the truth is known would flatter the error.
 			if math.IsNaN(p) {
-				return nil, 0, fmt.Errorf("%s: row %d, column %d is NaN, but the true value is known; predict all points, or put NaN into %s", predictedPath, i, j, truthPath)
+				return nil, 0, fmt.Errorf("%s: row %d, column %d is NaN, but the true value is "+
+					"known; predict all points, or put NaN into %s", predictedPath, i, j, truthPath)
 			}
-			want, got = append(want, v), append(got, p)
+			want = append(want, v)
+			got = append(got, p)
 		}
 	}
+
 	if len(want) == 0 {
 		return nil, 0, fmt.Errorf("%s: all values are NaN; at least one is needed to measure on", truthPath)
 	}
@@ -46,17 +52,20 @@ func CompareValues(truth, predicted *mat.Dense, truthPath, predictedPath string)
 func KnownScores(all *mat.Dense, rows []int, n int, path, truthPath string) (*mat.Dense, error) {
 	have, c := all.Dims()
 	if have != n {
-		return nil, fmt.Errorf("%s has %d rows for %d points in %s; it must have one a point", path, have, n, truthPath)
+		return nil, fmt.Errorf("%s has %d rows for %d points in %s; it must have one a point", path, have, n,
+			truthPath)
 	}
 	out := mat.NewDense(len(rows), c, nil)
 	for p, i := range rows {
 		for j, v := range all.RawRowView(i) {
 			if math.IsNaN(v) {
-				return nil, fmt.Errorf("%s: row %d, column %d is NaN, but the point has a true label; score all points, or mark it as unlabeled in %s", path, i, j, truthPath)
+				return nil, fmt.Errorf("%s: row %d, column %d is NaN, but the point has a true "+
+					"label; score all points, or mark it as unlabeled in %s", path, i, j, truthPath)
 			}
 		}
 		out.SetRow(p, all.RawRowView(i))
 	}
+
 	return out, nil
 }
 
@@ -69,7 +78,8 @@ func ClassesByName(texts, names []string, what string) ([]int64, error) {
 		switch {
 		case names != nil:
 			if v = int64(slices.Index(names, text)); v < 0 {
-				return nil, fmt.Errorf("%q is no %s; there are %s", text, what, strings.Join(names[:min(20, len(names))], ", "))
+				return nil, fmt.Errorf("%q is no %s; there are %s", text, what,
+					strings.Join(names[:min(20, len(names))], ", "))
 			}
 		case err != nil:
 			return nil, fmt.Errorf("%q is no integer, as the name of a %s is here", text, what)
@@ -79,6 +89,7 @@ func ClassesByName(texts, names []string, what string) ([]int64, error) {
 		}
 		out = append(out, v)
 	}
+
 	return out, nil
 }
 

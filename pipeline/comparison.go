@@ -24,10 +24,12 @@ type Comparing struct {
 // neighbours of in.Points, as many as the largest graph of any of them needs, unless
 // in.Graph is given. in.Targets are all that are known. With knn.ErrRecall comes what was
 // reached.
-func (p *Pipeline) PrepareComparison(ctx context.Context, in *models.Input, contenders []selection.Contender, g *GraphSettings) (*Comparing, error) {
+func (p *Pipeline) PrepareComparison(ctx context.Context, in *models.Input, contenders []selection.Contender,
+	g *GraphSettings) (*Comparing, error) {
 	c := &Comparing{Data: selectionData(in), Contenders: slices.Clone(contenders), pipeline: p}
 	s := *g.filled()
-	own, needed := s.Graph.K, false
+	own := s.Graph.K
+	needed := false
 	for i := range c.Contenders {
 		grid := &c.Contenders[i].Grid
 		info := grid.Learner.Info()
@@ -41,6 +43,7 @@ func (p *Pipeline) PrepareComparison(ctx context.Context, in *models.Input, cont
 		}
 		s.Graph.K = max(s.Graph.K, slices.Max(grid.Neighbors))
 	}
+
 	if !needed {
 		return c, checkHeldBack(&s)
 	}
@@ -48,6 +51,7 @@ func (p *Pipeline) PrepareComparison(ctx context.Context, in *models.Input, cont
 	if c.graph, short = p.gather(ctx, &c.Data, &s); !models.Usable(short) {
 		return nil, short
 	}
+
 	if c.Data.Graph != nil {
 		for i := range c.Contenders {
 			c.Contenders[i].Grid.Neighbors = nil
@@ -59,15 +63,18 @@ func (p *Pipeline) PrepareComparison(ctx context.Context, in *models.Input, cont
 // Run compares the learners on splits: labeled holds for each the points that have a
 // label in it. Eigenpairs are computed once. onResult, if not nil, is given what is known
 // whenever a fit is finished. See [selection.Comparison.Run].
-func (c *Comparing) Run(ctx context.Context, labeled [][]int, s selection.CompareSettings, onResult func(*selection.Compared)) (*selection.Compared, error) {
+func (c *Comparing) Run(ctx context.Context, labeled [][]int, s selection.CompareSettings,
+	onResult func(*selection.Compared)) (*selection.Compared, error) {
 	p := c.pipeline
-	s.Seed, s.Memory = p.Seed, p.Memory
+	s.Seed = p.Seed
+	s.Memory = p.Memory
 	s.OnProgress = func(r *selection.Compared, name string) {
 		p.Observed().Update(float64(r.Done), float64(r.Total), name)
 		if onResult != nil {
 			onResult(r)
 		}
 	}
+
 	if err := c.keepOutcomes(&s, labeled); err != nil {
 		return nil, err
 	}
@@ -75,6 +82,7 @@ func (c *Comparing) Run(ctx context.Context, labeled [][]int, s selection.Compar
 	if err != nil {
 		return nil, err
 	}
+
 	for i, x := range c.Contenders {
 		cost, err := compared.Cost(i)
 		if err == nil {
@@ -84,15 +92,18 @@ func (c *Comparing) Run(ctx context.Context, labeled [][]int, s selection.Compar
 			return nil, fmt.Errorf("%s: %w", x.Name, err)
 		}
 	}
+
 	// The checkpoint has room for eigenpairs of one Laplacian.
 	solver := *p
 	solver.Checkpoint = nil
-	err = compared.Prepare(ctx, func(ctx context.Context, g *models.Graph, kind sparse.Kind, k int, tolerance float64) (*lanczos.Result, error) {
+	err = compared.Prepare(ctx, func(ctx context.Context, g *models.Graph, kind sparse.Kind, k int,
+		tolerance float64) (*lanczos.Result, error) {
 		return solver.Eigenpairs(ctx, g, &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}, nil)
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	p.Observed().Begin("compare")
 	r, err := compared.Run(ctx)
 	if r != nil && ctx.Err() == nil {
@@ -115,6 +126,7 @@ func (c *Comparing) keepOutcomes(s *selection.CompareSettings, labeled [][]int) 
 		Seed           uint64
 		Criterion      string
 	}{nil, labeled, s.Folds, s.Repeats, s.Seed, s.Criterion.String()}
+
 	for i := range c.Contenders {
 		key.Models = append(key.Models, named{c.Contenders[i].Name, keyOf(&c.Contenders[i].Grid)})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Unsure is the answer for a point whose class is less probable than asked for. Where
@@ -34,6 +35,7 @@ func ConfidenceOf(p *models.Prediction) *Confidence {
 	c := &Confidence{P: make([]float64, n), Second: make([]int32, n), Margin: make([]float64, n)}
 	for i, class := range p.Classes {
 		row := p.Probabilities.RawRowView(i)
+		// The most probable class beside the answer, which need not be the most probable itself.
 		second := int32(-1)
 		for j, v := range row {
 			if int32(j) != class && (second < 0 || v > row[second]) {
@@ -42,6 +44,7 @@ func ConfidenceOf(p *models.Prediction) *Confidence {
 		}
 		c.P[i], c.Second[i], c.Margin[i] = row[class], second, row[class]-row[second]
 	}
+
 	return c
 }
 
@@ -86,6 +89,7 @@ func AnswersTo(path string, m models.Model, p *models.Prediction, least, level f
 	case p.Probabilities == nil:
 		return PredictionAnswers(m, p), nil
 	}
+
 	whole := !table.IsTable(path)
 	a, err := SureAnswers(m, p, least, whole)
 	if whole {
@@ -99,13 +103,15 @@ func AnswersTo(path string, m models.Model, p *models.Prediction, least, level f
 // integers, the label is [UnsureClass] if whole is set, as for an array, and else text.
 func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool) (Answers, error) {
 	a := PredictionAnswers(m, p)
-	o, c := m.Output(), ConfidenceOf(p)
+	o := m.Output()
+	c := ConfidenceOf(p)
 	label := &a.Columns[0]
 	values, integers := label.Values.([]int64)
 	switch {
 	case least == 0:
 	case integers && whole && slices.Contains(o.Classes, UnsureClass):
-		return a, fmt.Errorf("%d is a class of the model, and in an array of integers the answer for unsure points; write a .csv, .jsonl or .parquet file, or leave --reject out", UnsureClass)
+		return a, fmt.Errorf("%d is a class of the model, and in an array of integers the answer for "+
+			"unsure points; write a .csv, .jsonl or .parquet file, or leave %s out", UnsureClass, param.Name("reject"))
 	case integers && whole:
 		label.Values = reject(c.P, least, values, UnsureClass)
 	case integers:
@@ -115,15 +121,17 @@ func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool
 		}
 		label.Values = reject(c.P, least, text, Unsure)
 	case slices.Contains(o.Names, Unsure):
-		return a, fmt.Errorf("a class is called %q, which is the answer for unsure points; leave --reject out", Unsure)
+		return a, fmt.Errorf("a class is called %q, which is the answer for unsure points; leave %s out", Unsure, param.Name("reject"))
 	default:
 		label.Values = reject(c.P, least, choose(p.Classes, o.Names), Unsure)
 	}
+
 	second := Column{Name: "second", Values: choose(c.Second, o.Classes)}
 	if o.Names != nil {
 		second.Values = choose(c.Second, o.Names)
 	}
-	a.Columns = append(a.Columns, Column{Name: "p", Values: c.P}, second, Column{Name: "margin", Values: c.Margin})
+	a.Columns = append(a.Columns, Column{Name: "p", Values: c.P}, second,
+		Column{Name: "margin", Values: c.Margin})
 	return a, nil
 }
 
@@ -171,12 +179,15 @@ func Interval(m models.Model, p *models.Prediction, level float64) (low, high *m
 		return nil, nil, err
 	}
 	n, m0 := p.Scores.Dims()
-	low, high = mat.NewDense(n, m0, nil), mat.NewDense(n, m0, nil)
+	low = mat.NewDense(n, m0, nil)
+
+	high = mat.NewDense(n, m0, nil)
 	for i := range n {
 		for j, v := range p.Scores.RawRowView(i) {
 			low.Set(i, j, v-half[j])
 			high.Set(i, j, v+half[j])
 		}
 	}
+
 	return low, high, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -30,7 +31,8 @@ func (made Hashes) Agree(key, hash, file, other string) error {
 	if made[key] == "" || hash == "" || made[key] == hash {
 		return nil
 	}
-	return fmt.Errorf("%s was not made from the %s in %s: its manifest says %s %.12s…, the file holds %.12s…; make it again", file, key, other, key, made[key], hash)
+	return fmt.Errorf("%s was not made from the %s in %s: its manifest says %s %.12s…, the file "+
+		"holds %.12s…; make it again", file, key, other, key, made[key], hash)
 }
 
 // GraphFile is a graph that was read.
@@ -71,6 +73,8 @@ func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) 
 	if err != nil {
 		return nil, err
 	}
+
+	// The manifest of this program says how the graph was made; other programs say nothing.
 	if text != nil {
 		m, err := archive.Parse(text, archive.Graph, path)
 		if err != nil {
@@ -80,12 +84,15 @@ func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) 
 		if err := archive.Unmarshal(m.Settings, &made); err != nil {
 			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
-		g.Settings, g.kept, g.arrays = made.GraphSettings, made.Neighborhood, made.Arrays
+		g.Settings = made.GraphSettings
+		g.kept = made.Neighborhood
+		g.arrays = made.Arrays
 		g.Made = m.Hashes
 		if g.Made == nil {
 			g.Made = Hashes{}
 		}
 	}
+
 	g.describe()
 	return g, nil
 }
@@ -108,9 +115,13 @@ func (g *GraphFile) ReadKept(memory int64) error {
 	if err != nil {
 		return err
 	}
-	if h.Lists != nil && h.Lists.K != g.Settings.Graph.K || h.Index != nil && h.Index.Method != g.Settings.Method || h.PCA == nil != (g.Settings.PCA == 0) {
-		return fmt.Errorf("%s: what it holds of its neighbours is not what its settings say; make the graph again", g.path)
+	if h.Lists != nil && h.Lists.K != g.Settings.Graph.K ||
+		h.Index != nil && h.Index.Method != g.Settings.Method || h.PCA == nil != (g.Settings.PCA == 0) {
+		return fmt.Errorf("%s: what it holds of its neighbours is not what its settings say; make "+
+			"the graph again", g.path)
 	}
+
+	// The file holds neither degrees nor points, which follow from the graph.
 	h.Degrees = g.Degrees
 	g.Neighborhood = h
 	g.describe()
@@ -134,15 +145,19 @@ func SaveGraph(path string, g *Graph, hashes Hashes, files ...archive.Files) err
 	if IsFolderName(path) {
 		h = models.Neighborhood{}
 	}
-	h.Points, h.Degrees = nil, nil
+	h.Points = nil
+	h.Degrees = nil
 	kept, arrays, err := h.Encode()
 	if err != nil {
 		return err
 	}
+
+	// Then there is nothing that new points could use.
 	if h.Lists == nil && h.Index == nil && h.PCA == nil { // of an experiment
 		kept = nil
 	}
-	m, err := archive.New(archive.Graph, graphManifest{g.Settings, kept, models.DescribeArrays(arrays)}, hashes, files...)
+	m, err := archive.New(archive.Graph, graphManifest{g.Settings, kept, models.DescribeArrays(arrays)},
+		hashes, files...)
 	if err != nil {
 		return err
 	}
@@ -184,14 +199,18 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 	n, _ := f.Result.Vectors.Dims()
 	e := &EigsFile{Pairs: f.Result}
 	if f.Manifest != nil {
-		e.Made, e.Settings = f.Manifest.Hashes, &EigsSettings{}
+		e.Made = f.Manifest.Hashes
+		e.Settings = &EigsSettings{}
 		if err := archive.Unmarshal(f.Manifest.Settings, e.Settings); err != nil {
 			return nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
 		if e.Settings.Largest {
-			return nil, fmt.Errorf("%s holds the largest eigenpairs, a fit needs the smallest; make it again without --largest", path)
+			return nil, fmt.Errorf("%s holds the largest eigenpairs, a fit needs the smallest; make "+
+				"it again without %s", path, param.Name("largest"))
 		}
 	}
+
+	// Eigenpairs of another graph would give answers without any error.
 	switch {
 	case g != nil && n != g.W.Rows:
 		return nil, fmt.Errorf("%s: eigenvectors of %d points, but the graph has %d", path, n, g.W.Rows)
@@ -201,10 +220,13 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 		}
 		e.Graph = *g
 	case f.Components == nil || f.Degrees == nil:
-		return nil, fmt.Errorf("%s: holds no components and degrees, so the graph is needed too; give it with --graph", path)
+		return nil, fmt.Errorf("%s: holds no components and degrees, so the graph is needed too; "+
+			"give it with %s", path, param.Name("graph"))
 	default:
 		e.Graph.Components, e.Graph.Degrees = f.Components, f.Degrees
 	}
+
+	// The manifest of the pairs also says how the graph was made.
 	if e.Settings != nil {
 		e.Graph.Settings = e.Settings.Graph
 	}
@@ -213,7 +235,8 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 }
 
 // SaveEigs writes eigenpairs of a graph with their settings.
-func SaveEigs(path string, r *lanczos.Result, g *models.Graph, s *EigsSettings, hashes Hashes, files ...archive.Files) error {
+func SaveEigs(path string, r *lanczos.Result, g *models.Graph, s *EigsSettings, hashes Hashes,
+	files ...archive.Files) error {
 	m, err := archive.New(archive.Eigs, s, hashes, files...)
 	if err != nil {
 		return err

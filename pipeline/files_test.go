@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -165,7 +166,7 @@ func TestEigsFile(t *testing.T) {
 	if err := pipeline.SaveEigs(path, r, &g.Graph, s, hashes); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pipeline.OpenEigs(path, 0, nil, ""); err == nil || !strings.Contains(err.Error(), "without --largest") {
+	if _, err := pipeline.OpenEigs(path, 0, nil, ""); err == nil || !strings.Contains(param.Plain(err.Error()), "without largest") {
 		t.Errorf("the largest pairs: %v", err)
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
@@ -46,22 +48,38 @@ type GraphSettings struct {
 
 // GraphParams are the parameters of [GraphSettings].
 var GraphParams = models.Table[GraphSettings]{
-	graphParam("pca", "project the points on this many principal components first", "0", models.AtLeast(0), func(s *GraphSettings) any { return &s.PCA }),
-	graphParam("distance", "distance between points", "euclidean", nil, func(s *GraphSettings) any { return &s.Metric }, models.Names(knn.Jaccard+1)...),
-	{Param: models.Param{Name: "neighbors", Doc: "nearest neighbours of every point", Default: "8", Range: models.AtLeast(1), Axis: true, Smaller: true},
+	graphParam("pca", "project the points on this many principal components first", "0", models.AtLeast(0),
+		func(s *GraphSettings) any { return &s.PCA }),
+	graphParam("distance", "distance between points", "euclidean", nil,
+		func(s *GraphSettings) any { return &s.Metric }, enum.All[knn.Metric]()...),
+	{Param: models.Param{Name: "neighbors", Doc: "nearest neighbours of every point", Default: "8",
+		Range: models.AtLeast(1), Axis: true, Smaller: true},
 		At: func(s *GraphSettings) any { return &s.Graph.K }},
-	graphParam("radius", "join all points at most this far apart, in place of nearest neighbours", "", models.Positive(), func(s *GraphSettings) any { return &s.Graph.Radius }),
-	graphParam("symmetry", "join neighbours if one names the other, or only if each does", "either", nil, func(s *GraphSettings) any { return &s.Graph.Symmetry }, models.Names(sparse.Both+1)...),
-	graphParam("weights", "weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one more than --neighbors, jaccard those of PhenoGraph", "one", nil, func(s *GraphSettings) any { return &s.Graph.Weights }, models.Names(knn.Shared+1)...),
-	graphParam("method", "search for neighbours: auto chooses, all but nn-descent are exact", "auto", nil, func(s *GraphSettings) any { return &s.Method }, models.Names(knn.NNDescent+1)...),
-	graphParam("patience", "seconds that an exact search may take before --method auto prefers nn-descent", "60", models.Positive(), func(s *GraphSettings) any { return &s.Patience }),
-	graphParam("recall", "raise the effort of nn-descent until its estimated recall reaches this share; where auto chooses it, 0.95", "", models.Within(0, 1), func(s *GraphSettings) any { return &s.Recall }),
-	graphParam("t", "t of the heat weights exp(-d²/4t)", "from the distances", models.Positive(), func(s *GraphSettings) any { return &s.Graph.T }),
-	graphParam("class-weights", "keep only edges within a class, times the weight of the class; all points must be labeled (2006, section 6.2)", "", models.NotNegative(), func(s *GraphSettings) any { return &s.ClassWeights }),
+	graphParam("radius", "join all points at most this far apart, in place of nearest neighbours", "",
+		models.Positive(), func(s *GraphSettings) any { return &s.Graph.Radius }),
+	graphParam("symmetry", "join neighbours if one names the other, or only if each does", "either", nil,
+		func(s *GraphSettings) any { return &s.Graph.Symmetry }, enum.All[sparse.Symmetry]()...),
+	graphParam("weights", "weights of the edges; umap and gauss are those of umap-learn and scanpy "+
+		"with n_neighbors one larger than here, jaccard those of PhenoGraph", "one", nil,
+		func(s *GraphSettings) any { return &s.Graph.Weights }, enum.All[knn.Weighting]()...),
+	graphParam("method", "search for neighbours: auto chooses, all but nn-descent are exact", "auto", nil,
+		func(s *GraphSettings) any { return &s.Method }, enum.All[knn.Method]()...),
+	graphParam("patience", "seconds that an exact search may take before the method auto prefers nn-descent",
+		"60", models.Positive(), func(s *GraphSettings) any { return &s.Patience }),
+	graphParam("recall", "raise the effort of nn-descent until its estimated recall reaches this "+
+		"share; where auto chooses it, 0.95", "", models.Within(0, 1),
+		func(s *GraphSettings) any { return &s.Recall }),
+	graphParam("t", "t of the heat weights exp(-d²/4t)", "from the distances", models.Positive(),
+		func(s *GraphSettings) any { return &s.Graph.T }),
+	graphParam("class-weights", "keep only edges within a class, times the weight of the class; all "+
+		"points must be labeled (2006, section 6.2)", "", models.NotNegative(),
+		func(s *GraphSettings) any { return &s.ClassWeights }),
 }
 
-func graphParam(name, doc, value string, r *models.Range, at func(*GraphSettings) any, choices ...string) models.Field[GraphSettings] {
-	return models.Field[GraphSettings]{Param: models.Param{Name: name, Doc: doc, Default: value, Range: r, Choices: choices}, At: at}
+func graphParam(name, doc, value string, r *models.Range, at func(*GraphSettings) any,
+	choices ...string) models.Field[GraphSettings] {
+	return models.Field[GraphSettings]{Param: models.Param{Name: name, Doc: doc, Default: value, Range: r,
+		Choices: choices}, At: at}
 }
 
 // filled returns a copy with the default number of neighbours; nil is all defaults.
@@ -87,13 +105,17 @@ type Graph struct {
 
 // Project applies the principal components that s asks for to x; without any it
 // returns x and nil.
-func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings) (data.Points, *pca.Projection, error) {
+func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings) (data.Points,
+	*pca.Projection, error) {
 	if s == nil || s.PCA == 0 {
 		return x, nil, nil
 	}
 	n, d := x.Dims()
+	// The covariance and its eigenvectors take 3d² numbers, the projected points 4 bytes a
+	// component.
 	bytes := 8*int64(d)*(3*int64(d)+int64(min(n, 4096))) + 4*int64(n)*int64(max(s.PCA, 0))
-	if err := p.Observed().Announce("pca", stage.Cost{Bytes: bytes, Remedy: "leave --pca out or give points of fewer columns"}); err != nil {
+	if err := p.Observed().Announce("pca", stage.Cost{Bytes: bytes,
+		Remedy: fmt.Sprintf("leave %s out or give points of fewer columns", param.Name("pca"))}); err != nil {
 		return nil, nil, err
 	}
 	p.Observed().Begin("pca")
@@ -101,10 +123,12 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	z, err := c.Apply(x)
 	if err != nil {
 		return nil, nil, err
 	}
+	// The share of the variance tells whether enough components were asked for.
 	var kept float64
 	for _, v := range c.Variance {
 		kept += v
@@ -127,6 +151,9 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 	if err != nil {
 		return nil, err
 	}
+
+	// Edges within a radius come from a pass of their own; neighbours are searched for once and
+	// cut.
 	var short error
 	var kept string
 	if g.Settings.Graph.Radius > 0 {
@@ -141,11 +168,14 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 		if nb, short = p.self(ctx, ix, g, key); nb == nil {
 			return nil, short
 		}
-		kept, ix = g.keep(ix), nil // what it holds beside is memory for the graph
+		kept = g.keep(ix)
+		ix = nil // what it holds beside is memory for the graph
 		if err := g.Cut(nb, g.Settings.Graph.K); err != nil {
 			return nil, err
 		}
 	}
+
+	// A graph that missed its recall is usable but not kept: another run may reach it.
 	p.Observed().End(g.Describe() + kept)
 	if short == nil {
 		err = p.saveGraph(g, key)
@@ -156,7 +186,8 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 // Neighbors projects x and finds the nearest neighbours of all points, from which
 // graphs of fewer can be cut; the graph that it returns has no edges yet. With
 // knn.ErrRecall come the neighbours that were reached.
-func (p *Pipeline) Neighbors(ctx context.Context, x data.Points, s *GraphSettings) (*Graph, *knn.Neighbors, error) {
+func (p *Pipeline) Neighbors(ctx context.Context, x data.Points, s *GraphSettings) (*Graph,
+	*knn.Neighbors, error) {
 	g, key, err := p.prepare(ctx, x, s, 0)
 	if err != nil {
 		return nil, nil, err
@@ -168,6 +199,7 @@ func (p *Pipeline) Neighbors(ctx context.Context, x data.Points, s *GraphSetting
 	if err != nil {
 		return nil, nil, err
 	}
+
 	nb, short := p.self(ctx, ix, g, key)
 	if nb == nil {
 		return nil, nil, short
@@ -196,16 +228,19 @@ func (g *Graph) Cut(nb *knn.Neighbors, k int) error {
 // set gives g its edges.
 func (g *Graph) set(w *sparse.CSR, edges knn.GraphSettings) {
 	g.W, g.Components, g.Degrees = w, w.Components(), w.Degrees()
-	g.Edges, g.Settings.Graph = edges, edges
+	g.Edges = edges
+	g.Settings.Graph = edges
 }
 
 // prepare projects x and chooses the method of the search, of so many queries if the
 // number is positive, else of all points. The key is that of the
 // checkpoint, if there is one.
-func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSettings, queries int) (*Graph, checkpoint.Key, error) {
+func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSettings,
+	queries int) (*Graph, checkpoint.Key, error) {
 	s := *given.filled()
 	if n, _ := x.Dims(); s.Graph.K >= n {
-		return nil, nil, fmt.Errorf("--neighbors is %d and there are %d points; a point has at most %d neighbours", s.Graph.K, n, n-1)
+		return nil, nil, fmt.Errorf("%s is %d and there are %d points; a point has at most "+
+			"%d neighbours", param.Name("neighbors"), s.Graph.K, n, n-1)
 	}
 	if err := s.Metric.CheckEdges(&s.Graph); err != nil {
 		return nil, nil, err
@@ -214,7 +249,10 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 	if err != nil {
 		return nil, nil, err
 	}
-	e := p.estimator(ctx, choice.Work{X: z, Metric: s.Metric, K: s.Graph.K, Queries: queries}, s.Graph.Radius > 0)
+
+	// The method is chosen on the projected points, which are the points that are searched.
+	e := p.estimator(ctx, choice.Work{X: z, Metric: s.Metric, K: s.Graph.K, Queries: queries},
+		s.Graph.Radius > 0)
 	if err := p.chooseMethod(e, x, &s); err != nil {
 		return nil, nil, err
 	}
@@ -225,7 +263,9 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 	if g.seconds, err = e.seconds(s.Method); err != nil {
 		return nil, nil, err
 	}
-	g.Neighborhood = models.Neighborhood{Points: z, PCA: projection, Metric: s.Metric, Method: s.Method, Edges: s.Graph, Seed: p.Seed}
+
+	g.Neighborhood = models.Neighborhood{Points: z, PCA: projection, Metric: s.Metric, Method: s.Method,
+		Edges: s.Graph, Seed: p.Seed}
 	if p.Checkpoint == nil {
 		return g, nil, nil
 	}
@@ -235,18 +275,22 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 
 // search prepares the search for neighbours; its stage, called name, has begun.
 func (p *Pipeline) search(g *Graph, key checkpoint.Key, name string) (knn.Index, error) {
-	z, s := g.Points, &g.Settings
+	z := g.Points
+	s := &g.Settings
 	n, _ := z.Dims()
 	bytes := max(knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), graphBytes(n, s.Graph.K, s.Graph.Weights))
-	c := stage.Cost{Bytes: bytes, Remedy: "project the points on fewer dimensions with --pca"}
+	c := stage.Cost{Bytes: bytes, Remedy: fmt.Sprintf("project the points on fewer dimensions with %s", param.Name("pca"))}
 	if g.seconds > shortSearch {
 		c.Operations = g.seconds * machine.OperationRate()
 	}
 	if err := p.Observed().Announce("neighbours", c); err != nil {
 		return nil, err
 	}
+
 	p.Observed().Begin(name)
-	settings := knn.Settings{Metric: s.Metric, Note: p.Observed().Note, OnProgress: func(done, total int) { p.Observed().Update(float64(done), float64(total), "") }}
+	settings := knn.Settings{Metric: s.Metric, Note: p.Observed().Note,
+		OnProgress: func(done, total int) { p.Observed().Update(float64(done), float64(total), "") }}
+	// 48 bytes a pair: index, distance and what a graph of the radius takes while it is made.
 	if p.Memory > 0 {
 		settings.MaxPairs = max(1, p.Memory/48)
 	}
@@ -279,6 +323,7 @@ func (g *Graph) keep(ix knn.Index) string {
 	if !ok {
 		return ""
 	}
+	// Only an approximate search has a recall to tell.
 	recall := d.Stats().Recall
 	g.Settings.Found = &recall
 	return fmt.Sprintf(", recall %s", recall)

@@ -8,12 +8,14 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
 
 // Join returns a copy of g, a graph of the points x, that has them, projected as g was
 // made on them: new points can be joined with it.
-func (p *Pipeline) Join(ctx context.Context, g *models.Graph, x data.Points, s *GraphSettings) (*models.Graph, error) {
+func (p *Pipeline) Join(ctx context.Context, g *models.Graph, x data.Points,
+	s *GraphSettings) (*models.Graph, error) {
 	out := *g
 	var err error
 	if g.PCA == nil {
@@ -21,6 +23,7 @@ func (p *Pipeline) Join(ctx context.Context, g *models.Graph, x data.Points, s *
 	} else {
 		out.Points, err = g.PCA.Apply(x)
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -35,12 +38,15 @@ func (p *Pipeline) Join(ctx context.Context, g *models.Graph, x data.Points, s *
 func (p *Pipeline) Append(ctx context.Context, g *Graph, x data.Points) (*Graph, error) {
 	switch {
 	case g.Settings.Graph.Radius > 0:
-		return nil, fmt.Errorf("the graph joins points within %v and has no lists of neighbours to append to; make it anew from all points", g.Settings.Graph.Radius)
+		return nil, fmt.Errorf("the graph joins points within %v and has no lists of neighbours to "+
+			"append to; make it anew from all points", g.Settings.Graph.Radius)
 	case g.Lists == nil:
-		return nil, errors.New("the lists of neighbours of its points are not kept, so that no points can be appended; make the graph anew with this version of bigfit and without --parts")
+		return nil, fmt.Errorf("the lists of neighbours of its points are not kept, so that no "+
+			"points can be appended; make the graph anew with this version of bigfit and without %s", param.Name("parts"))
 	case g.Points == nil:
 		return nil, errors.New("the graph is without its points, so that no others can be appended")
 	}
+
 	if _, d := x.Dims(); d != g.Dim() {
 		return nil, fmt.Errorf("the new points have %d columns, those of before %d", d, g.Dim())
 	}
@@ -52,6 +58,7 @@ func (p *Pipeline) Append(ctx context.Context, g *Graph, x data.Points) (*Graph,
 			return nil, err
 		}
 	}
+
 	if out.Points, err = data.Join(g.Points, x); err != nil {
 		return nil, err
 	}
@@ -60,7 +67,8 @@ func (p *Pipeline) Append(ctx context.Context, g *Graph, x data.Points) (*Graph,
 
 // AppendTo is [Pipeline.Append] to the graph of a file, whose points are old; oldPath names
 // them in errors. The hashes are those of the result.
-func (p *Pipeline) AppendTo(ctx context.Context, f *GraphFile, old data.Points, oldPath string, x data.Points) (*Graph, Hashes, error) {
+func (p *Pipeline) AppendTo(ctx context.Context, f *GraphFile, old data.Points, oldPath string,
+	x data.Points) (*Graph, Hashes, error) {
 	if n, _ := old.Dims(); n != f.W.Rows {
 		return nil, nil, fmt.Errorf("%s has %d points but the graph %s has %d", oldPath, n, f.path, f.W.Rows)
 	}
@@ -75,6 +83,7 @@ func (p *Pipeline) AppendTo(ctx context.Context, f *GraphFile, old data.Points, 
 	if err != nil {
 		return nil, nil, err
 	}
+
 	joined, err := p.Join(ctx, &f.Graph.Graph, old, &f.Settings)
 	if err != nil {
 		return nil, nil, err
@@ -89,16 +98,20 @@ func (p *Pipeline) AppendTo(ctx context.Context, f *GraphFile, old data.Points, 
 // append gives out, which has all points, what it lacks beside them. An error that is
 // not usable leaves out without edges.
 func (p *Pipeline) append(ctx context.Context, g, out *Graph) error {
-	s, k := &out.Settings, g.Lists.K
-	old, more := g.Lists.Len(), out.Points
+	s := &out.Settings
+	k := g.Lists.K
+	old := g.Lists.Len()
+	more := out.Points
 	n, _ := more.Dims()
 	cost := stage.Cost{Bytes: knn.AppendBytes(more, old, k, s.Method, s.Metric) + 32*int64(n)*int64(k),
 		Operations: knn.AppendOperations(more, old, s.Method), Remedy: "append fewer points at a time"}
 	if err := p.Observed().Announce("neighbours", cost); err != nil {
 		return err
 	}
+
 	p.Observed().Begin("append")
-	settings := &knn.DescentSettings{Settings: knn.Settings{Metric: s.Metric, OnProgress: func(done, total int) { p.Observed().Update(float64(done), float64(total), "") }},
+	settings := &knn.DescentSettings{Settings: knn.Settings{Metric: s.Metric,
+		OnProgress: func(done, total int) { p.Observed().Update(float64(done), float64(total), "") }},
 		Recall: s.Recall, Seed: g.Seed}
 	nb, ix, short := knn.Append(ctx, more, g.Lists, s.Method, g.Index, settings)
 	if nb == nil || !models.Usable(short) {
@@ -107,9 +120,11 @@ func (p *Pipeline) append(ctx context.Context, g, out *Graph) error {
 	if err := out.Cut(nb, k); err != nil {
 		return err
 	}
+
 	p.Observed().End(fmt.Sprintf("%d points to %d, %s", n-old, old, out.Describe()) + out.keep(ix))
 	if twins := twins(nb, old); twins > 0 && s.Metric != knn.InnerProduct {
-		p.Observed().Note(fmt.Sprintf("append: %d of the %d new points are at distance 0 from points of before; if they were there already, they now count twice", twins, n-old))
+		p.Observed().Note(fmt.Sprintf("append: %d of the %d new points are at distance 0 from points "+
+			"of before; if they were there already, they now count twice", twins, n-old))
 	}
 	return short
 }
@@ -129,6 +144,7 @@ func twins(nb *knn.Neighbors, old int) int {
 			}
 		}
 	}
+
 	return count
 }
 
@@ -139,16 +155,38 @@ func KeptGraph(m models.Model) (*Graph, *models.Kept, error) {
 	m = models.Unnamed(m)
 	u, ok := m.(models.Updater)
 	if !ok {
-		return nil, nil, fmt.Errorf("%s models do not keep the graph of their points; give them with -X, their labels with -y and, if there is one, the graph with --graph", m.Name())
+		return nil, nil, fmt.Errorf("%s models do not keep the graph of their points; give them with "+
+			"%s, their labels with %s and, if there is one, the graph with %s",
+			m.Name(), param.Name("X"), param.Name("y"), param.Name("graph"))
 	}
 	kept := u.Kept()
 	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
 	g.Neighborhood = kept.Neighborhood.Keep()
 	switch {
 	case kept.Degrees == nil:
-		return nil, kept, fmt.Errorf("a %s model keeps no graph but its labeled points; give all points with -X and their labels with -y", m.Name())
+		return nil, kept, fmt.Errorf("a %s model keeps no graph but its labeled points; give all "+
+			"points with %s and their labels with %s", m.Name(), param.Name("X"), param.Name("y"))
 	case kept.Lists == nil:
-		return nil, kept, fmt.Errorf("this %s model does not hold the lists of neighbours of its graph; give the graph with --graph, or the points with -X", m.Name())
+		return nil, kept, fmt.Errorf("this %s model does not hold the lists of neighbours of its "+
+			"graph; give the graph with %s, or the points with %s", m.Name(), param.Name("graph"), param.Name("X"))
 	}
+
 	return g, kept, g.Cut(kept.Lists, kept.Lists.K)
+}
+
+// KeptTargets returns the targets that a model was fitted to, with the names of its classes;
+// nil if the model does not keep them. The result is the caller's own.
+func KeptTargets(m models.Model) *models.Targets {
+	u, ok := models.Unnamed(m).(models.Updater)
+	if !ok || u.Kept().Targets == nil {
+		return nil
+	}
+	t := *u.Kept().Targets
+	if names := m.Output().Names; names != nil {
+		t.Names = make([]string, len(t.Classes))
+		for c, value := range t.Classes {
+			t.Names[c] = names[value]
+		}
+	}
+	return &t
 }

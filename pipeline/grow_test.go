@@ -438,4 +438,9 @@ func TestUpdateOfAuto(t *testing.T) {
 	if !slices.Equal(u.Output().Classes, []int64{10, 11, 12, 99}) || u.NewLabels != 2 {
 		t.Errorf("classes %v with %d new labels", u.Output().Classes, u.NewLabels)
 	}
+	// Few new points loosen the solvers that have a tolerance; exact kernel machines have none.
+	few := &pipeline.Growth{Points: data.Select(x, data.Range(old, old+5))}
+	if _, err := p.Update(t.Context(), l, m, few); err != nil {
+		t.Errorf("five points join two hundred: %v", err)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/multilabel"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Summary counts the labels, and those that are used if they are not all; nil of targets
@@ -46,10 +47,11 @@ func CheckTwoClasses(y *data.Labels, path string) error {
 	}
 	text := fmt.Sprintf("%s: no point is labeled; at least two classes must have a label", path)
 	if s.Classes == 1 {
-		text = fmt.Sprintf("%s: all labels used, %d, are of class %s; at least two classes must have a label", path, s.Labeled, y.Name(models.Majority(y)))
+		text = fmt.Sprintf("%s: all labels used, %d, are of class %s; at least two classes must have a label",
+			path, s.Labeled, y.Name(models.Majority(y)))
 	}
 	if y.Read != nil && !y.Read.Given() && slices.Contains(s.Unlabeled, "-1") {
-		text += ". -1 marks unlabeled points; if it is a class here, give --unlabeled none"
+		text += fmt.Sprintf(". -1 marks unlabeled points; if it is a class here, give %s none", param.Name("unlabeled"))
 	}
 	return errors.New(text)
 }
@@ -62,6 +64,7 @@ func CompareClasses(truth *data.Labels, o models.Output, path string) (*data.Lab
 	if out.Names == nil {
 		return out, nil
 	}
+
 	for _, c := range out.Index {
 		if c != data.Unlabeled && int(c) < len(o.Classes) {
 			return out, nil
@@ -93,11 +96,14 @@ func ReadMultiLabels(path string, order []int64, whose string, limit int64) (*da
 	if err != nil || order == nil || y.Values == nil {
 		return y, err
 	}
+
 	for _, v := range y.Values {
 		if !slices.Contains(order, v) {
-			return nil, fmt.Errorf("%s has the label %d, which is not among those of %s, %s; leave it out of the file", path, v, whose, ListClasses(order, nil))
+			return nil, fmt.Errorf("%s has the label %d, which is not among those of %s, %s; leave "+
+				"it out of the file", path, v, whose, ListClasses(order, nil))
 		}
 	}
+
 	n, _ := y.Y.Dims()
 	if need := 8 * int64(n) * int64(len(order)); limit > 0 && need > limit {
 		return nil, &npy.LimitError{What: path, Need: need, Limit: limit}
@@ -120,6 +126,7 @@ func HoldsMultiLabels(path string, limit int64) bool {
 	if y.Values == nil {
 		return m > 1
 	}
+
 	for i := range n {
 		if count := mat.Sum(y.Y.RowView(i)); !math.IsNaN(count) && count != 1 {
 			return true
@@ -130,5 +137,6 @@ func HoldsMultiLabels(path string, limit int64) bool {
 
 // HoldsFractions tells whether values are not all integers.
 func HoldsFractions(v *mat.Dense) bool {
-	return slices.ContainsFunc(v.RawMatrix().Data, func(x float64) bool { return x != math.Trunc(x) && !math.IsNaN(x) })
+	return slices.ContainsFunc(v.RawMatrix().Data,
+		func(x float64) bool { return x != math.Trunc(x) && !math.IsNaN(x) })
 }

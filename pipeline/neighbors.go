@@ -31,7 +31,8 @@ type NeighborSettings struct {
 
 // QueryNeighbors projects x and finds the s.Graph.K nearest of its points for every
 // point of q, projected alike. With knn.ErrRecall come the neighbours that were reached.
-func (p *Pipeline) QueryNeighbors(ctx context.Context, x, q data.Points, s *GraphSettings) (*Graph, *knn.Neighbors, error) {
+func (p *Pipeline) QueryNeighbors(ctx context.Context, x, q data.Points, s *GraphSettings) (*Graph,
+	*knn.Neighbors, error) {
 	_, d := x.Dims()
 	if _, have := q.Dims(); have != d {
 		return nil, nil, fmt.Errorf("the points to find neighbours of have %d columns and those to be found %d", have, d)
@@ -41,11 +42,13 @@ func (p *Pipeline) QueryNeighbors(ctx context.Context, x, q data.Points, s *Grap
 	if err != nil {
 		return nil, nil, err
 	}
+
 	if g.PCA != nil {
 		if q, err = g.PCA.Apply(q); err != nil {
 			return nil, nil, err
 		}
 	}
+
 	ix, err := p.search(g, key, "neighbours")
 	if err != nil {
 		return nil, nil, err
@@ -70,7 +73,8 @@ type NeighborsFile struct {
 
 // neighbors returns the settings of the search for neighbours.
 func (s *GraphSettings) neighbors() NeighborSettings {
-	return NeighborSettings{PCA: s.PCA, Metric: s.Metric, K: s.Graph.K, Method: s.Method, Recall: s.Recall, Found: s.Found}
+	return NeighborSettings{PCA: s.PCA, Metric: s.Metric, K: s.Graph.K, Method: s.Method, Recall: s.Recall,
+		Found: s.Found}
 }
 
 // NewNeighborsFile returns what is to be written of neighbours found for g. With self
@@ -110,16 +114,21 @@ func (p *Pipeline) GraphOfLists(path string, kind lists.Kind, s *GraphSettings) 
 		return nil, nil, err
 	}
 	p.Observed().Note(f.String())
-	g, hashes := &Graph{Settings: *s}, Hashes{}
+	g := &Graph{Settings: *s}
+	hashes := Hashes{}
 	if f.Manifest != nil {
 		var made NeighborSettings
 		if err := archive.Unmarshal(f.Manifest.Settings, &made); err != nil {
 			return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
-		g.Settings.PCA, g.Settings.Metric, g.Settings.Method = made.PCA, made.Metric, made.Method
-		g.Settings.Recall, g.Settings.Found = made.Recall, made.Found
+		g.Settings.PCA = made.PCA
+		g.Settings.Metric = made.Metric
+		g.Settings.Method = made.Method
+		g.Settings.Recall = made.Recall
+		g.Settings.Found = made.Found
 		hashes = f.Manifest.Hashes
 	}
+
 	k := s.Graph.K
 	if k == 0 && s.Graph.Radius == 0 {
 		k = min(DefaultNeighbors, f.K)
@@ -148,6 +157,7 @@ func (f *NeighborsFile) Summary() NeighborsSummary {
 		}
 		s.Largest = max(s.Largest, d)
 	}
+
 	if f.Settings.WithSelf {
 		s.Zero -= f.Len()
 	}
@@ -155,7 +165,8 @@ func (f *NeighborsFile) Summary() NeighborsSummary {
 }
 
 func (s NeighborsSummary) String() string {
-	text := fmt.Sprintf("%d neighbours of %d points by %s, up to %.6g apart", s.K, s.Points, s.Method, s.Largest)
+	text := fmt.Sprintf("%d neighbours of %d points by %s, up to %.6g apart", s.K, s.Points, s.Method,
+		s.Largest)
 	if s.WithSelf {
 		text += ", each list with its own point first"
 	}

@@ -2,19 +2,22 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
 
-// partEigenpairs returns eigenpairs of the components of a graph that seats name, as
+// partEigenpairs returns eigenpairs of the components of a graph that quotas name, as
 // lanczos.Parts does. The checkpoint keeps those of the largest component.
-func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, seats []int32, start *mat.Dense) (*lanczos.Result, error) {
+func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, quotas []int32,
+	start *mat.Dense) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
 	if err != nil {
 		return nil, err
@@ -22,12 +25,14 @@ func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 	if err := checkWalk(l); err != nil {
 		return nil, err
 	}
-	cost := stage.Cost{Bytes: 8 * int64(l.Dim()) * int64(len(seats)), Remedy: "take fewer --eigenvectors"}
+	cost := stage.Cost{Bytes: 8 * int64(l.Dim()) * int64(len(quotas)), Remedy: fmt.Sprintf("take fewer %s", param.Name("eigenvectors"))}
 	if err := p.Observed().Announce("eigenpairs", cost); err != nil {
 		return nil, err
 	}
+
+	// Only the first component, the largest, has the checkpoint.
 	solver := *p
-	return lanczos.Parts(ctx, l, g.Components, seats, func(part *lanczos.Part) (*lanczos.Result, error) {
+	return lanczos.Parts(ctx, l, g.Components, quotas, func(part *lanczos.Part) (*lanczos.Result, error) {
 		one := &models.Graph{W: part.Laplacian.Graph(), Components: part.Components}
 		settings := *s
 		settings.K = part.K
@@ -51,6 +56,8 @@ func startOf(start *mat.Dense, vertices []int) *mat.Dense {
 			columns = append(columns, j)
 		}
 	}
+
+	// Columns that vanish on the component would be null starting vectors.
 	if columns == nil {
 		return nil
 	}

@@ -35,7 +35,8 @@ type Pipeline struct {
 	// Seed of everything random.
 	Seed uint64
 	// Memory, if positive, bounds the bytes that the stages may take: what needs
-	// more is refused before it begins, or done in a way that needs less.
+	// more is refused before it begins with a *[MemoryError], or done in a way that
+	// needs less. It holds with and without an Observer.
 	Memory int64
 	// Time estimates the seconds of a search for neighbours by a method; nil measures
 	// this machine, where a search is long.
@@ -46,108 +47,191 @@ type Pipeline struct {
 	Checkpoint *Checkpoint
 }
 
-// silent is the observer of a pipeline that has none. It refuses what exceeds the
-// memory.
-type silent struct{ memory int64 }
+// MemoryError refuses a stage that needs more memory than [Pipeline.Memory] allows.
+type MemoryError struct {
+	Stage        string
+	Bytes, Limit int64
+	Remedy       string // what to do, as an order
+}
 
-func (s silent) Announce(stage string, c stage.Cost) error {
-	if s.memory > 0 && c.Bytes > s.memory {
-		return fmt.Errorf("pipeline: %s needs %d bytes of memory and %d are allowed; %s", stage, c.Bytes, s.memory, c.Remedy)
+// Error names the stage, both numbers of bytes and the remedy.
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("pipeline: %s needs %d bytes of memory and %d are allowed; %s", e.Stage, e.Bytes,
+		e.Limit, e.Remedy)
+}
+
+// silent is the observer of a pipeline that has none.
+type silent struct{}
+
+func (silent) Announce(string, stage.Cost) error { return nil }
+func (silent) Note(string)                       {}
+func (silent) Begin(string)                      {}
+func (silent) Update(float64, float64, string)   {}
+func (silent) End(string)                        {}
+
+// limited is an observer that refuses stages that exceed the memory.
+type limited struct {
+	stage.Observer
+	memory int64
+}
+
+// Announce asks the observer first, which may know better what is held.
+func (l limited) Announce(name string, c stage.Cost) error {
+	if err := l.Observer.Announce(name, c); err != nil {
+		return err
+	}
+	if c.Bytes > l.memory {
+		return &MemoryError{Stage: name, Bytes: c.Bytes, Limit: l.memory, Remedy: c.Remedy}
 	}
 	return nil
 }
-func (silent) Note(string)                     {}
-func (silent) Begin(string)                    {}
-func (silent) Update(float64, float64, string) {}
-func (silent) End(string)                      {}
 
-// Observed returns the observer, or one that refuses too much memory and is silent.
+// Observed returns the observer, or one that is silent. A stage that is announced to it
+// with more bytes than Memory allows is refused with a *[MemoryError], whatever the
+// observer says.
 func (p *Pipeline) Observed() stage.Observer {
-	if p.Observer == nil {
-		return silent{p.Memory}
+	o := p.Observer
+	if o == nil {
+		o = silent{}
 	}
-	return p.Observer
+	if p.Memory > 0 {
+		return limited{o, p.Memory}
+	}
+	return o
 }
 
-// Fit fits a learner to in. What in lacks of what the learner needs is made: the
-// graph by the settings g (nil for the defaults) of in.Points, the eigenpairs, and
-// required values, which cross-validation chooses on the learner's documented grid or,
-// where labels are too few for that, a fixed rule: see [models.Chosen].
-// A graph that is given without points is joined with in.Points, if the learner
-// answers through the graph. What is made is left in in, and Seed and Memory of in
-// are those of p.
+// Fit fits a learner to in, which stays as it is. A graph, eigenpairs and required values
+// that in lacks are made as [Pipeline.FitComplete] says.
 //
 // An error that is [models.Usable] comes with the model that was reached.
-func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings) (models.Model, error) {
-	info := l.Info()
-	in.Seed, in.Memory = p.Seed, p.Memory
-	if err := in.Check(); err != nil {
-		return nil, err
+func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input,
+	g *GraphSettings) (models.Model, error) {
+	m, _, err := p.FitComplete(ctx, l, in, g)
+	return m, err
+}
+
+// FitComplete fits a learner to in and returns the model with the complete input that the
+// learner was given: a copy of in with Seed and Memory of p and everything that was made.
+// [Pipeline.Calibrate] and other fits to the same points take it.
+//
+// What the learner needs and in lacks is made: the graph of in.Points by the settings g (nil
+// for the defaults), the eigenpairs, and required values. Cross-validation chooses these on
+// the learner's documented grid or, where labels are too few for that, a fixed rule: see
+// [models.Chosen]. A graph that is given without points is joined with in.Points, if the
+// learner answers through the graph.
+//
+// An error that is [models.Usable] comes with the model that was reached.
+func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models.Input,
+	g *GraphSettings) (models.Model, *models.Input, error) {
+	in, err := p.own(l, in)
+	if err != nil {
+		return nil, nil, err
 	}
-	if info.Needs.Has(models.NeedsPoints) && in.Points == nil {
-		return nil, fmt.Errorf("pipeline: %s needs points", info.Name)
-	}
+
 	settings := g.filled()
+	info := l.Info()
 	if g == nil && info.OpenGraph && in.Points != nil && in.Graph == nil {
-		var err error
 		if settings, err = AutoGraph(in.Points, nil); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
+
+	// Required values and the way to fit are chosen before the costs are known.
 	in.Edges = 2 * in.Len() * settings.Graph.K   // each is stored twice
 	short, err := p.choose(ctx, l, in, settings) // of what was asked, but usable
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if c, ok := l.(models.Chooser); ok {
-		v, why, err := c.Choose(in)
-		if err != nil {
-			return nil, err
-		}
-		if why != "" {
-			in.Values, in.Why = v, why
-			p.Observed().Note(info.Name + ": " + why)
-		}
+	if err := p.chooseWay(l, in); err != nil {
+		return nil, nil, err
 	}
-	cost, err := l.Cost(in)
-	if err != nil {
-		return nil, err
+	if err := p.announceFit(l, in, settings); err != nil {
+		return nil, nil, err
 	}
-	more, err := p.toMake(l, in, settings)
-	if err != nil {
-		return nil, err
-	}
-	cost.Bytes += more
-	if err := p.Observed().Announce("fit", cost); err != nil {
-		return nil, err
-	}
+
+	// Graph and eigenpairs are made last, when it is known that the fit may begin.
 	if info.UsesGraph(in.Values) {
-		fault, err := p.Complete(ctx, l, in, settings)
+		fault, err := p.complete(ctx, l, in, settings)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		short = errors.Join(short, fault)
 	}
+
 	p.Observed().Begin("fit")
 	in.Progress = func(s models.Progress) { p.Observed().Update(s.Done, s.Total, s.Note) }
 	m, err := l.Fit(ctx, in)
 	if !models.Usable(err) {
-		return nil, err
+		return nil, nil, err
 	}
 	text := m.Summary().Text
 	if info.OpenGraph { // it chose more than a graph
 		p.Observed().Note(info.Name + ": " + text)
 		text = ""
 	}
+
 	p.Observed().End(text)
+
+	// The learner knows classes by number; their names stand around the model.
 	m, fault := models.WithNames(m, in.Targets.Names)
-	return m, errors.Join(short, err, fault)
+	return m, in, errors.Join(short, err, fault)
+}
+
+// own returns a copy of in for a fit of l by p, or an error if in cannot be fitted to.
+func (p *Pipeline) own(l models.Learner, in *models.Input) (*models.Input, error) {
+	if l == nil {
+		return nil, errors.New("pipeline: the learner is nil; all.Find says which there are")
+	}
+	if in == nil {
+		return nil, errors.New("pipeline: the input is nil")
+	}
+	out := *in
+	out.Seed = p.Seed
+	out.Memory = p.Memory
+	if err := out.Check(); err != nil {
+		return nil, err
+	}
+	if info := l.Info(); info.Needs.Has(models.NeedsPoints) && in.Points == nil {
+		return nil, fmt.Errorf("pipeline: %s needs points", info.Name)
+	}
+	return &out, nil
+}
+
+// chooseWay lets a learner choose the values that it chooses by sizes.
+func (p *Pipeline) chooseWay(l models.Learner, in *models.Input) error {
+	c, ok := l.(models.Chooser)
+	if !ok {
+		return nil
+	}
+	v, why, err := c.Choose(in)
+	if err != nil || why == "" {
+		return err
+	}
+	in.Values = v
+	in.Why = why
+	p.Observed().Note(l.Info().Name + ": " + why)
+	return nil
+}
+
+// announceFit announces a fit, with the graph and the eigenpairs that will be made for it.
+func (p *Pipeline) announceFit(l models.Learner, in *models.Input, s *GraphSettings) error {
+	cost, err := l.Cost(in)
+	if err != nil {
+		return err
+	}
+	more, err := p.toMake(l, in, s)
+	if err != nil {
+		return err
+	}
+	cost.Bytes += more
+	return p.Observed().Announce("fit", cost)
 }
 
 // toMake returns the bytes of the graph and the eigenpairs that complete will make and
 // that are held during the fit.
 func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) (int64, error) {
-	info, n := l.Info(), int64(in.Len())
+	info := l.Info()
+	n := int64(in.Len())
 	if !info.UsesGraph(in.Values) {
 		return 0, nil
 	}
@@ -157,6 +241,8 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 		// The lists are kept for updates.
 		bytes = 16*int64(in.Edges) + 32*n + 4*n*int64(s.PCA) + 12*n*int64(s.Graph.K)
 	}
+
+	// Eigenvectors are n×k numbers that stay for the whole fit.
 	paired, ok := l.(models.Paired)
 	if !ok || in.Pairs != nil {
 		return bytes, nil
@@ -165,14 +251,30 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 	return bytes + 8*n*int64(k), err
 }
 
-// Complete makes the graph and the eigenpairs that a fit needs and in lacks, by s, nil for
-// the defaults. The first error comes with usable results.
-func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.Input, s *GraphSettings) (short, err error) {
+// Complete returns a copy of in with the graph and the eigenpairs that a fit needs and in
+// lacks, made by s, nil for the defaults. An error that is [models.Usable] comes with what
+// was reached.
+func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.Input,
+	s *GraphSettings) (*models.Input, error) {
+	out := *in
+	short, err := p.complete(ctx, l, &out, s)
+	if err != nil {
+		return nil, err
+	}
+	return &out, short
+}
+
+// complete gives in what [Pipeline.Complete] makes. The first error comes with usable
+// results.
+func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.Input,
+	s *GraphSettings) (short, err error) {
 	info := l.Info()
 	s = s.filled()
 	if in.Graph == nil && in.Points == nil {
 		return nil, fmt.Errorf("pipeline: %s needs points or a graph", info.Name)
 	}
+
+	// A graph without points takes those of the input, so that new points can join it.
 	if in.Graph == nil {
 		var made *Graph
 		if made, short = p.Graph(ctx, in.Points, s); !models.Usable(short) {
@@ -184,11 +286,14 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 			return nil, err
 		}
 	}
+
+	// Class weights cut edges, so they come before the eigenpairs.
 	if s.ClassWeights != nil {
 		if err := weighClasses(in, s.ClassWeights); err != nil {
 			return nil, err
 		}
 	}
+
 	paired, ok := l.(models.Paired)
 	if !ok || in.Pairs != nil {
 		return short, nil
@@ -199,18 +304,24 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 	}
 	in.Laplacian = kind
 	settings := &EigsSettings{Laplacian: kind, K: k, Tolerance: tolerance}
-	var seats []int32
+
+	// Some learners say how many eigenvectors each component is to have.
+	var quotas []int32
 	if parts, ok := l.(models.PartPaired); ok {
-		if seats, err = parts.Seats(in); err != nil {
+		if quotas, err = parts.Quotas(in); err != nil {
 			return nil, err
 		}
 	}
+
+	// Either way the checkpoint is asked first.
 	find := p.keptEigenpairs
-	if seats != nil {
-		find = func(ctx context.Context, g *models.Graph, s *EigsSettings, start *mat.Dense) (*lanczos.Result, error) {
-			return p.partEigenpairs(ctx, g, s, seats, start)
+	if quotas != nil {
+		find = func(ctx context.Context, g *models.Graph, s *EigsSettings,
+			start *mat.Dense) (*lanczos.Result, error) {
+			return p.partEigenpairs(ctx, g, s, quotas, start)
 		}
 	}
+
 	r, unfinished := find(ctx, in.Graph, settings, in.Start)
 	if !models.Usable(unfinished) {
 		return nil, unfinished
@@ -235,7 +346,8 @@ type EigsSettings struct {
 
 // Eigenpairs computes eigenpairs of the Laplacian of a graph. change, if not nil,
 // may add to the settings of the solver.
-func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, change func(*lanczos.Settings)) (*lanczos.Result, error) {
+func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings,
+	change func(*lanczos.Settings)) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
 	if err != nil {
 		return nil, err
@@ -243,10 +355,13 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if err := checkWalk(l); err != nil {
 		return nil, err
 	}
-	settings := &lanczos.Settings{K: s.K, Largest: s.Largest, Tolerance: s.Tolerance, Seed: p.Seed, MemoryLimit: p.Memory}
+	settings := &lanczos.Settings{K: s.K, Largest: s.Largest, Tolerance: s.Tolerance, Seed: p.Seed,
+		MemoryLimit: p.Memory}
 	if err := p.snapshots(g, s, settings); err != nil {
 		return nil, err
 	}
+
+	// The caller's changes come after the snapshot, which they may replace.
 	if change != nil {
 		change(settings)
 	}
@@ -259,9 +374,11 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		return nil
 	}
 	r, err := lanczos.Laplacian(ctx, l.With(max(s.Power, 1), 0), g.Components, settings)
+	// A snapshot that does not fit the operator is a fault of the folder, not of the run.
 	if errors.Is(err, lanczos.ErrSnapshot) {
 		return nil, fmt.Errorf("%s: %w; %s", p.kept().Path(checkpoint.Snapshot), err, checkpoint.BeginAnew)
 	}
+
 	if r != nil {
 		p.Observed().End(r.String())
 	}
@@ -279,11 +396,15 @@ func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.S
 	if err == nil || s.MemoryLimit <= 0 {
 		return err
 	}
+	// The graph takes 12 bytes an entry and 40 a vertex; the basis has to live with the rest.
 	smaller := *s
 	smaller.MemoryLimit -= 12*int64(g.W.NNZ()) + 40*int64(g.W.Rows)
-	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard, &smaller); short != nil || smaller.MemoryLimit <= 0 {
-		smaller.MemoryLimit, smaller.Basis = s.MemoryLimit, 1
+	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard,
+		&smaller); short != nil || smaller.MemoryLimit <= 0 {
+		smaller.MemoryLimit = s.MemoryLimit
+		smaller.Basis = 1
 	}
+
 	if announce(smaller) != nil {
 		return err
 	}
@@ -291,10 +412,11 @@ func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.S
 	return nil
 }
 
-// Outside prepares the search for the smallest eigenpairs by another program, as
-// [lanczos.NewOutside] does, which reorder is for. spill is the folder for vectors that do not fit
-// the memory ([lanczos.Outside.Spill]).
-func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool, spill string) (*lanczos.Outside, error) {
+// External prepares the search for the smallest eigenpairs by another program, as
+// [lanczos.NewExternalTask] does, which reorder is for. spill is the folder for vectors that do not fit
+// the memory ([lanczos.ExternalTask.Spill]).
+func (p *Pipeline) External(g *models.Graph, s *EigsSettings, reorder bool,
+	spill string) (*lanczos.ExternalTask, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
 	if err != nil {
 		return nil, err
@@ -303,21 +425,26 @@ func (p *Pipeline) Outside(g *models.Graph, s *EigsSettings, reorder bool, spill
 		return nil, err
 	}
 	if s.Largest || s.Power > 1 {
-		return nil, fmt.Errorf("pipeline: other programs are given the smallest eigenpairs of a Laplacian of power 1")
+		return nil, fmt.Errorf("pipeline: other programs are given the smallest eigenpairs of a " +
+			"Laplacian of power 1")
 	}
+
 	settings := lanczos.Settings{K: s.K, Tolerance: s.Tolerance, Seed: p.Seed}
-	bytes, least := lanczos.OutsideBytes(g.W.Rows, s.K)
+	bytes, least := lanczos.ExternalBytes(g.W.Rows, s.K)
 	if p.Memory > 0 && bytes > p.Memory/2 { // the rest spills
 		bytes = least
 	}
-	if err := p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Remedy: "take a larger machine for the check"}); err != nil {
+	if err := p.Observed().Announce("eigenpairs",
+		stage.Cost{Bytes: bytes, Remedy: "take a larger machine for the check"}); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("density")
-	o, err := lanczos.NewOutside(l, g.Components, &settings, reorder)
+
+	o, err := lanczos.NewExternalTask(l, g.Components, &settings, reorder)
 	if err == nil {
 		o.Spill(spill, p.Memory/2)
-		p.Observed().End(fmt.Sprintf("%d pairs behind %d null vectors are to be found, up to about λ = %.3g of %.3g", o.Wanted, o.Nullity, o.Cut, o.High))
+		p.Observed().End(fmt.Sprintf("%d pairs behind %d null vectors are to be found, up to about λ "+
+			"= %.3g of %.3g", o.Wanted, o.Nullity, o.Cut, o.High))
 	}
 	return o, err
 }
@@ -330,7 +457,10 @@ func checkWalk(l *sparse.Laplacian) error {
 	}
 	for i, d := range l.Degrees() {
 		if d > 0 && 1/math.Sqrt(d) > lanczos.LongestEntry/2 {
-			return fmt.Errorf("pipeline: the edges of point %d weigh %.3g in all, so that its entries in eigenvectors of the random-walk Laplacian would be of size %.0e; take the normalized Laplacian, or multiply all weights by a constant (of heat weights, give a larger t)", i, d, 1/math.Sqrt(d))
+			return fmt.Errorf("pipeline: the edges of point %d weigh %.3g in all, so that its "+
+				"entries in eigenvectors of the random-walk Laplacian would be of size %.0e; take "+
+				"the normalized Laplacian, or multiply all weights by a constant (of heat weights, "+
+				"give a larger t)", i, d, 1/math.Sqrt(d))
 		}
 	}
 	return nil
@@ -339,16 +469,19 @@ func checkWalk(l *sparse.Laplacian) error {
 // AnnounceEigenpairs announces what eigenpairs of a graph of n points, nnz stored
 // edges and the components c (nil if they are not known) take; hard is [cg.Hard] of it.
 // Where the memory allowed is short, the basis is made smaller before anything is refused.
-func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard bool, s lanczos.Settings, remedy string) error {
+func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard bool, s lanczos.Settings,
+	remedy string) error {
 	bytes, operations, err := lanczos.LaplacianBytes(n, c, nnz, hard, &s)
 	if err != nil && s.MemoryLimit > 0 {
-		s.MemoryLimit, s.Basis = 0, 1
+		s.MemoryLimit = 0
+		s.Basis = 1
 		bytes, operations, err = lanczos.LaplacianBytes(n, c, nnz, hard, &s)
 	}
 	if err != nil {
 		return err
 	}
-	return p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Operations: operations, Remedy: remedy})
+	return p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Operations: operations,
+		Remedy: remedy})
 }
 
 // Batch is the most points that [Pipeline.Predict] answers for at once; they are fewer
@@ -365,10 +498,13 @@ func finiteAnswers(p *models.Prediction, lo int) error {
 	for i := range rows {
 		for j, v := range p.Scores.RawRowView(i) {
 			if v-v != 0 {
-				return fmt.Errorf("pipeline: the answer for row %d would be %v in column %d: the point, or numbers in the model, are too large to compute with; scale the points and fit again", lo+i, v, j)
+				return fmt.Errorf("pipeline: the answer for row %d would be %v in column %d: the "+
+					"point, or numbers in the model, are too large to compute with; scale the points "+
+					"and fit again", lo+i, v, j)
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -395,7 +531,8 @@ func (p *Pipeline) prepareIndex(ctx context.Context, m models.Model) error {
 
 // Predict answers for all points of x in batches. Scores of classes are kept only if
 // they are asked for, and so are probabilities, by s.
-func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings, scores bool) (*models.Prediction, error) {
+func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings,
+	scores bool) (*models.Prediction, error) {
 	n, d := x.Dims()
 	if dim := m.Dim(); dim > 0 && d != dim {
 		return nil, fmt.Errorf("pipeline: points of %d columns for a model of points of %d", d, dim)
@@ -414,6 +551,7 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 			c.Bytes += 8 * int64(n) * int64(o.Columns)
 		}
 	}
+
 	c.Remedy = "split the new points over several files"
 	if err := p.Observed().Announce("prediction", c); err != nil {
 		return nil, err
@@ -429,10 +567,12 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 	if s.Probabilities {
 		out.Probabilities = mat.NewDense(max(n, 1), o.Columns, nil)
 	}
+
 	for lo := 0; lo < n || lo == 0; lo += size {
 		hi := min(lo+size, n)
 		s.OnProgress = func(done, total int) {
-			p.Observed().Update(float64(lo)+float64(hi-lo)*float64(done)/float64(max(total, 1)), float64(n), "")
+			p.Observed().Update(float64(lo)+float64(hi-lo)*float64(done)/float64(max(total, 1)),
+				float64(n), "")
 		}
 		batch := x
 		if hi-lo < n {
@@ -446,7 +586,9 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 		if err := finiteAnswers(answer, lo); err != nil {
 			return nil, err
 		}
-		out.Classes, out.Recall = append(out.Classes, answer.Classes...), answer.Recall
+
+		out.Classes = append(out.Classes, answer.Classes...)
+		out.Recall = answer.Recall
 		if keep {
 			out.Scores.Slice(lo, hi, 0, o.Columns).(*mat.Dense).Copy(answer.Scores)
 		}
@@ -454,6 +596,7 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 			out.Probabilities.Slice(lo, hi, 0, o.Columns).(*mat.Dense).Copy(answer.Probabilities)
 		}
 	}
+
 	text := fmt.Sprintf("%d points", n)
 	if o.Extends {
 		text += fmt.Sprintf(", %s extension", s.Extension)

@@ -34,7 +34,8 @@ type Plane struct {
 // one piece nor points of two columns.
 func (p *Pipeline) Plane(ctx context.Context, in *models.Input, most int) (*Plane, error) {
 	out := &Plane{Rows: sampleRows(in.Len(), in.Targets.Labeled, most, p.Seed)}
-	if g := in.Graph; g != nil && g.W != nil && g.Components != nil && g.Components.Count() == 1 && g.W.Rows > 3 {
+	if g := in.Graph; g != nil && g.W != nil && g.Components != nil && g.Components.Count() == 1 &&
+		g.W.Rows > 3 {
 		return out, p.eigenPlane(ctx, in, out)
 	}
 	if in.Points == nil {
@@ -44,8 +45,11 @@ func (p *Pipeline) Plane(ctx context.Context, in *models.Input, most int) (*Plan
 	if d < 2 || n < 3 {
 		return nil, nil
 	}
+
 	sample := data.Select(in.Points, out.Rows)
-	out.XName, out.YName, out.How = "column 1", "column 2", "Places are the two columns of the points."
+	out.XName = "column 1"
+	out.YName = "column 2"
+	out.How = "Places are the two columns of the points."
 	if d > 2 {
 		quiet := *p
 		quiet.Checkpoint = nil
@@ -53,12 +57,15 @@ func (p *Pipeline) Plane(ctx context.Context, in *models.Input, most int) (*Plan
 		if sample, _, err = quiet.Project(ctx, sample, &GraphSettings{PCA: 2}); err != nil {
 			return nil, err
 		}
-		out.XName, out.YName = "principal component 1", "principal component 2"
+		out.XName = "principal component 1"
+		out.YName = "principal component 2"
 		out.How = "Places are the first two principal components."
 		if in.Graph != nil && in.Graph.Components != nil {
-			out.How += fmt.Sprintf(" The graph has %d components, so that its eigenvectors give no common plane.", in.Graph.Components.Count())
+			out.How += fmt.Sprintf(" The graph has %d components, so that its eigenvectors give no "+
+				"common plane.", in.Graph.Components.Count())
 		}
 	}
+
 	row := make([]float64, 2)
 	for i := range out.Rows {
 		data.RowTo(row, sample, i)
@@ -69,16 +76,19 @@ func (p *Pipeline) Plane(ctx context.Context, in *models.Input, most int) (*Plan
 
 // eigenPlane gives places by eigenvectors.
 func (p *Pipeline) eigenPlane(ctx context.Context, in *models.Input, out *Plane) error {
-	pairs, kind := in.Pairs, in.Laplacian
+	pairs := in.Pairs
+	kind := in.Laplacian
 	if pairs == nil || len(pairs.Values) < 3 || pairs.Nullity > 1 {
 		kind = sparse.Normalized
 		quiet := *p // a snapshot of other eigenpairs is not in the checkpoint's way
 		quiet.Checkpoint = nil
 		var err error
-		if pairs, err = quiet.Eigenpairs(ctx, in.Graph, &EigsSettings{Laplacian: kind, K: 3, Tolerance: 1e-4}, nil); !models.Usable(err) {
+		if pairs, err = quiet.Eigenpairs(ctx, in.Graph, &EigsSettings{Laplacian: kind, K: 3, Tolerance: 1e-4},
+			nil); !models.Usable(err) {
 			return err
 		}
 	}
+
 	degrees := in.Graph.W.Degrees()
 	place := func(j int) []float64 {
 		f := mat.Col(nil, j, pairs.Vectors)
@@ -87,6 +97,7 @@ func (p *Pipeline) eigenPlane(ctx context.Context, in *models.Input, out *Plane)
 				f[i] /= math.Sqrt(d)
 			}
 		}
+
 		dense.Orient(f)
 		at := make([]float64, len(out.Rows))
 		for i, r := range out.Rows {
@@ -94,9 +105,12 @@ func (p *Pipeline) eigenPlane(ctx context.Context, in *models.Input, out *Plane)
 		}
 		return at
 	}
+
 	out.X, out.Y = place(1), place(2)
-	out.XName, out.YName = "eigenvector 2", "eigenvector 3"
-	out.How = "Places are the entries in the second and third eigenvectors of the graph's Laplacian: points that the graph joins closely are near each other."
+	out.XName = "eigenvector 2"
+	out.YName = "eigenvector 3"
+	out.How = "Places are the entries in the second and third eigenvectors of the graph's Laplacian: " +
+		"points that the graph joins closely are near each other."
 	return nil
 }
 
@@ -120,6 +134,7 @@ func sampleRows(n int, labeled []int, most int, seed uint64) []int {
 			}
 		}
 	}
+
 	take(labeled, most/2)
 	take(data.Range(0, n), most)
 	slices.Sort(rows)

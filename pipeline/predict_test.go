@@ -143,8 +143,7 @@ func TestPredictRefuses(t *testing.T) {
 		}
 	}
 	x, y := few(t, 60)
-	made := &models.Input{Points: x, Targets: y}
-	fit(t, p, "harmonic", made, nil)
+	_, made := fitComplete(t, p, "harmonic", &models.Input{Points: x, Targets: y}, nil)
 	alone := fit(t, p, "harmonic", &models.Input{Targets: y, Graph: models.NewGraph(made.Graph.W)}, nil)
 	if _, err := p.Predict(t.Context(), alone, query, models.PredictSettings{}, false); !errors.Is(err, models.ErrNoPoints) {
 		t.Errorf("a model of a graph alone: %v", err)

@@ -43,10 +43,12 @@ func DrawSplits(t *models.Targets, count int, labels, perClass []int, seed uint6
 		}
 		y = data.NewLabels(make([]int64, t.Len), given)
 	}
+
 	s := &Splits{}
 	for _, l := range labels {
 		if l >= len(t.Labeled) {
-			return nil, fmt.Errorf("%d labels of %d points with a target leave none to measure on; ask for fewer", l, len(t.Labeled))
+			return nil, fmt.Errorf("%d labels of %d points with a target leave none to measure on; "+
+				"ask for fewer", l, len(t.Labeled))
 		}
 		g := SplitGroup{First: len(s.Labeled), Count: count, Labels: l}
 		for i := range count {
@@ -58,9 +60,11 @@ func DrawSplits(t *models.Targets, count int, labels, perClass []int, seed uint6
 		}
 		s.Groups = append(s.Groups, g)
 	}
+
 	for _, each := range perClass {
 		if t.Classes == nil {
-			return nil, fmt.Errorf("%d labels of each class are asked for, but the targets are not classes; ask for a number of labels", each)
+			return nil, fmt.Errorf("%d labels of each class are asked for, but the targets are not "+
+				"classes; ask for a number of labels", each)
 		}
 		g := SplitGroup{First: len(s.Labeled), Count: count, PerClass: each}
 		var short []int32
@@ -72,9 +76,11 @@ func DrawSplits(t *models.Targets, count int, labels, perClass []int, seed uint6
 			short = few
 			s.Labeled = append(s.Labeled, drawn.Labeled())
 		}
+
 		if g.Labels = len(s.Labeled[g.First]); g.Labels == len(t.Labeled) {
 			return nil, fmt.Errorf("%d labels of each class leave no point to measure on; ask for fewer", each)
 		}
+
 		if len(short) > 0 {
 			var classes []int64
 			var names []string
@@ -82,10 +88,14 @@ func DrawSplits(t *models.Targets, count int, labels, perClass []int, seed uint6
 				classes = append(classes, y.Classes[c])
 				names = append(names, y.Name(c))
 			}
-			s.Notes = append(s.Notes, fmt.Sprintf("%d labels of each class: the classes %s have no more points; all of these but one, or the only one, are labeled", each, ListClasses(classes, names)))
+			s.Notes = append(s.Notes, fmt.Sprintf("%d labels of each class: the classes %s have no "+
+				"more points; all of these but one, or the only one, are labeled", each,
+				ListClasses(classes, names)))
 		}
+
 		s.Groups = append(s.Groups, g)
 	}
+
 	return s, nil
 }
 
@@ -100,15 +110,19 @@ func ReadSplits(path string, t *models.Targets, memory int64) (*Splits, error) {
 	}
 	rows, cols := block.Dims()
 	if cols == 1 {
-		return nil, fmt.Errorf("%s: it has %d rows of one number; it must have a row for each split, with the numbers of its labeled points (FILE.npz:KEY names another array, and a[None, :] makes a list a row)", path, rows)
+		return nil, fmt.Errorf("%s: it has %d rows of one number; it must have a row for each split, "+
+			"with the numbers of its labeled points (FILE.npz:KEY names another array, and a[None, "+
+			":] makes a list a row)", path, rows)
 	}
 	s := &Splits{Groups: []SplitGroup{{Count: rows, Labels: cols}}}
 	for i := range rows {
-		points, seen := make([]int, cols), make(map[int]int, cols)
+		points := make([]int, cols)
+		seen := make(map[int]int, cols)
 		for j, v := range block.RawRowView(i) {
 			place := fmt.Sprintf("%s: row %d, column %d", path, i, j)
 			if !(v >= 0 && v < float64(t.Len)) || v != math.Trunc(v) {
-				return nil, fmt.Errorf("%s is %v; it must be the number of a point, from 0 to %d", place, v, t.Len-1)
+				return nil, fmt.Errorf("%s is %v; it must be the number of a point, from 0 to %d", place,
+					v, t.Len-1)
 			}
 			p := int(v)
 			if first, twice := seen[p]; twice {
@@ -117,14 +131,18 @@ func ReadSplits(path string, t *models.Targets, memory int64) (*Splits, error) {
 			if _, ok := slices.BinarySearch(t.Labeled, p); !ok {
 				return nil, fmt.Errorf("%s is point %d, which has no label; take only points that have one", place, p)
 			}
-			seen[p], points[j] = j, p
+			seen[p] = j
+			points[j] = p
 		}
+
 		if cols == len(t.Labeled) {
-			return nil, fmt.Errorf("%s: a split has %d labels, as many as there are; others must be left to measure on", path, cols)
+			return nil, fmt.Errorf("%s: a split has %d labels, as many as there are; others must be "+
+				"left to measure on", path, cols)
 		}
 		slices.Sort(points)
 		s.Labeled = append(s.Labeled, points)
 	}
+
 	return s, nil
 }
 
@@ -137,8 +155,10 @@ func (s *Splits) Check(t *models.Targets) error {
 	for i, points := range s.Labeled {
 		first := y.Index[points[0]]
 		if !slices.ContainsFunc(points, func(p int) bool { return y.Index[p] != first }) {
-			return fmt.Errorf("split %d: all %d labels are of class %s; two classes are needed: take more labels, or some of each class", i, len(points), y.Name(first))
+			return fmt.Errorf("split %d: all %d labels are of class %s; two classes are needed: take "+
+				"more labels, or some of each class", i, len(points), y.Name(first))
 		}
 	}
+
 	return nil
 }

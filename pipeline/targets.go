@@ -59,6 +59,8 @@ func InsideTargets(y *data.Labels, labels int, seed uint64) (*Targets, error) {
 			block.Set(i, 0, math.NaN())
 		}
 	}
+
+	// There is no second class to compare answers with.
 	t.truth = t.used // nothing to compare with
 	t.Targets, err = models.ValueTargets(block)
 	return t, err
@@ -66,7 +68,8 @@ func InsideTargets(y *data.Labels, labels int, seed uint64) (*Targets, error) {
 
 // BlockTargets takes targets that code makes of an n×m block, or of so many of its
 // rows with a number, drawn by seed; 0 is all.
-func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, error), labels int, seed uint64) (*Targets, error) {
+func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, error), labels int,
+	seed uint64) (*Targets, error) {
 	all, err := code(values)
 	if err != nil {
 		return nil, err
@@ -75,6 +78,7 @@ func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, err
 	if labels == 0 {
 		return t, nil
 	}
+	// Rows are drawn as labels of one class would be, so that a seed draws the same points.
 	given := make([]bool, all.Len)
 	for _, i := range all.Labeled {
 		given[i] = true
@@ -83,12 +87,14 @@ func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, err
 	if err != nil {
 		return nil, err
 	}
+
 	t.usedValues = mat.DenseCopyOf(values)
 	for i, c := range drawn.Index {
 		if c == data.Unlabeled {
 			blankRow(t.usedValues, i)
 		}
 	}
+
 	t.Targets, err = code(t.usedValues)
 	return t, err
 }
@@ -131,6 +137,8 @@ func (t *Targets) Measure(p *models.Prediction) (Measured, error) {
 		}
 		return Measured{}, nil
 	}
+
+	// Values that were used count as unknown.
 	rest := mat.DenseCopyOf(t.values)
 	for _, i := range t.Labeled {
 		blankRow(rest, i)
@@ -151,6 +159,8 @@ func MeasureValues(truth, predicted *mat.Dense, labels []int64) (Measured, error
 		}
 		return Measured{MultiLabel: r}, err
 	}
+
+	// Only values that are known are measured.
 	var want, got []float64
 	rows, _ := truth.Dims()
 	for i := range rows {
@@ -160,6 +170,7 @@ func MeasureValues(truth, predicted *mat.Dense, labels []int64) (Measured, error
 			}
 		}
 	}
+
 	if len(want) == 0 {
 		return Measured{}, nil
 	}
@@ -173,6 +184,7 @@ func (t *Targets) Hash() string {
 		n, m := t.usedValues.Dims()
 		return data.HashPoints(&data.Dense[float64]{Rows: n, Cols: m, Data: t.usedValues.RawMatrix().Data})
 	}
+	// Equal numbers with other names are other labels.
 	values := ClassValues(t.used)
 	hash := data.HashPoints(&data.Dense[float64]{Rows: len(values), Cols: 1, Data: values})
 	if t.used.Names != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Tuning is a cross-validation that was prepared: neighbours are searched for, or
@@ -24,7 +25,8 @@ type Tuning struct {
 // Prepare gathers what a choice among the settings of grid takes: neighbours of
 // in.Points, as many as the largest graph needs, or the graph of a radius, unless
 // in.Graph is given. With knn.ErrRecall comes what was reached.
-func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection.Grid, g *GraphSettings) (*Tuning, error) {
+func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection.Grid,
+	g *GraphSettings) (*Tuning, error) {
 	t := &Tuning{Data: selectionData(in), Grid: grid, pipeline: p}
 	if g == nil {
 		g = &GraphSettings{}
@@ -38,6 +40,8 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 		t.Grid.Neighbors = nil
 		return t, checkHeldBack(&s)
 	}
+
+	// Models that keep their graph need the points that new ones join.
 	if in.Graph != nil && in.Points != nil && info.KeepsGraph() && in.Graph.Points == nil {
 		joined, err := p.Join(ctx, in.Graph, in.Points, &s)
 		if err != nil {
@@ -45,6 +49,9 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 		}
 		t.Data.Graph = joined
 	}
+
+	// One search serves all numbers of neighbours on the grid: smaller graphs are cut from its
+	// lists.
 	var short error
 	if t.graph, short = p.gather(ctx, &t.Data, &s); !models.Usable(short) {
 		return nil, short
@@ -57,13 +64,15 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 
 // selectionData is what a choice among settings is given of in.
 func selectionData(in *models.Input) selection.Data {
-	return selection.Data{Targets: in.Targets, Points: in.Points, Graph: in.Graph, Outputs: in.Outputs, OutputKernel: in.OutputKernel}
+	return selection.Data{Targets: in.Targets, Points: in.Points, Graph: in.Graph, Outputs: in.Outputs,
+		OutputKernel: in.OutputKernel}
 }
 
 // checkHeldBack refuses settings of a graph that need the labels that are held back.
 func checkHeldBack(s *GraphSettings) error {
 	if s.ClassWeights != nil {
-		return errors.New("pipeline: class weights need a class for every point, and cross-validation holds some back; leave --class-weights out")
+		return fmt.Errorf("pipeline: class weights need a class for every point, and "+
+			"cross-validation holds some back; leave %s out", param.Name("class-weights"))
 	}
 	return nil
 }
@@ -76,6 +85,7 @@ func (p *Pipeline) gather(ctx context.Context, d *selection.Data, s *GraphSettin
 	if err := checkHeldBack(s); err != nil {
 		return nil, err
 	}
+
 	switch {
 	case d.Graph != nil:
 		g = &Graph{Graph: *d.Graph, Settings: *s.filled()}
@@ -93,6 +103,7 @@ func (p *Pipeline) gather(ctx context.Context, d *selection.Data, s *GraphSettin
 		}
 		d.Edges = g.Settings.Graph
 	}
+
 	return g, short
 }
 
@@ -105,6 +116,7 @@ func usesGraph(grid *selection.Grid, info *models.Info) bool {
 	if !ok {
 		return info.UsesGraph(grid.Fixed)
 	}
+
 	for _, v := range values {
 		if info.UsesGraph(models.Values{info.GraphIf: v}) {
 			return true
@@ -115,13 +127,16 @@ func usesGraph(grid *selection.Grid, info *models.Info) bool {
 
 // Search runs the cross-validation. onProgress, if not nil, is given what is known
 // whenever fits are finished.
-func (t *Tuning) Search(ctx context.Context, s selection.Settings, onProgress func(*selection.Result)) (*selection.Result, error) {
+func (t *Tuning) Search(ctx context.Context, s selection.Settings,
+	onProgress func(*selection.Result)) (*selection.Result, error) {
 	p := t.pipeline
-	s.Seed, s.Memory = p.Seed, p.Memory
+	s.Seed = p.Seed
+	s.Memory = p.Memory
 	cost, count, err := selection.Cost(&t.Data, &t.Grid, &s)
 	if err != nil {
 		return nil, err
 	}
+	// The note counts fits as the search will: folds times repeats times settings.
 	folds := s.Folds
 	if folds == 0 {
 		folds = min(5, len(t.Data.Targets.Labeled))
@@ -131,6 +146,7 @@ func (t *Tuning) Search(ctx context.Context, s selection.Settings, onProgress fu
 	if err := p.Observed().Announce("tune", cost); err != nil {
 		return nil, err
 	}
+
 	p.Observed().Begin("tune")
 	s.OnProgress = func(r *selection.Result) {
 		p.Observed().Update(float64(r.Done), float64(r.Total), "")
@@ -138,6 +154,7 @@ func (t *Tuning) Search(ctx context.Context, s selection.Settings, onProgress fu
 			onProgress(r)
 		}
 	}
+
 	if err := t.keepFits(&s); err != nil {
 		return nil, err
 	}
@@ -183,6 +200,7 @@ func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *fu
 	if err != nil {
 		return err
 	}
+
 	if g != nil {
 		settings, err := c.Key(g.Settings)
 		if err != nil {
@@ -192,6 +210,7 @@ func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *fu
 			key["graph "+name] = v
 		}
 	}
+
 	a, err := c.Load(checkpoint.Fits, key, known)
 	if err != nil {
 		return err
@@ -208,23 +227,30 @@ func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *fu
 	return nil
 }
 
-// Fit fits a setting of the grid to all targets of in, and leaves the graph in in.
-func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting) (models.Model, error) {
-	in.Values, in.Graph = s.Values, t.Data.Graph
+// Fit fits a setting of the grid to all targets of in, which stays as it is. The complete
+// input is that of [Pipeline.FitComplete].
+func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting) (models.Model,
+	*models.Input, error) {
+	own := *in
+	own.Values = s.Values
+	own.Graph = t.Data.Graph
 	info := t.Grid.Learner.Info()
+
 	switch {
 	case !info.UsesGraph(s.Values):
-		in.Graph = nil
+		own.Graph = nil
 	case t.Data.Neighbors != nil:
 		g := *t.graph // whose settings are those of all numbers of neighbours
 		if err := g.Cut(t.Data.Neighbors, s.Neighbors); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		in.Graph = &g.Graph
+		own.Graph = &g.Graph
 	}
+
+	// The graph is there; its settings serve what is left to make.
 	var settings *GraphSettings
-	if in.Graph != nil {
+	if own.Graph != nil {
 		settings = &t.graph.Settings
 	}
-	return t.pipeline.Fit(ctx, t.Grid.Learner, in, settings)
+	return t.pipeline.FitComplete(ctx, t.Grid.Learner, &own, settings)
 }

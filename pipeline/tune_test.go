@@ -60,7 +60,7 @@ func TestTuning(t *testing.T) {
 			t.Errorf("%s: %v, want %v, %v", name, scoresOf(r), scoresOf(want), err)
 		}
 		for _, score := range r.Scores {
-			m, err := tuning.Fit(t.Context(), in, score.Setting)
+			m, _, err := tuning.Fit(t.Context(), in, score.Setting)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func TestTuningOnAGraph(t *testing.T) {
 	if err != nil || len(r.Scores) != 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	m, err := tuning.Fit(t.Context(), in, r.Best().Setting)
+	m, _, err := tuning.Fit(t.Context(), in, r.Best().Setting)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,8 +30,6 @@ COMMANDS = {
     "embed": ["dimensions", "laplacian", "tolerance", "gamma", "power", "landmarks"],
     "cluster": ["clusters", "rule", "row-normalize", "min-component", "restarts", "tolerance", "gamma", "landmarks"],
 }
-#: The learners that are estimators.
-LEARNERS = ["auto", "eigenmap", "harmonic", "lgc", "poisson", "laprls", "lapsvm", "laprls-linear", "lapsvm-linear", "vvmr", "sssl"]
 #: Parameters of the kernel, for --gamma of those commands.
 KERNEL = ["kernel", "sigma", "degree", "scale", "offset"]
 
@@ -48,6 +46,17 @@ RUN = [
 ]
 MODE = ("mode", "distance", '{"distance", "connectivity"}, default="distance"', "Values of the graph: distances, or ones.")
 CALIBRATE = ("calibrate", "auto", 'int, "auto" or "none", default="auto"', "Folds in which labels are held out for probabilities and intervals; auto takes 10 where that is cheap.")
+
+
+def class_of(learner):
+    """Return the name of the class of the parameters of a learner."""
+    return "".join(w.title() for w in learner.split("-")) + "Parameters"
+
+
+def used():
+    """Return the names of the classes of parameters that the modules of the package use."""
+    sources = (p.read_text(encoding="utf-8") for p in sorted(TARGET.parent.glob("*.py")) if p != TARGET)
+    return {name for text in sources for name in re.findall(r"\bparameters\.(\w+Parameters)\b", text)}
 
 
 def ask(*words):
@@ -164,8 +173,10 @@ def generate():
     rows = [p for p in ready if p["name"] != "class-weights"]
     out = HEADER + f"\nVERSION = {_binary._version_of(_binary.find(), 0, 0)!r}\n"
     out += f"\n#: Parameters of the graph of nearest neighbours.\nGRAPH = {tuple(_run.parameter(p['name']) for p in graph)!r}\n"
-    for name in LEARNERS:
-        m = known[name]
+    wanted = used()
+    for m in learners:
+        if class_of(m["name"]) not in wanted:
+            continue
         own = entries(m["params"])
         if m.get("graph_params"):
             own += entries(graph if "points" in m["needs"] else ready, m.get("open_graph", False))
@@ -173,7 +184,7 @@ def generate():
             own.append(CALIBRATE)
         constants = [("_model", m["name"]), ("_needs", tuple(m["needs"].split(",")))]
         doc = sentence(m["help"]) + (f"\n\n    After {m['source']}." if m.get("source") else "")
-        out += base("".join(w.title() for w in m["name"].split("-")) + "Parameters", doc, constants, own + RUN)
+        out += base(class_of(m["name"]), doc, constants, own + RUN)
     kernel = [p for p in known["rls"]["params"] if p["name"] in KERNEL]
     for command, names in COMMANDS.items():
         own = entries(from_help(command, names)) + entries(rows) + entries(kernel)

@@ -1,18 +1,22 @@
 package solvers
 
 import (
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// DenseDesign are points as a matrix that blocks are multiplied with; see
-// [solvers.Design]. Dense ones are converted to float64 a block at a time.
+// DenseDesign is a [Design] of points that are multiplied as they are. Points of other types are
+// converted to float64 a block of rows at a time.
 type DenseDesign struct{ data.Points }
 
-// SparseDesign is a matrix with its transpose for the products of both.
+// SparseDesign is a [Design] of a sparse matrix and its transpose, each for one of the two
+// products.
 type SparseDesign struct{ X, Transposed *sparse.CSR }
 
-// NewDesign returns x with products both ways.
+// NewDesign returns x as a [Design]. A sparse matrix is transposed once.
 func NewDesign(x data.Points) Design {
 	if m, ok := x.(*sparse.CSR); ok {
 		return SparseDesign{m, m.T()}
@@ -36,6 +40,8 @@ func AddSquares(out []float64, x Design, weight func(i int) float64) {
 		}
 		return
 	}
+
+	// Dense points are converted row by row.
 	points := x.(DenseDesign).Points
 	n, d := points.Dims()
 	row := make([]float64, d)
@@ -47,3 +53,41 @@ func AddSquares(out []float64, x Design, weight func(i int) float64) {
 		}
 	}
 }
+
+// MulTo sets dst = X·w. Dense points are converted a block of rows at a time.
+func (x DenseDesign) MulTo(dst, w *mat.Dense) {
+	if m, ok := x.Points.(*sparse.CSR); ok {
+		m.MulTo(dst, w)
+		return
+	}
+	n, d := x.Dims()
+	_, m := w.Dims()
+	var buffer []float64
+	for lo := 0; lo < n; lo += data.BlockRows {
+		hi := min(lo+data.BlockRows, n)
+		var block *mat.Dense
+		block, buffer = data.Block(x.Points, buffer, lo, hi, 0, d)
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, block, w, 0, dst.Slice(lo, hi, 0, m).(*mat.Dense))
+	}
+}
+
+// MulTransTo sets dst = Xᵀ·r, for dense points.
+func (x DenseDesign) MulTransTo(dst, r *mat.Dense) {
+	n, d := x.Dims()
+	_, m := r.Dims()
+	var buffer []float64
+	beta := 0.0
+	for lo := 0; lo < n; lo += data.BlockRows {
+		hi := min(lo+data.BlockRows, n)
+		var block *mat.Dense
+		block, buffer = data.Block(x.Points, buffer, lo, hi, 0, d)
+		dense.Gemm(dense.Transposed, dense.NoTrans, 1, block, r.Slice(lo, hi, 0, m).(*mat.Dense), beta, dst)
+		beta = 1
+	}
+}
+
+func (s SparseDesign) Dims() (l, d int) { return s.X.Dims() }
+
+func (s SparseDesign) MulTo(dst, w *mat.Dense) { s.X.MulTo(dst, w) }
+
+func (s SparseDesign) MulTransTo(dst, r *mat.Dense) { s.Transposed.MulTo(dst, r) }

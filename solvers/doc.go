@@ -1,6 +1,6 @@
 // Package solvers holds solvers built on operators and dense blocks: Newton
 // iterations with conjugate gradients on primal objectives, sequential minimal
-// optimization of the dual one, and approximations from a few columns of a
+// optimization of dual objectives, and approximations from a few columns of a
 // matrix. It knows losses and quadratic forms; package models
 // decides what a quadratic form stands for.
 //

@@ -23,7 +23,8 @@ func (o DualOperator) Dim() int { _, q := o.Root.Dims(); return q }
 func (o DualOperator) MulTo(dst, h *mat.Dense) {
 	_, c := h.Dims()
 	n, _ := o.Root.Dims()
-	v, kv := mat.NewDense(n, c, nil), mat.NewDense(n, c, nil)
+	v := mat.NewDense(n, c, nil)
+	kv := mat.NewDense(n, c, nil)
 	o.Root.MulTo(v, h)
 	o.Kernel.MulTo(kv, v)
 	o.Root.MulTransTo(dst, kv)
@@ -43,7 +44,8 @@ type DualPreconditioner struct {
 func (o DualPreconditioner) ApplyTo(dst, h *mat.Dense) {
 	_, c := h.Dims()
 	n, r := o.Phi.Dims()
-	v, w := mat.NewDense(n, c, nil), mat.NewDense(r, c, nil)
+	v := mat.NewDense(n, c, nil)
+	w := mat.NewDense(r, c, nil)
 	o.Root.MulTo(v, h)
 	dense.Gemm(dense.Transposed, dense.NoTrans, 1, o.Phi, v, 0, w)
 	dense.SolveLower(dense.NoTrans, o.Factor, w)
@@ -57,13 +59,16 @@ func (o DualPreconditioner) ApplyTo(dst, h *mat.Dense) {
 func (o DualOperator) Residual(alpha, b *mat.Dense) float64 {
 	n, c := alpha.Dims()
 	q, _ := b.Dims()
-	k, right := mat.NewDense(n, c, nil), mat.NewDense(n, c, nil)
+	k := mat.NewDense(n, c, nil)
+	right := mat.NewDense(n, c, nil)
 	o.Kernel.MulTo(k, alpha)
 	inner := mat.NewDense(q, c, nil)
 	o.Root.MulTransTo(inner, k)
 	o.Root.MulTo(k, inner)
 	dense.AddScaled(k, 1, o.Ridge, alpha)
 	o.Root.MulTo(right, b)
+
+	// The worst column counts; a column of zeros has no residual.
 	var worst float64
 	for j := range c {
 		size := mat.Norm(right.ColView(j), 2)
@@ -72,5 +77,6 @@ func (o DualOperator) Residual(alpha, b *mat.Dense) float64 {
 			worst = math.Max(worst, mat.Norm(&d, 2)/size)
 		}
 	}
+
 	return worst
 }

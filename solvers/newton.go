@@ -75,18 +75,19 @@ type NewtonState struct {
 
 // String says in a few words how far the run is.
 func (s NewtonState) String() string {
-	return fmt.Sprintf("iteration %d, gradient %.1e, %d of %d columns", s.Iteration, s.Gradient, s.Converged, s.Columns)
+	return fmt.Sprintf("iteration %d, gradient %.1e, %d of %d columns", s.Iteration, s.Gradient, s.Converged,
+		s.Columns)
 }
 
-// NewtonResult of [Newton]; a column of W and an entry of the slices for every
-// column of Y. Objective and Gradient are those of W and B, from the definition.
+// NewtonResult is the result of [Newton], with a column of W and an entry of each slice for every
+// column of Y. Objective and Gradient are computed at W and B, from the definition.
 type NewtonResult struct {
 	W         *mat.Dense // d×m
 	B         []float64
 	Objective []float64
 	Gradient  []float64 // norm, relative to that at zero
-	// Iterations is the number of Newton steps, Products that of products with
-	// the Hessian, each for all columns still open.
+	// Iterations counts the Newton steps, and Products the products with the Hessian, each for all
+	// columns still open.
 	Iterations, Products int
 }
 
@@ -110,11 +111,13 @@ func (p *NewtonProblem) check(s *NewtonSettings) error {
 			faults = append(faults, fmt.Errorf("solvers: "+format, args...))
 		}
 	}
+
 	l, d := p.X.Dims()
 	rows, m := p.Y.Dims()
 	fault(rows == l, "targets for %d of %d points", rows, l)
 	fault(p.Operator == nil || p.Operator.Dim() == d, "the quadratic form is not of dimension %d", d)
-	fault(p.Ridge >= 0 && (p.Ridge > 0 || p.Operator != nil), "ridge %v; the quadratic form must be positive definite", p.Ridge)
+	fault(p.Ridge >= 0 && (p.Ridge > 0 || p.Operator != nil),
+		"ridge %v; the quadratic form must be positive definite", p.Ridge)
 	fault(p.C > 0 && !math.IsInf(p.C, 0), "C is %v; it must be positive", p.C)
 	fault(p.Weights == nil || len(p.Weights) == l, "%d weights for %d points", len(p.Weights), l)
 	heavy := p.Weights == nil
@@ -125,45 +128,52 @@ func (p *NewtonProblem) check(s *NewtonSettings) error {
 		}
 		heavy = heavy || v > 0
 	}
+
 	fault(heavy, "no point has a positive weight")
 	fault(losses.Valid(p.Loss), "loss %v", p.Loss)
-	fault(p.Loss != HuberizedHinge || p.Width > 0 && p.Width <= 1, "width %v of the Huberized hinge; it must be positive and at most 1", p.Width)
-	fault(p.Diagonal == nil || len(p.Diagonal) == d, "%d diagonal entries for dimension %d", len(p.Diagonal), d)
+	fault(p.Loss != HuberizedHinge || p.Width > 0 && p.Width <= 1,
+		"width %v of the Huberized hinge; it must be positive and at most 1", p.Width)
+	fault(p.Diagonal == nil || len(p.Diagonal) == d, "%d diagonal entries for dimension %d",
+		len(p.Diagonal), d)
 	for i, v := range p.Diagonal {
 		if !(v > 0) || math.IsInf(v, 1) {
 			fault(false, "diagonal entry %d is %v; it must be positive", i, v)
 			break
 		}
 	}
+
 	fault(s.Tolerance > 0 && s.Tolerance < 1, "tolerance %v; it must be between 0 and 1", s.Tolerance)
-	fault(s.MaxIterations > 0 && s.MaxInner > 0, "limits of %d and %d iterations; they must be positive", s.MaxIterations, s.MaxInner)
+	fault(s.MaxIterations > 0 && s.MaxInner > 0, "limits of %d and %d iterations; they must be positive",
+		s.MaxIterations, s.MaxInner)
 	if s.StartW != nil {
 		r, c := s.StartW.Dims()
 		fault(r == d && c == m, "the start is %d×%d for %d×%d", r, c, d, m)
 	}
+
+	// Of many targets the first fault says enough.
 	fault(s.StartB == nil || len(s.StartB) == m, "a start of %d intercepts for %d", len(s.StartB), m)
 	for i := range rows {
 		for _, v := range p.Y.RawRowView(i) {
 			if v != 1 && v != -1 {
-				return errors.Join(append(faults, fmt.Errorf("solvers: target %v of point %d; it must be −1 or 1", v, i))...)
+				return errors.Join(append(faults,
+					fmt.Errorf("solvers: target %v of point %d; it must be −1 or 1", v, i))...)
 			}
 		}
 	}
+
 	return errors.Join(faults...)
 }
 
-// Newton minimizes p. A step solves the quadratic model at the present pieces
-// of the loss, on the points with V” > 0, by conjugate gradients with b
-// eliminated, to a relative residual that falls with the gradient, and then
-// minimizes the true objective along it exactly. As the loss is piecewise
-// quadratic the steps end in a finite number if the systems are solved exactly
-// (Keerthi & DeCoste 2005, theorem 1). All columns go on together until each is
-// done, so that products are with blocks.
+// Newton minimizes p. A step solves the quadratic model at the present pieces of the loss, on the
+// points with V″ > 0, by conjugate gradients with b eliminated, to a relative residual that falls
+// with the gradient. Then it minimizes the true objective along the step exactly. As the loss is
+// piecewise quadratic, the steps end in a finite number if the systems are solved exactly (Keerthi
+// & DeCoste 2005, theorem 1). All columns go on together until each is done, so that products are
+// with blocks.
 //
-// A nil s means the defaults. On [ErrNotConverged], a cancelled ctx or an error of
-// OnIteration the result is the last iterate; on invalid input it is nil. A product with the Hessian
-// costs one with each of Operator, X and Xᵀ; memory is about six d×m and four
-// l×m blocks.
+// A nil s means the defaults. On [ErrNotConverged], a cancelled ctx or an error of OnIteration the
+// result is the last iterate; on invalid input it is nil. A product with the Hessian costs one with
+// each of Operator, X and Xᵀ; memory is about six d×m and four l×m blocks.
 func Newton(ctx context.Context, p *NewtonProblem, s *NewtonSettings) (*NewtonResult, error) {
 	if s == nil {
 		s = &NewtonSettings{}
@@ -175,7 +185,8 @@ func Newton(ctx context.Context, p *NewtonProblem, s *NewtonSettings) (*NewtonRe
 	l, d := p.X.Dims()
 	_, m := p.Y.Dims()
 	n := &newton{NewtonProblem: p, NewtonSettings: filled, loss: p.Loss.pieces(p.Width), l: l, d: d}
-	res := &NewtonResult{W: mat.NewDense(d, m, nil), B: make([]float64, m), Objective: make([]float64, m), Gradient: make([]float64, m)}
+	res := &NewtonResult{W: mat.NewDense(d, m, nil), B: make([]float64, m), Objective: make([]float64, m),
+		Gradient: make([]float64, m)}
 	if s.StartW != nil {
 		res.W.Copy(s.StartW)
 	}
@@ -184,9 +195,12 @@ func Newton(ctx context.Context, p *NewtonProblem, s *NewtonSettings) (*NewtonRe
 		n.open = append(n.open, j)
 	}
 	zero := n.evaluate(mat.NewDense(d, m, nil), make([]float64, m))
+
 	var failed []float64 // gradients of the columns given up
 	for len(n.open) > 0 {
-		w, b := columns(res.W, n.open), pick(res.B, n.open)
+		// Columns with a small gradient are done and leave the blocks.
+		w := columns(res.W, n.open)
+		b := pick(res.B, n.open)
 		at := n.evaluate(w, b)
 		var open, keep []int
 		for k, j := range n.open {
@@ -196,9 +210,11 @@ func Newton(ctx context.Context, p *NewtonProblem, s *NewtonSettings) (*NewtonRe
 				res.Gradient[j] = at.norm[k] / zero.norm[j]
 			}
 			if !(res.Gradient[j] <= n.Tolerance) {
-				open, keep = append(open, j), append(keep, k)
+				open = append(open, j)
+				keep = append(keep, k)
 			}
 		}
+
 		if err := n.tell(res, len(open)+len(failed)); err != nil {
 			return res, err
 		}
@@ -212,10 +228,15 @@ func Newton(ctx context.Context, p *NewtonProblem, s *NewtonSettings) (*NewtonRe
 			failed = append(failed, pick(res.Gradient, open)...)
 			break
 		}
+
 		if len(open) < len(n.open) {
-			at, w, b = at.keep(keep), columns(w, keep), pick(b, keep)
+			at = at.keep(keep)
+			w = columns(w, keep)
+			b = pick(b, keep)
 			n.open = open
 		}
+
+		// A Newton step for all open columns. A column that cannot descend any further is given up.
 		res.Iterations++
 		dw, db, products, err := n.direction(ctx, at, pick(res.Gradient, open))
 		res.Products += products
@@ -237,8 +258,10 @@ func Newton(ctx context.Context, p *NewtonProblem, s *NewtonSettings) (*NewtonRe
 			n.open = append(n.open, j)
 		}
 	}
+
 	if len(failed) > 0 {
-		return res, fmt.Errorf("%w: after %d Newton steps the gradient is %.2e of that at zero, tolerance %.2e; raise the tolerance or the limit of iterations",
+		return res, fmt.Errorf("%w: after %d Newton steps the gradient is %.2e of that at zero, "+
+			"tolerance %.2e; raise the tolerance or the limit of iterations",
 			ErrNotConverged, res.Iterations, slices.Max(failed), n.Tolerance)
 	}
 	return res, nil
@@ -262,7 +285,7 @@ type newton struct {
 	open []int // columns of Y at work; blocks have a column for each
 }
 
-// point is where the columns at work stand.
+// point holds the objective and its derivatives at the iterates of the open columns.
 type point struct {
 	margin, slope, curve *mat.Dense // l×m: y·f, and y·c·V' and c·V'' there
 	gw                   *mat.Dense // d×m, gradient in w
@@ -272,7 +295,8 @@ type point struct {
 
 // keep returns the given columns of at.
 func (at *point) keep(k []int) *point {
-	return &point{columns(at.margin, k), columns(at.slope, k), columns(at.curve, k), columns(at.gw, k), pick(at.gb, k), pick(at.objective, k), pick(at.norm, k)}
+	return &point{columns(at.margin, k), columns(at.slope, k), columns(at.curve, k), columns(at.gw, k),
+		pick(at.gb, k), pick(at.objective, k), pick(at.norm, k)}
 }
 
 // quadratic sets dst = H·x.
@@ -306,13 +330,19 @@ func (n *newton) weight(i int) float64 {
 // evaluate computes objective and gradient at w, b from their definition.
 func (n *newton) evaluate(w *mat.Dense, b []float64) *point {
 	m := len(n.open)
-	at := &point{margin: mat.NewDense(n.l, m, nil), slope: mat.NewDense(n.l, m, nil), curve: mat.NewDense(n.l, m, nil), gw: mat.NewDense(n.d, m, nil)}
+	at := &point{margin: mat.NewDense(n.l, m, nil), slope: mat.NewDense(n.l, m, nil),
+		curve: mat.NewDense(n.l, m, nil), gw: mat.NewDense(n.d, m, nil)}
+
+	// Values, slopes and curvatures of the loss, in one pass over the margins.
 	n.X.MulTo(at.margin, w)
 	loss := mat.NewDense(n.l, m, nil)
 	par.For(n.l, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			y := n.Y.RawRowView(i)
-			margin, slope, curve, value := at.margin.RawRowView(i), at.slope.RawRowView(i), at.curve.RawRowView(i), loss.RawRowView(i)
+			margin := at.margin.RawRowView(i)
+			slope := at.slope.RawRowView(i)
+			curve := at.curve.RawRowView(i)
+			value := loss.RawRowView(i)
 			c := n.weight(i)
 			for k, j := range n.open {
 				f := y[j] * (margin[k] + b[k])
@@ -324,6 +354,8 @@ func (n *newton) evaluate(w *mat.Dense, b []float64) *point {
 			}
 		}
 	})
+
+	// Gradients in w and b, and the objective.
 	at.gb = sums(at.slope)
 	at.objective = sums(loss)
 	n.X.MulTransTo(at.gw, at.slope)
@@ -340,15 +372,14 @@ func (n *newton) evaluate(w *mat.Dense, b []float64) *point {
 	return at
 }
 
-// direction solves the Newton system at at inexactly, by conjugate gradients in
-// w after b is eliminated: for a given dw the best db makes the weighted mean of
-// the model's residuals on the points with V” > 0 vanish. gradient holds the
-// relative norms.
+// direction solves the Newton system at at inexactly, by conjugate gradients in w after b is
+// eliminated: for a given dw the best db makes the weighted mean of the model's residuals on the
+// points with V″ > 0 vanish. gradient holds the relative norms.
 //
-// Where a column has no point with V” > 0, the model has no curvature in b.
-// Then the largest V” there is stands for that of every point with V' ≠ 0: an
-// upper bound, under which the step still descends.
-func (n *newton) direction(ctx context.Context, at *point, gradient []float64) (dw *mat.Dense, db []float64, products int, err error) {
+// Where a column has no point with V″ > 0, the model has no curvature in b. Then every point with
+// V' ≠ 0 takes the largest V″ of the loss: an upper bound, under which the step still descends.
+func (n *newton) direction(ctx context.Context, at *point, gradient []float64) (dw *mat.Dense, db []float64,
+	products int, err error) {
 	m := len(n.open)
 	mass := sums(at.curve) // Σ V'' of a column
 	for k, v := range mass {
@@ -363,6 +394,7 @@ func (n *newton) direction(ctx context.Context, at *point, gradient []float64) (
 			}
 		}
 	}
+
 	u := mat.NewDense(n.l, m, nil)
 	part := mat.NewDense(n.d, m, nil)
 	// weigh sets u = C V''·(u − shift), with the mean of u for a nil shift.
@@ -372,13 +404,15 @@ func (n *newton) direction(ctx context.Context, at *point, gradient []float64) (
 		}
 		par.For(n.l, rowGrain, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				curve, row := at.curve.RawRowView(i), u.RawRowView(i)
+				curve := at.curve.RawRowView(i)
+				row := u.RawRowView(i)
 				for k := range row {
 					row[k] = n.C * curve[k] * (row[k] - shift[k])
 				}
 			}
 		})
 	}
+
 	// Right-hand side −g_w + C XᵀV''·g_b/(C mass).
 	shift := make([]float64, m)
 	for k, v := range mass {
@@ -386,6 +420,7 @@ func (n *newton) direction(ctx context.Context, at *point, gradient []float64) (
 			shift[k] = -at.gb[k] / (n.C * v)
 		}
 	}
+
 	weigh(shift)
 	r := mat.NewDense(n.d, m, nil)
 	n.X.MulTransTo(r, u)
@@ -398,14 +433,19 @@ func (n *newton) direction(ctx context.Context, at *point, gradient []float64) (
 		n.X.MulTransTo(part, u)
 		dst.Add(dst, part)
 	}
+
+	// The forcing terms of an inexact Newton method: the squared relative residual falls with the
+	// gradient.
 	limit := dots(r, r)
 	for k := range limit {
 		eta := min(0.1, math.Sqrt(gradient[k]))
 		eta = max(eta, 0.1*n.Tolerance/gradient[k]) // no need to be better than the goal
 		limit[k] *= eta * eta
 	}
+
 	dw, products, err = n.conjugateGradients(ctx, product, r, limit)
 	n.X.MulTo(u, dw)
+	// db from dw, as eliminated.
 	db = weightedMeans(at.curve, u, mass)
 	for k := range db {
 		db[k] = shift[k] - db[k]
@@ -416,7 +456,8 @@ func (n *newton) direction(ctx context.Context, at *point, gradient []float64) (
 // conjugateGradients solves product(x) = r for every column from x = 0 until
 // ‖residual‖² ≤ limit, or MaxInner. r becomes the residual. Any iterate is a
 // direction of descent of the quadratic model.
-func (n *newton) conjugateGradients(ctx context.Context, product func(dst, x *mat.Dense), r *mat.Dense, limit []float64) (x *mat.Dense, products int, err error) {
+func (n *newton) conjugateGradients(ctx context.Context, product func(dst, x *mat.Dense), r *mat.Dense,
+	limit []float64) (x *mat.Dense, products int, err error) {
 	_, m := r.Dims()
 	x = mat.NewDense(n.d, m, nil)
 	q := mat.NewDense(n.d, m, nil)
@@ -424,7 +465,10 @@ func (n *newton) conjugateGradients(ctx context.Context, product func(dst, x *ma
 	p := mat.DenseCopyOf(z)
 	rz := dots(r, z)
 	square := dots(r, r)
-	alpha, beta := make([]float64, m), make([]float64, m)
+	alpha := make([]float64, m)
+	beta := make([]float64, m)
+
+	// A column that is done keeps α = 0, so that its iterate stays.
 	for products < n.MaxInner {
 		if err := ctx.Err(); err != nil {
 			return x, products, err
@@ -436,6 +480,7 @@ func (n *newton) conjugateGradients(ctx context.Context, product func(dst, x *ma
 		if !busy {
 			break
 		}
+
 		product(q, p)
 		products++
 		for k, pq := range dots(p, q) {
@@ -446,6 +491,7 @@ func (n *newton) conjugateGradients(ctx context.Context, product func(dst, x *ma
 				limit[k] = math.Inf(1) // done for good
 			}
 		}
+
 		addScaled(x, alpha, p)
 		for k := range alpha {
 			alpha[k] = -alpha[k]
@@ -460,20 +506,23 @@ func (n *newton) conjugateGradients(ctx context.Context, product func(dst, x *ma
 			}
 			rz[k] = v
 		}
+
 		par.For(n.d, rowGrain, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				to, from := p.RawRowView(i), z.RawRowView(i)
+				to := p.RawRowView(i)
+				from := z.RawRowView(i)
 				for k := range to {
 					to[k] = from[k] + beta[k]*to[k]
 				}
 			}
 		})
 	}
+
 	return x, products, nil
 }
 
-// precondition returns r divided by Diagonal, in dst if it is not nil. Without
-// Diagonal that is r itself.
+// precondition returns r divided by Diagonal, in dst if it is not nil. Without Diagonal it returns
+// r itself.
 func (n *newton) precondition(dst, r *mat.Dense) *mat.Dense {
 	if n.Diagonal == nil {
 		return r
@@ -483,12 +532,14 @@ func (n *newton) precondition(dst, r *mat.Dense) *mat.Dense {
 	}
 	par.For(n.d, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			to, from := dst.RawRowView(i), r.RawRowView(i)
+			to := dst.RawRowView(i)
+			from := r.RawRowView(i)
 			for k, v := range from {
 				to[k] = v / n.Diagonal[i]
 			}
 		}
 	})
+
 	return dst
 }
 
@@ -497,17 +548,22 @@ func (n *newton) steps(at *point, w, dw *mat.Dense, db []float64) []float64 {
 	m := len(n.open)
 	h := mat.NewDense(n.d, m, nil)
 	n.quadratic(h, dw)
-	a0, a2 := dots(w, h), dots(dw, h)
+
+	// Along the step, the quadratic form has the derivative a0 + a2·t.
+	a0 := dots(w, h)
+	a2 := dots(dw, h)
 	u := mat.NewDense(n.l, m, nil)
 	n.X.MulTo(u, dw)
 	t := make([]float64, m)
 	par.For(m, 1, func(k, _ int) {
-		margin, s := make([]float64, n.l), make([]float64, n.l)
+		margin := make([]float64, n.l)
+		s := make([]float64, n.l)
 		for i := range n.l {
 			margin[i] = at.margin.At(i, k)
 			s[i] = n.Y.At(i, n.open[k]) * (u.At(i, k) + db[k])
 		}
 		t[k] = n.loss.exactStep(a0[k], a2[k], n.C, n.Weights, margin, s)
 	})
+
 	return t
 }

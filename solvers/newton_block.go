@@ -11,7 +11,8 @@ func columns(a *mat.Dense, k []int) *mat.Dense {
 	rows, _ := a.Dims()
 	out := mat.NewDense(rows, len(k), nil)
 	for i := range rows {
-		from, to := a.RawRowView(i), out.RawRowView(i)
+		from := a.RawRowView(i)
+		to := out.RawRowView(i)
 		for p, j := range k {
 			to[p] = from[j]
 		}
@@ -39,6 +40,7 @@ func reduce(rows, m int, term func(sum []float64, i int)) []float64 {
 		}
 		parts[lo/rowGrain] = sum
 	})
+
 	total := make([]float64, m)
 	for _, part := range parts {
 		for j, v := range part {
@@ -52,7 +54,8 @@ func reduce(rows, m int, term func(sum []float64, i int)) []float64 {
 func dots(a, b *mat.Dense) []float64 {
 	rows, m := a.Dims()
 	return reduce(rows, m, func(sum []float64, i int) {
-		x, y := a.RawRowView(i), b.RawRowView(i)
+		x := a.RawRowView(i)
+		y := b.RawRowView(i)
 		for j := range sum {
 			sum[j] += x[j] * y[j]
 		}
@@ -69,7 +72,7 @@ func sums(a *mat.Dense) []float64 {
 	})
 }
 
-// weightedMeans returns Σ_i weight·u / mass of every column, 0 where mass is.
+// weightedMeans returns Σ_i weight·u / mass of every column, and 0 where mass is 0.
 func weightedMeans(weight, u *mat.Dense, mass []float64) []float64 {
 	out := dots(weight, u)
 	for j, v := range mass {
@@ -82,12 +85,13 @@ func weightedMeans(weight, u *mat.Dense, mass []float64) []float64 {
 	return out
 }
 
-// addScaled adds to column j of dst t[j] times that of x.
+// addScaled adds t[j] times column j of x to column j of dst.
 func addScaled(dst *mat.Dense, t []float64, x *mat.Dense) {
 	rows, _ := x.Dims()
 	par.For(rows, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			to, from := dst.RawRowView(i), x.RawRowView(i)
+			to := dst.RawRowView(i)
+			from := x.RawRowView(i)
 			for j, v := range from {
 				to[j] += t[j] * v
 			}

@@ -40,7 +40,7 @@ func (l *Loss) UnmarshalText(text []byte) error { return losses.Unmarshal(l, tex
 // which belongs to it, and knot k.
 type pieces struct {
 	knots []float64
-	of    []quadratic // one more than knots
+	of    []quadratic // one more than the knots
 	most  float64     // the largest c2
 }
 
@@ -74,8 +74,9 @@ type bend struct {
 //
 //	a0·t + ½a2·t² + C Σ_i c_i V(m_i + t·s_i),
 //
-// where nil weights are 1, and whose derivative is piecewise linear, by going through its bends in order:
-// O(l log l). It is 0 if the function does not descend at 0. a2 is positive.
+// where nil weights are 1. The derivative is piecewise linear in t; exactStep goes through its
+// bends in order, in O(l log l). It returns 0 if the function does not descend at 0. a2 is
+// positive.
 func (v *pieces) exactStep(a0, a2, total float64, weights, m, s []float64) float64 {
 	var bends []bend
 	for i, si := range s {
@@ -94,6 +95,8 @@ func (v *pieces) exactStep(a0, a2, total float64, weights, m, s []float64) float
 		if si < 0 {
 			next = -1
 		}
+
+		// Collect the bends that this margin meets on its way.
 		for {
 			knot := k // the one above, or below
 			if next < 0 {
@@ -102,15 +105,22 @@ func (v *pieces) exactStep(a0, a2, total float64, weights, m, s []float64) float
 			if knot < 0 || knot == len(v.knots) {
 				break
 			}
-			from, to := v.of[k], v.of[k+next]
-			bends = append(bends, bend{(v.knots[knot] - m[i]) / si, c * si * (to.c1 - from.c1 + (to.c2-from.c2)*m[i]), c * si * si * (to.c2 - from.c2), i})
+			from := v.of[k]
+			to := v.of[k+next]
+			bends = append(bends, bend{(v.knots[knot] - m[i]) / si,
+				c * si * (to.c1 - from.c1 + (to.c2-from.c2)*m[i]), c * si * si * (to.c2 - from.c2), i})
 			k += next
 		}
 	}
+
+	// Follow the derivative from bend to bend until it vanishes.
 	if !(a0 < 0) {
 		return 0
 	}
-	slices.SortFunc(bends, func(p, q bend) int { return cmp.Or(cmp.Compare(p.t, q.t), cmp.Compare(p.margin, q.margin)) })
+	slices.SortFunc(bends, func(p, q bend) int {
+		return cmp.Or(cmp.Compare(p.t, q.t),
+			cmp.Compare(p.margin, q.margin))
+	})
 	for _, e := range bends {
 		if a0+e.t*a2 >= 0 {
 			break
@@ -118,5 +128,6 @@ func (v *pieces) exactStep(a0, a2, total float64, weights, m, s []float64) float
 		a0 += e.a
 		a2 += e.b
 	}
+
 	return -a0 / a2
 }

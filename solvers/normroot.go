@@ -11,13 +11,12 @@ import (
 
 // NormRoot is the n×q matrix S with
 //
-//	S·Sᵀ = B = EEᵀ/l + γLᵖ,
+//	S·Sᵀ = B = EEᵀ/l + γLᵖ.
 //
-// E being the columns of the identity for l labeled points: S has the columns
-// E/√l, and √γ times those of L^{p/2}, or for odd p of L^{(p−1)/2}Gᵀ with L = GᵀG
-// and a row of G for every edge. Equations in B and a kernel matrix K, such as
-// (8) and (17) of the papers, become symmetric with it. It is immutable and safe
-// for concurrent use.
+// The columns of E are columns of the identity for l labeled points. S consists of E/√l and of
+// √γ·L^{p/2} or, for odd p, of √γ·L^{(p−1)/2}Gᵀ with L = GᵀG and a row of G for every edge. It
+// makes equations in B and a kernel matrix K symmetric, such as (8) and (17) of the papers. It is
+// immutable and safe for concurrent use.
 type NormRoot struct {
 	n       int
 	labeled []int
@@ -75,6 +74,8 @@ func (s *NormRoot) MulTo(dst, h *mat.Dense) {
 			dst.Scale(s.gamma, v)
 		}
 	}
+
+	// The first l rows of h belong to the labeled points.
 	scale := 1 / math.Sqrt(float64(l))
 	for p, i := range s.labeled {
 		to := dst.RawRowView(i)
@@ -95,15 +96,19 @@ func (s *NormRoot) MulTransTo(dst, v *mat.Dense) {
 			to[j] = scale * u
 		}
 	}
+
 	if s.gamma == 0 {
 		return
 	}
+
+	// √γ·L^{p/2} behind the labeled rows, with G in front of it for odd p.
 	rest := dst.Slice(l, q, 0, c).(*mat.Dense)
 	u := v
 	if s.half != nil {
 		u = mat.NewDense(s.n, c, nil)
 		s.half.MulTo(u, v)
 	}
+
 	if s.edges != nil {
 		s.edges.MulTo(rest, u)
 	} else {

@@ -63,8 +63,8 @@ type NystromSettings struct {
 	// Block is the number of columns drawn at a time. Default m/16, at least 1
 	// and at most 128.
 	Block int
-	// Cut is relative to the largest diagonal entry of A: a column whose diagonal
-	// entry in the remainder A − FFᵀ is below it counts as zero. Default 1e-12.
+	// Cut is relative to the largest diagonal entry of A: a column counts as zero when its diagonal
+	// entry in the remainder A − FFᵀ is below it. Default 1e-12.
 	Cut float64
 	// OnBlock, if not nil, is told after each block how many of Rank columns are
 	// taken.
@@ -80,10 +80,12 @@ func (s NystromSettings) fill(n int) (NystromSettings, error) {
 		faults = append(faults, fmt.Errorf("solvers: choice of landmarks %v", s.Sampling))
 	}
 	if s.Block < 0 {
-		faults = append(faults, fmt.Errorf("solvers: blocks of %d columns; they must be positive, or 0 for the default", s.Block))
+		faults = append(faults, fmt.Errorf("solvers: blocks of %d columns; they must be positive, or "+
+			"0 for the default", s.Block))
 	}
 	if !(s.Cut >= 0 && s.Cut < 1) {
-		faults = append(faults, fmt.Errorf("solvers: cut %v; it must be positive and less than 1, or 0 for the default", s.Cut))
+		faults = append(faults, fmt.Errorf("solvers: cut %v; it must be positive and less than 1, or "+
+			"0 for the default", s.Cut))
 	}
 	s.Rank = min(s.Rank, n)
 	if s.Block == 0 {
@@ -95,9 +97,9 @@ func (s NystromSettings) fill(n int) (NystromSettings, error) {
 	return s, errors.Join(faults...)
 }
 
-// Nystrom is the approximation A ≈ F·Fᵀ = C·W⁻¹·Cᵀ from r columns C of A, W being
-// their rows at the same places. It is the best one whose error is positive
-// semidefinite and zero in these columns. It is immutable.
+// Nystrom is the approximation A ≈ F·Fᵀ = C·W⁻¹·Cᵀ from r columns C of A, with W their rows at the
+// same places. Among approximations with an error that is positive semidefinite and zero in these
+// columns it is the best. It is immutable.
 type Nystrom struct {
 	Factor *mat.Dense // F, n×r
 	// Pivots are the columns, in the order in which F was made of them: row
@@ -108,18 +110,17 @@ type Nystrom struct {
 	Trace, Residual float64
 }
 
-// NewNystrom chooses columns of a and factors the approximation, by partial
-// Cholesky factorization. The approximation by the blocks before is subtracted from
-// the columns of a block, and the remainder is factored with complete pivoting.
-// Columns whose remainder is below s.Cut are left out; if there are too few others,
-// the rank is less than asked for.
+// NewNystrom chooses columns of a and factors the approximation, by partial Cholesky factorization.
+// For each block of columns it subtracts the approximation by the blocks before, and factors the
+// remainder with complete pivoting. A column with a remainder below s.Cut is left out; if there are
+// too few others, the rank is less than asked for.
 //
-// It costs m columns of a and n·m² operations, nearly all in matrix products, and
-// holds n·m values and an n×Block block. The same seed gives the same columns at
-// any GOMAXPROCS. If ctx is cancelled the result is nil.
+// It costs m columns of a and n·m² operations, nearly all in matrix products, and holds n·m values
+// and an n×Block block. The same seed gives the same columns at any GOMAXPROCS. If ctx is cancelled
+// the result is nil.
 //
-// Chen, Epperly, Tropp & Webber, Randomly pivoted Cholesky, Comm. Pure Appl. Math.
-// 78 (2025), arXiv 2207.06503.
+// Chen, Epperly, Tropp & Webber, Randomly pivoted Cholesky, Comm. Pure Appl. Math. 78 (2025), arXiv
+// 2207.06503.
 func NewNystrom(ctx context.Context, a Columns, s *NystromSettings) (*Nystrom, error) {
 	if s == nil {
 		s = &NystromSettings{}
@@ -130,13 +131,17 @@ func NewNystrom(ctx context.Context, a Columns, s *NystromSettings) (*Nystrom, e
 		return nil, err
 	}
 	w := &nystrom{NystromSettings: filled, n: n, residual: make([]float64, n)}
-	w.f, w.columns = dense.New(n, filled.Rank), dense.New(n, filled.Block)
+	w.f = dense.New(n, filled.Rank)
+	w.columns = dense.New(n, filled.Block)
 	a.DiagonalTo(w.residual)
+
 	for i, v := range w.residual {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			return nil, fmt.Errorf("solvers: diagonal entry %d is %v; the matrix must be positive semidefinite", i, v)
+			return nil, fmt.Errorf("solvers: diagonal entry %d is %v; the matrix must be positive "+
+				"semidefinite", i, v)
 		}
 	}
+
 	w.least = filled.Cut * slices.Max(w.residual)
 	w.diagonal = slices.Clone(w.residual)
 	w.taken = make([]bool, n)
@@ -145,6 +150,8 @@ func NewNystrom(ctx context.Context, a Columns, s *NystromSettings) (*Nystrom, e
 	for _, v := range w.diagonal {
 		out.Trace += v
 	}
+
+	// Block by block, until the rank is reached or nothing is left to draw.
 	for len(w.pivots) < filled.Rank {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -158,6 +165,7 @@ func NewNystrom(ctx context.Context, a Columns, s *NystromSettings) (*Nystrom, e
 			filled.OnBlock(len(w.pivots), filled.Rank)
 		}
 	}
+
 	out.Pivots = w.pivots
 	out.Factor = narrow(w.f, max(1, len(w.pivots)))
 	for _, v := range w.residual {
@@ -195,19 +203,19 @@ type nystrom struct {
 	NystromSettings
 	n        int
 	f        *mat.Dense
-	columns  *mat.Dense // n×Block, for those at work
+	columns  *mat.Dense // n×Block, the columns of the present block
 	pivots   []int
-	taken    []bool    // chosen, or nothing left of them
+	taken    []bool    // columns that were chosen
 	diagonal []float64 // of A
 	residual []float64 // of A − FFᵀ
-	square   []float64 // squared distance to the nearest column chosen; of PlusPlus
+	square   []float64 // squared distance to the nearest chosen column; for PlusPlus
 	least    float64
 	rng      *rand.Rand
 }
 
-// draw returns at most b columns that are not taken, drawn one after the other
-// without replacement with chances in proportion to their weights: those with the
-// smallest −ln(u)/weight (Efraimidis & Spirakis 2006).
+// draw returns at most b columns that are not taken, drawn one after the other without replacement
+// with probabilities in proportion to their weights: it takes the smallest −ln(u)/weight
+// (Efraimidis & Spirakis 2006).
 func (w *nystrom) draw(b int) []int {
 	type ticket struct {
 		key float64
@@ -224,12 +232,17 @@ func (w *nystrom) draw(b int) []int {
 		case w.Sampling == PlusPlus:
 			weight = 1
 		}
+		// Every column draws a number, so that the sequence does not depend on the columns taken.
 		u := w.rng.Float64()
 		if !w.taken[i] && weight > 0 && w.residual[i] > w.least {
 			tickets = append(tickets, ticket{-math.Log(1-u) / weight, i})
 		}
 	}
-	slices.SortFunc(tickets, func(p, q ticket) int { return cmp.Or(cmp.Compare(p.key, q.key), cmp.Compare(p.i, q.i)) })
+
+	slices.SortFunc(tickets, func(p, q ticket) int {
+		return cmp.Or(cmp.Compare(p.key, q.key),
+			cmp.Compare(p.i, q.i))
+	})
 	var out []int
 	for _, t := range tickets[:min(b, len(tickets))] {
 		out = append(out, t.i)
@@ -239,7 +252,8 @@ func (w *nystrom) draw(b int) []int {
 
 // extend adds the columns of a block to the factor.
 func (w *nystrom) extend(a Columns, block []int) {
-	b, r := len(block), len(w.pivots)
+	b := len(block)
+	r := len(w.pivots)
 	g := w.columns.Slice(0, w.n, 0, b).(*mat.Dense)
 	a.ColumnsTo(g, block)
 	if w.Sampling == PlusPlus {
@@ -253,11 +267,14 @@ func (w *nystrom) extend(a Columns, block []int) {
 		}
 		dense.Gemm(dense.NoTrans, dense.Transposed, -1, done, rows, 1, g)
 	}
+
+	// Factor the block of the remainder at its own rows.
 	h := mat.NewDense(b, b, nil)
 	for p, i := range block {
 		copy(h.RawRowView(p), g.RawRowView(i))
 		w.taken[i] = true
 	}
+
 	keep, root := pivotedCholesky(h, w.least)
 	k := len(keep)
 	if k == 0 {
@@ -272,11 +289,14 @@ func (w *nystrom) extend(a Columns, block []int) {
 	for p, q := range keep {
 		spread.SetRow(q, mat.Col(nil, p, inverse))
 	}
+	// New columns of F: the remainder times R⁻ᵀ, exactly triangular at the pivots.
 	fresh := w.f.Slice(0, w.n, r, r+k).(*mat.Dense)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, g, spread, 0, fresh)
-	for p, q := range keep { // exactly triangular
+	for p, q := range keep {
 		clear(fresh.RawRowView(block[q])[p+1:])
 	}
+
+	// The diagonal of the remainder, without rounding below zero.
 	par.For(w.n, 256, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			var sum float64
@@ -286,13 +306,15 @@ func (w *nystrom) extend(a Columns, block []int) {
 			w.residual[i] = max(0, w.residual[i]-sum)
 		}
 	})
+
 	for _, q := range keep {
 		w.residual[block[q]] = 0
 		w.pivots = append(w.pivots, block[q])
 	}
 }
 
-// approach lowers the squared distances to those of the columns g of block.
+// approach lowers the squared distances to the nearest chosen column by a block, with its columns g
+// of A.
 func (w *nystrom) approach(g *mat.Dense, block []int) {
 	if w.square == nil {
 		w.square = make([]float64, w.n)
@@ -300,6 +322,7 @@ func (w *nystrom) approach(g *mat.Dense, block []int) {
 			w.square[i] = math.Inf(1)
 		}
 	}
+
 	par.For(w.n, 256, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			for p, v := range g.RawRowView(i) {
@@ -313,18 +336,21 @@ func (w *nystrom) approach(g *mat.Dense, block []int) {
 // rounding does not choose between equal ones.
 const pivotTie = 1e-9
 
-// pivotedCholesky factors the rows and columns keep of the symmetric matrix h, of
-// which only the lower triangle is read, as R·Rᵀ. The largest remaining diagonal
-// entry comes first, of those equal up to rounding the first, until none is above
-// least. h is overwritten.
+// pivotedCholesky factors the rows and columns keep of the symmetric matrix h as R·Rᵀ. It reads
+// only the lower triangle of h and overwrites h. The largest remaining diagonal entry comes first,
+// and the first among entries equal up to rounding, until none is above least.
 func pivotedCholesky(h *mat.Dense, least float64) (keep []int, root *mat.Dense) {
 	b, _ := h.Dims()
 	dense.Mirror(h)
-	diagonal, open := make([]float64, b), make([]bool, b)
+	diagonal := make([]float64, b)
+	open := make([]bool, b)
 	for i := range b {
-		diagonal[i], open[i] = h.At(i, i), true
+		diagonal[i] = h.At(i, i)
+		open[i] = true
 	}
-	rows := mat.NewDense(b, b, nil) // row i is that of R for column i
+
+	// Row i of rows is the row of R for column i.
+	rows := mat.NewDense(b, b, nil)
 	for len(keep) < b {
 		next := -1
 		for i, v := range diagonal {
@@ -332,6 +358,7 @@ func pivotedCholesky(h *mat.Dense, least float64) (keep []int, root *mat.Dense) 
 				next = i
 			}
 		}
+
 		if next < 0 {
 			break
 		}
@@ -352,8 +379,10 @@ func pivotedCholesky(h *mat.Dense, least float64) (keep []int, root *mat.Dense) 
 			row[k] = sum / pivot
 			diagonal[i] -= row[k] * row[k]
 		}
+
 		keep = append(keep, next)
 	}
+
 	k := len(keep)
 	if k == 0 {
 		return nil, nil

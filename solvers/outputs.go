@@ -15,9 +15,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Outputs are the n outputs of a vector-valued function with what is known of
-// their likeness: the eigenvectors U and eigenvalues of L_out†, the pseudo-inverse
-// of the normalized Laplacian of a graph on them. It is immutable.
+// Outputs describes the n outputs of a vector-valued function and their similarity: the
+// eigenvectors U and eigenvalues of L_out†, the pseudo-inverse of the normalized Laplacian of a
+// graph on the outputs. It is immutable.
 type Outputs struct {
 	Vectors *mat.Dense // U, n×n
 	Values  []float64  // of L_out†, or of a kernel of the outputs
@@ -36,17 +36,22 @@ func NewOutputs(ctx context.Context, w *sparse.CSR) (*Outputs, error) {
 	if n == 0 {
 		return nil, errors.New("solvers: there are no outputs")
 	}
-	identity, full := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	identity := mat.NewDense(n, n, nil)
+	full := mat.NewDense(n, n, nil)
 	for i := range n {
 		identity.Set(i, i, 1)
 	}
 	l.MulTo(full, identity)
+
+	// The pseudo-inverse has the reciprocal eigenvalues.
 	o := &Outputs{}
 	if o.Values, o.Vectors, err = dense.EigenSym(ctx, full); err != nil {
 		return nil, fmt.Errorf("solvers: the Laplacian of the outputs: %w", err)
 	}
+
 	for j, v := range o.Values {
-		if o.Values[j] = 0; v > 1e-10 { // of at most 2
+		// Eigenvalues are at most 2, so smaller ones are zeros with rounding errors.
+		if o.Values[j] = 0; v > 1e-10 {
 			o.Values[j] = 1 / v
 		}
 	}
@@ -59,28 +64,36 @@ func NewOutputs(ctx context.Context, w *sparse.CSR) (*Outputs, error) {
 func NewOutputKernel(ctx context.Context, b *mat.Dense) (*Outputs, error) {
 	n, columns := b.Dims()
 	if n != columns {
-		return nil, fmt.Errorf("the kernel of the outputs is %d×%d; it must have a row and a column for each output", n, columns)
+		return nil, fmt.Errorf("the kernel of the outputs is %d×%d; it must have a row and a column "+
+			"for each output", n, columns)
 	}
 	top := 0.0
 	for i := range n {
 		for j, v := range b.RawRowView(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("row %d, column %d is %v; the kernel of the outputs must be finite", i, j, v)
+				return nil, fmt.Errorf("row %d, column %d is %v; the kernel of the outputs must be finite",
+					i, j, v)
 			}
 			top = max(top, math.Abs(v))
 		}
 	}
+
 	if top == 0 {
 		return nil, errors.New("all entries are 0; the kernel of the outputs needs a positive one")
 	}
+
 	for i := range n {
 		for j := range i {
 			if v, w := b.At(i, j), b.At(j, i); math.Abs(v-w) > 1e-12*top {
-				return nil, fmt.Errorf("row %d, column %d is %v, and row %d, column %d is %v; the kernel of the outputs must be symmetric: give (B + Bᵀ)/2", i, j, v, j, i, w)
+				return nil, fmt.Errorf("row %d, column %d is %v, and row %d, column %d is %v; the "+
+					"kernel of the outputs must be symmetric: give (B + Bᵀ)/2", i, j, v, j, i, w)
 			}
 		}
 	}
-	a, o := mat.DenseCopyOf(b), &Outputs{kernel: true}
+
+	// Negative eigenvalues of rounding size become zero.
+	a := mat.DenseCopyOf(b)
+	o := &Outputs{kernel: true}
 	dense.Symmetrize(a)
 	var err error
 	if o.Values, o.Vectors, err = dense.EigenSym(ctx, a); err != nil {
@@ -89,10 +102,12 @@ func NewOutputKernel(ctx context.Context, b *mat.Dense) (*Outputs, error) {
 	largest := slices.Max(o.Values)
 	for j, v := range o.Values {
 		if !(v >= -1e-10*math.Max(largest, 0)) || largest <= 0 {
-			return nil, fmt.Errorf("eigenvalue %d is %.6g and the largest %.6g; the kernel of the outputs must be positive semidefinite: add at least %.3g to its diagonal", j, v, largest, -v)
+			return nil, fmt.Errorf("eigenvalue %d is %.6g and the largest %.6g; the kernel of the "+
+				"outputs must be positive semidefinite: add at least %.3g to its diagonal", j, v, largest, -v)
 		}
 		o.Values[j] = math.Max(0, v)
 	}
+
 	return o, nil
 }
 
@@ -112,7 +127,8 @@ func (o *Outputs) Scaled(gammaO float64) []float64 {
 // Matrix returns Q with the eigenvalues theta.
 func (o *Outputs) Matrix(theta []float64) *mat.Dense {
 	n := len(theta)
-	scaled, q := mat.DenseCopyOf(o.Vectors), mat.NewDense(n, n, nil)
+	scaled := mat.DenseCopyOf(o.Vectors)
+	q := mat.NewDense(n, n, nil)
 	for j, v := range theta {
 		for i := range n {
 			scaled.Set(i, j, v*scaled.At(i, j))
@@ -122,7 +138,7 @@ func (o *Outputs) Matrix(theta []float64) *mat.Dense {
 	return q
 }
 
-// IndependentOutputs returns n outputs, none like another.
+// IndependentOutputs returns n outputs without any similarity.
 func IndependentOutputs(n int) *Outputs {
 	o := &Outputs{Vectors: mat.NewDense(n, n, nil), Values: make([]float64, n)}
 	for j := range n {
@@ -131,47 +147,57 @@ func IndependentOutputs(n int) *Outputs {
 	return o
 }
 
-// RepresentOutputs solves (γA + BKAQ) = Ey/l for targets y of all outputs, l×n, none of
-// them missing: equation (17) of Minh & Sindhwani (2011), by a [Representer] for each
-// eigenvalue θ of Q, as each column in the eigenvectors of Q is a system of its
-// own with γ/θ. It returns A and AQ. One representer is held at a time.
-func RepresentOutputs(ctx context.Context, gram, y *mat.Dense, b *PointNorm, o *Outputs, q VectorNorm) (a, aq *mat.Dense, err error) {
+// RepresentOutputs solves (γA + BKAQ) = Ey/l for targets y of all outputs, l×n, without missing
+// ones: equation (17) of Minh & Sindhwani (2011). In the eigenvectors of Q each column is a system
+// of its own with γ/θ, which a [Representer] solves. It returns A and AQ. One representer is held
+// at a time.
+func RepresentOutputs(ctx context.Context, gram, y *mat.Dense, b *PointNorm, o *Outputs,
+	q VectorNorm) (a, aq *mat.Dense, err error) {
 	l, n := y.Dims()
-	inBasis, alpha, scaled := mat.NewDense(l, n, nil), mat.NewDense(b.Points, n, nil), mat.NewDense(b.Points, n, nil)
+	inBasis := mat.NewDense(l, n, nil)
+	alpha := mat.NewDense(b.Points, n, nil)
+	scaled := mat.NewDense(b.Points, n, nil)
 	inBasis.Mul(y, o.Vectors)
+	// Equal eigenvalues follow each other, and share a factorization.
 	columns := data.Range(0, n)
 	slices.SortStableFunc(columns, func(i, j int) int { return cmp.Compare(q.Theta[i], q.Theta[j]) })
 	var solved *Representer
 	for at, j := range columns {
 		theta := q.Theta[j]
-		if theta == 0 { // f is zero, and A what is left
+		// f is zero, and γA = Ey/l remains of the equation.
+		if theta == 0 {
 			for p, i := range b.Labeled {
 				alpha.Set(i, j, inBasis.At(p, j)/(float64(l)*q.Gamma))
 			}
 			continue
 		}
+
 		if solved == nil || theta != q.Theta[columns[at-1]] {
 			solved = nil // to be collected
 			if solved, err = NewRepresenter(ctx, gram, b, q.Gamma/theta, q.Tell); err != nil {
 				return nil, nil, err
 			}
 		}
+
 		found, err := solved.Fit(ctx, mat.NewDense(l, 1, mat.Col(nil, j, inBasis)))
 		if err != nil {
 			return nil, nil, err
 		}
+
 		for i, v := range found.Alpha.RawMatrix().Data {
 			alpha.Set(i, j, v/theta)
 			scaled.Set(i, j, v)
 		}
 	}
-	a, aq = mat.NewDense(b.Points, n, nil), mat.NewDense(b.Points, n, nil)
+
+	a = mat.NewDense(b.Points, n, nil)
+	aq = mat.NewDense(b.Points, n, nil)
 	dense.Gemm(dense.NoTrans, dense.Transposed, 1, alpha, o.Vectors, 0, a)
 	dense.Gemm(dense.NoTrans, dense.Transposed, 1, scaled, o.Vectors, 0, aq)
 	return a, aq, nil
 }
 
-// VectorNorm is γ‖f‖² in the space of functions with several outputs.
+// VectorNorm is the regularizer γ‖f‖² in the space of functions with several outputs.
 type VectorNorm struct {
 	Gamma float64
 	Theta []float64 // eigenvalues of Q

@@ -28,8 +28,10 @@ func (b *PointNorm) MulTo(dst, x *mat.Dense) {
 	} else {
 		dst.Zero()
 	}
+
 	_, c := x.Dims()
-	scale, mean := 1/float64(len(b.Labeled)), make([]float64, c)
+	scale := 1 / float64(len(b.Labeled))
+	mean := make([]float64, c)
 	if b.Centred {
 		mean = b.mean(x)
 	}

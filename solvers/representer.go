@@ -10,15 +10,14 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 )
 
-// Representer solves (γI + BK)α = g for a kernel matrix K of n points: equation (8)
-// of Belkin, Niyogi & Sindhwani (2006), of least squares in the space of a kernel.
+// Representer solves (γI + BK)α = g for a kernel matrix K of n points: equation (8) of Belkin,
+// Niyogi & Sindhwani (2006), of least squares in the space of a kernel.
 //
-// It factors γI + BK by LU, 2n³/3 operations, and corrects the solution by its
-// residual, for which B is applied as an operator that keeps the null vectors of a
-// Laplacian. What a correction changes of f = Kα tells how good the solution
-// before it was. Where corrections do not go down to n·10⁻¹³ of f, because ‖B‖‖K‖/γ is
-// too large or because α is much larger than f, as for a singular K, the equation is
-// solved again by a square root of K, in n³ to 3n³ operations.
+// It factors γI + BK by LU, 2n³/3 operations, and corrects the solution by its residual, for which
+// B is applied as an operator that keeps the null vectors of a Laplacian. The change of f = Kα by a
+// correction tells how good the solution before it was. Corrections may not go down to n·10⁻¹³ of
+// f, because ‖B‖‖K‖/γ is too large or because α is much larger than f, as for a singular K. Then
+// the equation is solved again by a square root of K, in n³ to 3n³ operations.
 type Representer struct {
 	gram    *mat.Dense
 	norm    *PointNorm
@@ -27,7 +26,7 @@ type Representer struct {
 	tell    func(part float64, note string)
 }
 
-// approximateInverse is that of γI + BK.
+// approximateInverse applies an approximation of (γI + BK)⁻¹.
 type approximateInverse interface {
 	// to sets dst to the solution for e, n×c.
 	to(ctx context.Context, dst, e *mat.Dense)
@@ -35,7 +34,8 @@ type approximateInverse interface {
 
 // NewRepresenter factors for a positive γ. gram is shared. It holds n² more values,
 // and 2n² where the root is needed. tell is told how far it is, as a part of 1.
-func NewRepresenter(ctx context.Context, gram *mat.Dense, b *PointNorm, gamma float64, tell func(part float64, note string)) (*Representer, error) {
+func NewRepresenter(ctx context.Context, gram *mat.Dense, b *PointNorm, gamma float64,
+	tell func(part float64, note string)) (*Representer, error) {
 	s := &Representer{gram: gram, norm: b, ridge: gamma, tell: tell}
 	const stripe = 512
 	n, _ := gram.Dims()
@@ -48,6 +48,7 @@ func NewRepresenter(ctx context.Context, gram *mat.Dense, b *PointNorm, gamma fl
 		hi := min(lo+stripe, n)
 		b.MulTo(a.Slice(0, n, lo, hi).(*mat.Dense), gram.Slice(0, n, lo, hi).(*mat.Dense))
 	}
+
 	for i := range n {
 		a.Set(i, i, a.At(i, i)+gamma)
 	}
@@ -59,6 +60,7 @@ func NewRepresenter(ctx context.Context, gram *mat.Dense, b *PointNorm, gamma fl
 	if err != nil {
 		return s, s.useRoot(ctx)
 	}
+
 	s.inverse = luInverse{f}
 	return s, nil
 }
@@ -86,8 +88,8 @@ func (s *Representer) useRoot(ctx context.Context) error {
 type Represented struct {
 	Alpha      *mat.Dense // n×c
 	Intercepts []float64  // zeros unless the norm is centred
-	// Residual is ‖K(g − γα − BKα)‖/‖Kg‖, recomputed: K times the equation is what a
-	// minimum asks, and all that is left of it where K is singular.
+	// Residual is ‖K(g − γα − BKα)‖/‖Kg‖, recomputed. K times the equation is the condition of a
+	// minimum; where K is singular it is weaker than the equation itself.
 	Residual float64
 }
 
@@ -107,11 +109,14 @@ func (s *Representer) Fit(ctx context.Context, y *mat.Dense) (*Represented, erro
 			g.Set(i, j, (v-out.Intercepts[j])/float64(l))
 		}
 	}
+
 	f, e, err := s.refined(ctx, out, g)
 	if err != nil {
 		return nil, err
 	}
-	both, products := mat.NewDense(n, 2*c, nil), mat.NewDense(n, 2*c, nil)
+	// The residual is measured after one more product with K, of both sides at once.
+	both := mat.NewDense(n, 2*c, nil)
+	products := mat.NewDense(n, 2*c, nil)
 	both.Augment(e, g)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, s.gram, both, 0, products)
 	out.Residual = mat.Norm(products.Slice(0, n, 0, c), 2)
@@ -121,6 +126,7 @@ func (s *Representer) Fit(ctx context.Context, y *mat.Dense) (*Represented, erro
 	if math.IsNaN(out.Residual) || math.IsInf(out.Residual, 0) {
 		return nil, fmt.Errorf("solvers: the solution of (γI + BK)α = g for γ = %g is not finite", s.ridge)
 	}
+
 	if s.norm.Centred {
 		for j, v := range s.norm.mean(f) {
 			out.Intercepts[j] -= v
@@ -129,15 +135,21 @@ func (s *Representer) Fit(ctx context.Context, y *mat.Dense) (*Represented, erro
 	return out, nil
 }
 
-// refined sets Alpha for g, and returns f = Kα and what is left of g. It goes over
-// to the root where the LU factorization is not good enough.
-func (s *Representer) refined(ctx context.Context, out *Represented, g *mat.Dense) (f, e *mat.Dense, err error) {
+// refined sets Alpha for g, and returns f = Kα and the residual e of g. It switches to the root
+// where the LU factorization is not good enough.
+func (s *Representer) refined(ctx context.Context, out *Represented, g *mat.Dense) (f, e *mat.Dense,
+	err error) {
 	const corrections = 5
 	n, c := g.Dims()
-	enough := 1e-13 * float64(max(n, 10)) // of f, that a correction changes: sums of n terms are not better
-	step, before := mat.NewDense(n, c, nil), mat.NewDense(n, c, nil)
+
+	// A correction that changes f by less than enough, relative to f, is rounding of sums of n terms.
+	enough := 1e-13 * float64(max(n, 10))
+	step := mat.NewDense(n, c, nil)
+	before := mat.NewDense(n, c, nil)
 	_, rooted := s.inverse.(*rooted)
-	out.Alpha, f, e = mat.NewDense(n, c, nil), mat.NewDense(n, c, nil), mat.DenseCopyOf(g)
+	out.Alpha = mat.NewDense(n, c, nil)
+	f = mat.NewDense(n, c, nil)
+	e = mat.DenseCopyOf(g)
 	for k, last := 0, 1e-2; ; k++ {
 		s.inverse.to(ctx, step, e)
 		if err := ctx.Err(); err != nil {
@@ -152,6 +164,9 @@ func (s *Representer) refined(ctx context.Context, out *Represented, g *mat.Dens
 		if k == 0 {
 			continue
 		}
+
+		// Every correction must be ten times smaller than the one before, or the factorization is
+		// too far from the inverse.
 		change := largestChange(f, before)
 		if rooted || change <= enough {
 			return f, e, nil
@@ -166,19 +181,23 @@ func (s *Representer) refined(ctx context.Context, out *Represented, g *mat.Dens
 	}
 }
 
-// LabelGram returns Z = ρE_lᵀK(ρI + BK)⁻¹E_l, ρ being the γ of the equation, which is
-// that of K warped by the norm: Z⁻¹ = H⁻¹ + I/(lρ) with H⁻¹ = K⁻¹ + (B − E_lE_lᵀ/l)/ρ
-// among the labeled points. It returns ρ(ρI + BK)⁻¹E_l too, n×l, which makes α of g. It
-// takes 8n²l operations or a few more, and memory for 128 columns beside those.
+// LabelGram returns Z = ρE_lᵀK(ρI + BK)⁻¹E_l, with ρ the γ of the equation. It is the [LabelGram]
+// of K warped by the norm: Z⁻¹ = H⁻¹ + I/(lρ) with H⁻¹ = K⁻¹ + (B − E_lE_lᵀ/l)/ρ among the labeled
+// points. It returns ρ(ρI + BK)⁻¹E_l too, n×l, which gives α from g. It takes 8n²l operations or a
+// few more, and memory for 128 columns beside both.
 func (s *Representer) LabelGram(ctx context.Context) (LabelGram, *mat.Dense, error) {
 	const columns = 128
 	n, _ := s.gram.Dims()
 	l := len(s.norm.Labeled)
-	z, expand := mat.NewDense(l, l, nil), mat.NewDense(n, l, nil)
+	z := mat.NewDense(l, l, nil)
+	expand := mat.NewDense(n, l, nil)
+
+	// Solve for the labeled columns of ρI, some at a time.
 	for lo := 0; lo < l; lo += columns {
 		s.tell((2+float64(lo)/float64(l))/3, "solution")
 		hi := min(lo+columns, l)
-		g, out := mat.NewDense(n, hi-lo, nil), &Represented{}
+		g := mat.NewDense(n, hi-lo, nil)
+		out := &Represented{}
 		for j := range hi - lo {
 			g.Set(s.norm.Labeled[lo+j], j, s.ridge)
 		}
@@ -189,22 +208,26 @@ func (s *Representer) LabelGram(ctx context.Context) (LabelGram, *mat.Dense, err
 		expand.Slice(0, n, lo, hi).(*mat.Dense).Copy(out.Alpha)
 		dense.Gather(z.Slice(0, l, lo, hi).(*mat.Dense), f, s.norm.Labeled)
 	}
+
 	if e := dense.Symmetrize(z); !(e <= 1e-4) {
 		return LabelGram{}, nil, errLostGram
 	}
 	return LabelGram{z, 1 / (float64(l) * s.ridge)}, expand, nil
 }
 
-// largestChange returns the largest of max|f − before|/max|f| of the columns.
+// largestChange returns the maximum over the columns of max|f − before|/max|f|.
 func largestChange(f, before *mat.Dense) float64 {
 	n, c := f.Dims()
-	size, change := make([]float64, c), make([]float64, c)
+	size := make([]float64, c)
+	change := make([]float64, c)
 	for i := range n {
 		from := before.RawRowView(i)
 		for j, v := range f.RawRowView(i) {
-			size[j], change[j] = max(size[j], math.Abs(v)), max(change[j], math.Abs(v-from[j]))
+			size[j] = max(size[j], math.Abs(v))
+			change[j] = max(change[j], math.Abs(v-from[j]))
 		}
 	}
+
 	var worst float64
 	for j, v := range change {
 		if !(v == 0) { // or is not a number

@@ -24,7 +24,7 @@ type Computer interface {
 	DiagonalTo(dst []float64)
 }
 
-// DenseRows are the rows of a symmetric matrix, which is kept and not copied.
+// DenseRows returns the rows of a symmetric matrix, which is kept and not copied.
 func DenseRows(a *mat.Dense) Rows { return denseRows{a} }
 
 type denseRows struct{ a *mat.Dense }
@@ -42,9 +42,8 @@ func (d denseRows) DiagonalTo(dst []float64) {
 	}
 }
 
-// CachedRows are rows made when asked for. The latest ones are kept, as many as
-// fit in the given number of bytes, three at least. It is not safe for concurrent
-// use.
+// CachedRows returns rows that are computed when asked for. It keeps the rows used last, as many as
+// fit in the given number of bytes, and three at least. It is not safe for concurrent use.
 func CachedRows(c Computer, bytes int64) Rows {
 	n := c.Dim()
 	r := &cachedRows{Computer: c, rows: make([][]float64, n), used: make([]int64, n)}
@@ -67,14 +66,18 @@ func (r *cachedRows) Row(i int) []float64 {
 	if r.rows[i] != nil {
 		return r.rows[i]
 	}
+
+	// A new row takes the memory of the row that was used longest ago.
 	if len(r.kept) < r.most {
 		r.rows[i] = make([]float64, r.Dim())
 		r.kept = append(r.kept, i)
 	} else {
 		oldest := slices.MinFunc(r.kept, func(a, b int) int { return int(r.used[a] - r.used[b]) })
 		r.kept[slices.Index(r.kept, oldest)] = i
-		r.rows[i], r.rows[oldest] = r.rows[oldest], nil
+		r.rows[i] = r.rows[oldest]
+		r.rows[oldest] = nil
 	}
+
 	r.RowTo(r.rows[i], i)
 	return r.rows[i]
 }

@@ -14,23 +14,23 @@ import (
 //
 //	C = Φ_lᵀΦ_l/l + γN
 //
-// for several θ ≥ 0 and a symmetric positive semidefinite N, from one factorization of the large side.
+// for several θ ≥ 0 and a symmetric positive semidefinite N, from one factorization of the large
+// side.
 //
-// With few labels that is N = U diag(μ) Uᵀ.
-// In its basis, with Z = Φ_lU and G = ρ + θγμ, each θ takes the Cholesky
-// factorization of the l×l matrix I + (θ/l) ZG⁻¹Zᵀ (Woodbury). With many it is the
-// eigendecomposition of C, 5r³ operations, and each θ a division.
+// With few labels it decomposes N = U diag(μ) Uᵀ. In this basis, with Z = Φ_lU and G = ρ + θγμ,
+// each θ takes the Cholesky factorization of the l×l matrix I + (θ/l) ZG⁻¹Zᵀ (Woodbury). With many
+// labels it takes the eigendecomposition of C, 5r³ operations, and each θ costs a division.
 type Shifted struct {
 	basis *mat.Dense // columns; nil for the identity
 	ridge float64    // ρ
 	theta []float64
-	// values are the eigenvalues of C, or with rows those of γN.
+	// values are the eigenvalues of C or, if rows is set, of γN.
 	values  []float64
-	rows    *mat.Dense // Z; nil for the eigenvectors of C
+	rows    *mat.Dense // Z; nil if basis are the eigenvectors of C
 	factors map[float64]*mat.Dense
 }
 
-// ShiftedProblem are the matrices of a [Shifted].
+// ShiftedProblem holds the matrices of a [Shifted].
 type ShiftedProblem struct {
 	Rows   *mat.Dense // Φ_l, l×r
 	Theta  []float64  // θ, which may repeat
@@ -48,7 +48,10 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 	for _, v := range p.Theta {
 		s.factors[v] = nil
 	}
-	if cost := float64(len(s.factors)) * float64(l) * float64(l) * float64(d+l/3); l >= d || cost > 5*math.Pow(float64(d), 3) {
+
+	// Eigenvectors of C where a factorization for each θ would cost more.
+	if cost := float64(len(s.factors)) * float64(l) * float64(l) * float64(d+l/3); l >= d ||
+		cost > 5*math.Pow(float64(d), 3) {
 		c := mat.NewDense(d, d, nil)
 		dense.Syrk(dense.Transposed, 1/float64(l), p.Rows, 0, c)
 		if p.Weight > 0 {
@@ -63,6 +66,8 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 		}
 		return s, nil
 	}
+
+	// Woodbury: the eigenvectors of N, and a small matrix for each θ.
 	s.rows = p.Rows
 	s.values = make([]float64, d)
 	if p.Weight > 0 {
@@ -77,6 +82,7 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 		s.rows = mat.NewDense(l, d, nil)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, p.Rows, basis, 0, s.rows)
 	}
+
 	for v := range s.factors {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -85,12 +91,15 @@ func NewShifted(ctx context.Context, p *ShiftedProblem) (*Shifted, error) {
 			return nil, err
 		}
 	}
+
 	return s, nil
 }
 
 // factor sets the factor for θ = v.
 func (s *Shifted) factor(ctx context.Context, v float64) error {
 	l, _ := s.rows.Dims()
+
+	// I + (θ/l) ZG⁻¹Zᵀ, with G^-½ on both sides.
 	scaled := mat.DenseCopyOf(s.rows)
 	for i := range l {
 		row := scaled.RawRowView(i)
@@ -98,6 +107,7 @@ func (s *Shifted) factor(ctx context.Context, v float64) error {
 			row[j] /= math.Sqrt(s.ridge + v*s.values[j])
 		}
 	}
+
 	g := mat.NewDense(l, l, nil)
 	dense.Syrk(dense.NoTrans, v/float64(l), scaled, 0, g)
 	for i := range l {
@@ -118,15 +128,19 @@ func (s *Shifted) Apply(b *mat.Dense) {
 		x = mat.NewDense(d, cols, nil)
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, s.basis, b, 0, x)
 	}
+
+	// θG⁻¹ in the basis; with Woodbury, the correction by the labeled rows follows.
 	for i := range d {
 		row := x.RawRowView(i)
 		for j, theta := range s.theta {
 			row[j] *= theta / (s.ridge + theta*s.values[i])
 		}
 	}
+
 	if s.rows != nil {
 		l, _ := s.rows.Dims()
-		labeled, back := mat.NewDense(l, cols, nil), mat.NewDense(d, cols, nil)
+		labeled := mat.NewDense(l, cols, nil)
+		back := mat.NewDense(d, cols, nil)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, s.rows, x, 0, labeled)
 		for j, theta := range s.theta {
 			column := mat.NewDense(l, 1, mat.Col(nil, j, labeled))
@@ -134,14 +148,17 @@ func (s *Shifted) Apply(b *mat.Dense) {
 			dense.SolveLower(dense.Transposed, s.factors[theta], column)
 			labeled.SetCol(j, column.RawMatrix().Data)
 		}
+
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1/float64(l), s.rows, labeled, 0, back)
 		for i := range d {
-			row, minus := x.RawRowView(i), back.RawRowView(i)
+			row := x.RawRowView(i)
+			minus := back.RawRowView(i)
 			for j, theta := range s.theta {
 				row[j] -= theta / (s.ridge + theta*s.values[i]) * minus[j]
 			}
 		}
 	}
+
 	if s.basis != nil {
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, s.basis, x, 0, b)
 	}

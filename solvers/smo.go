@@ -13,9 +13,8 @@ import (
 //
 //	minimize ½ vᵀKv + qᵀv + ε Σ|v_t|   over lower ≤ v ≤ upper with Σ v_t = Σ start_t
 //
-// in n variables. The duals of support vector machines are of this form; in that
-// of LIBSVM, ½ aᵀQa + pᵀa over 0 ≤ a ≤ C with yᵀa = δ and Q_tu = y_t y_u K_tu,
-// it has v_t = y_t a_t and q_t = y_t p_t:
+// in n variables. The duals of support vector machines are of this form. LIBSVM's form is ½ aᵀQa +
+// pᵀa over 0 ≤ a ≤ C with yᵀa = δ and Q_tu = y_t y_u K_tu; then v_t = y_t a_t and q_t = y_t p_t:
 //
 //	classification   q = −y, ε = 0, v between 0 and y_t C_t
 //	regression       q = −z, −C ≤ v ≤ C; LIBSVM's 2n variables are the parts of v above and below 0
@@ -87,18 +86,18 @@ type SMOResult struct {
 // 1889–1918, section 2). A step ends where a slope jumps, so that regression
 // takes the steps it takes in 2n variables.
 //
-// Variables at a bound whose slopes no violating pair can reach are set aside until
+// A variable at a bound is set aside while no violating pair can reach its slopes, until
 // the others are optimal (shrinking: C.-C. Chang and C.-J. Lin, LIBSVM, ACM TIST 2
-// (2011), section 5.1). Then their products with K are updated from the rows whose
-// variables have changed. At the end all products are summed anew; if rounding has
-// hidden a violation, the steps go on.
+// (2011), section 5.1). Then the products with K are updated from the rows of the variables
+// that have changed. At the end all products are summed anew; if rounding has hidden a
+// violation, the steps go on.
 //
 // A nil s means the defaults. On [ErrNotConverged] or an error of the hook the
 // result is the last iterate; on invalid input and a cancelled ctx, which is looked
-// at between rows, it is nil. A step
-// reads two rows and costs about 12 operations a variable looked at; the memory is
-// that of Rows, 12n values, and rows among the variables that are left once these
-// are at most half and at most 4096: no more than a quarter of K, and 128 MB.
+// at between rows, it is nil. A step reads two rows and costs about 12 operations for each
+// active variable. The memory is the memory of Rows, 12n values, and rows among the active
+// variables once these are at most half and at most 4096: no more than a quarter of K, and
+// 128 MB.
 func SMO(ctx context.Context, p *QP, s *SMOSettings) (*SMOResult, error) {
 	if s == nil {
 		s = &SMOSettings{}
@@ -113,6 +112,7 @@ func SMO(ctx context.Context, p *QP, s *SMOSettings) (*SMOResult, error) {
 	if err := p.check(&filled); err != nil {
 		return nil, err
 	}
+
 	m := newSMO(ctx, p, filled)
 	err := m.run()
 	r := m.result()
@@ -129,9 +129,11 @@ func (p *QP) check(s *SMOSettings) error {
 			faults = append(faults, fmt.Errorf("solvers: "+format, args...))
 		}
 	}
+
 	n := len(p.Linear)
 	fault(n > 0, "no variables")
-	fault(len(p.Lower) == n && len(p.Upper) == n, "%d lower and %d upper bounds for %d variables", len(p.Lower), len(p.Upper), n)
+	fault(len(p.Lower) == n && len(p.Upper) == n, "%d lower and %d upper bounds for %d variables",
+		len(p.Lower), len(p.Upper), n)
 	fault(p.Rows.Dim() == n, "%d variables for %d rows", n, p.Rows.Dim())
 	fault(p.Start == nil || len(p.Start) == n, "a start of %d values for %d variables", len(p.Start), n)
 	fault(p.Epsilon >= 0 && !math.IsInf(p.Epsilon, 0), "ε is %v; it must not be negative", p.Epsilon)
@@ -140,18 +142,22 @@ func (p *QP) check(s *SMOSettings) error {
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
+
 	for t, q := range p.Linear {
 		v := 0.0
 		if p.Start != nil {
 			v = p.Start[t]
 		}
-		lo, hi := p.Lower[t], p.Upper[t]
+		lo := p.Lower[t]
+		hi := p.Upper[t]
 		fault(!math.IsNaN(q) && !math.IsInf(q, 0), "linear term %v of variable %d", q, t)
-		fault(lo <= v && v <= hi && !math.IsInf(lo, 0) && !math.IsInf(hi, 0), "variable %d begins at %v, its bounds are %v and %v", t, v, lo, hi)
+		fault(lo <= v && v <= hi && !math.IsInf(lo, 0) && !math.IsInf(hi, 0),
+			"variable %d begins at %v, its bounds are %v and %v", t, v, lo, hi)
 		if len(faults) > 0 {
 			break // of many variables the first says enough
 		}
 	}
+
 	return errors.Join(faults...)
 }
 
@@ -191,7 +197,8 @@ type smo struct {
 func newSMO(ctx context.Context, p *QP, s SMOSettings) *smo {
 	n := len(p.Linear)
 	values := func() []float64 { return make([]float64, n) }
-	m := &smo{ctx: ctx, QP: p, SMOSettings: s, v: values(), product: values(), at: values(), diag: values(), few: values()}
+	m := &smo{ctx: ctx, QP: p, SMOSettings: s, v: values(), product: values(), at: values(), diag: values(),
+		few: values()}
 	m.active = candidates{index: make([]int32, n), rise: values(), fall: values(), diag: values()}
 	copy(m.v, p.Start)
 	p.Rows.DiagonalTo(m.diag)
@@ -223,12 +230,14 @@ func (m *smo) floor(t int) float64 {
 // slopes returns the terms that added to (Kv)_t give the slope upwards and
 // downwards.
 func (m *smo) slopes(t int) (rise, fall float64) {
-	rise, fall = m.Linear[t]+m.Epsilon, m.Linear[t]-m.Epsilon
+	rise = m.Linear[t] + m.Epsilon
+	fall = m.Linear[t] - m.Epsilon
 	if m.v[t] < 0 {
 		rise = fall
 	} else if m.v[t] > 0 {
 		fall = rise
 	}
+
 	if !(m.v[t] < m.Upper[t]) {
 		rise = math.Inf(1)
 	}
@@ -241,18 +250,25 @@ func (m *smo) slopes(t int) (rise, fall float64) {
 // activate makes all variables active. Once ctx is cancelled no rows are read, and
 // the products are wrong.
 func (m *smo) activate() {
+	// The product lacks the steps since variables were dropped.
 	for t, v := range m.v {
 		if d := v - m.at[t]; d != 0 && m.ctx.Err() == nil {
 			simd.CombineRow(m.product, m.product, 1, m.Rows.Row(t), d)
 			m.at[t] = v
 		}
 	}
+
 	n := len(m.v)
 	c := &m.active
 	m.parts = nil
-	c.index, c.sum, c.rise, c.fall, c.diag = c.index[:n], m.product, c.rise[:n], c.fall[:n], c.diag[:n]
+	c.index = c.index[:n]
+	c.sum = m.product
+	c.rise = c.rise[:n]
+	c.fall = c.fall[:n]
+	c.diag = c.diag[:n]
 	for t := range m.v {
-		c.index[t], c.diag[t] = int32(t), m.diag[t]
+		c.index[t] = int32(t)
+		c.diag[t] = m.diag[t]
 		c.rise[t], c.fall[t] = m.slopes(t)
 	}
 }
@@ -279,6 +295,8 @@ func (m *smo) row(p int) []float64 {
 		m.gathered[0], m.gathered[1] = m.gathered[1], m.gathered[0]
 		part = m.gathered[0][:len(index)]
 	}
+
+	// Gather the columns of the active variables.
 	whole := m.Rows.Row(int(index[p]))
 	for q, t := range index {
 		part[q] = whole[t]
@@ -299,6 +317,7 @@ func (m *smo) multiply() {
 	}
 	m.noise = 0x1p-50 * sum * m.top
 	clear(m.product)
+
 	for t, v := range m.v {
 		if m.at[t] = v; v != 0 && m.ctx.Err() == nil {
 			simd.CombineRow(m.product, m.product, 1, m.Rows.Row(t), v)
@@ -310,32 +329,43 @@ func (m *smo) multiply() {
 // −1 if none can rise, and the range of slopes: the least upwards, the greatest
 // downwards.
 func (m *smo) extremes() (i int, least, greatest float64) {
-	i, least, greatest = -1, math.Inf(1), math.Inf(-1)
+	i = -1
+	least = math.Inf(1)
+	greatest = math.Inf(-1)
 	sum := m.active.sum
-	rise, fall := m.active.rise[:len(sum)], m.active.fall[:len(sum)]
+	rise := m.active.rise[:len(sum)]
+	fall := m.active.fall[:len(sum)]
 	for p, s := range sum {
 		if r := s + rise[p]; r < least {
-			i, least = p, r
+			i = p
+			least = r
 		}
 		if f := s + fall[p]; f > greatest {
 			greatest = f
 		}
 	}
+
 	return i, least, greatest
 }
 
 // flat stands for a second derivative that rounding made negative or zero.
 const flat = 1e-12
 
-// partner returns the place of the active variable that promises the largest
-// decrease with the one at i, −1 if there is none. row is that of i.
+// partner returns the place of the active variable that promises the largest decrease together with
+// the one at i, −1 if there is none. row is the row of K of that one.
 func (m *smo) partner(i int, row []float64) int {
 	c := &m.active
 	sum := c.sum
-	fall, diag, row := c.fall[:len(sum)], c.diag[:len(sum)], row[:len(sum)]
-	ri, ki := sum[i]+c.rise[i], diag[i]
+	fall := c.fall[:len(sum)]
+	diag := c.diag[:len(sum)]
+	row = row[:len(sum)]
+	ri := sum[i] + c.rise[i]
+	ki := diag[i]
+
 	// The largest of d²/curve, compared without a division.
-	j, bestSquare, bestCurve := -1, 0.0, 1.0
+	j := -1
+	bestSquare := 0.0
+	bestCurve := 1.0
 	for p, s := range sum {
 		d := s + fall[p] - ri
 		if !(d > 0) {
@@ -346,9 +376,12 @@ func (m *smo) partner(i int, row []float64) int {
 			curve = flat
 		}
 		if d*d*bestCurve > bestSquare*curve {
-			j, bestSquare, bestCurve = p, d*d, curve
+			j = p
+			bestSquare = d * d
+			bestCurve = curve
 		}
 	}
+
 	return j
 }
 
@@ -356,26 +389,39 @@ func (m *smo) partner(i int, row []float64) int {
 // changed.
 func (m *smo) step(pi, pj int, rowI, rowJ []float64) bool {
 	c := &m.active
-	i, j := int(c.index[pi]), int(c.index[pj])
+	i := int(c.index[pi])
+	j := int(c.index[pj])
 	curve := c.diag[pi] + c.diag[pj] - 2*rowI[pj]
 	if !(curve > flat) {
 		curve = flat
 	}
 	d := (c.sum[pj] + c.fall[pj] - c.sum[pi] - c.rise[pi]) / curve
-	top, bottom := m.ceiling(i), m.floor(j)
-	up, down := top-m.v[i], m.v[j]-bottom
-	oldI, oldJ := m.v[i], m.v[j]
+	top := m.ceiling(i)
+	bottom := m.floor(j)
+	up := top - m.v[i]
+	down := m.v[j] - bottom
+
+	// The step ends at the minimum of the parabola, or where the first variable stops. A variable
+	// that stops is put exactly on its bound.
+	oldI := m.v[i]
+	oldJ := m.v[j]
 	switch {
 	case d < up && d < down:
-		m.v[i], m.v[j] = min(m.v[i]+d, top), max(m.v[j]-d, bottom)
+		m.v[i] = min(m.v[i]+d, top)
+		m.v[j] = max(m.v[j]-d, bottom)
 	case up < down:
-		m.v[i], m.v[j] = top, max(m.v[j]-up, bottom)
+		m.v[i] = top
+		m.v[j] = max(m.v[j]-up, bottom)
 	case down < up:
-		m.v[i], m.v[j] = min(m.v[i]+down, top), bottom
+		m.v[i] = min(m.v[i]+down, top)
+		m.v[j] = bottom
 	default:
-		m.v[i], m.v[j] = top, bottom
+		m.v[i] = top
+		m.v[j] = bottom
 	}
-	dI, dJ := m.v[i]-oldI, m.v[j]-oldJ
+
+	dI := m.v[i] - oldI
+	dJ := m.v[j] - oldJ
 	if dI == 0 && dJ == 0 {
 		return false
 	}
@@ -385,13 +431,14 @@ func (m *smo) step(pi, pj int, rowI, rowJ []float64) bool {
 	simd.CombineRow(c.sum, c.sum, 1, rowI, dI)
 	simd.CombineRow(c.sum, c.sum, 1, rowJ, dJ)
 	if len(c.sum) == len(m.v) {
-		m.at[i], m.at[j] = m.v[i], m.v[j]
+		m.at[i] = m.v[i]
+		m.at[j] = m.v[j]
 	}
 	return true
 }
 
-// shrink drops the variables at a bound whose slopes lie outside of the range from
-// least to greatest, if they are a tenth of the candidates.
+// shrink drops the variables at a bound with slopes outside of the range from least to greatest, if
+// they are a tenth of the candidates.
 func (m *smo) shrink(least, greatest float64) {
 	c := &m.active
 	m.kept = m.kept[:0]
@@ -400,14 +447,26 @@ func (m *smo) shrink(least, greatest float64) {
 			m.kept = append(m.kept, int32(p))
 		}
 	}
+
 	k := len(m.kept)
 	if 10*k > 9*len(c.sum) {
 		return
 	}
+
 	for q, p := range m.kept {
-		c.index[q], m.few[q], c.rise[q], c.fall[q], c.diag[q] = c.index[p], c.sum[p], c.rise[p], c.fall[p], c.diag[p]
+		c.index[q] = c.index[p]
+		m.few[q] = c.sum[p]
+		c.rise[q] = c.rise[p]
+		c.fall[q] = c.fall[p]
+		c.diag[q] = c.diag[p]
 	}
-	c.index, c.sum, c.rise, c.fall, c.diag = c.index[:k], m.few[:k], c.rise[:k], c.fall[:k], c.diag[:k]
+	c.index = c.index[:k]
+	c.sum = m.few[:k]
+	c.rise = c.rise[:k]
+	c.fall = c.fall[:k]
+	c.diag = c.diag[:k]
+
+	// Kept rows lose the dropped columns, in place.
 	switch {
 	case m.parts != nil:
 		for q, p := range m.kept {
@@ -431,6 +490,7 @@ func (m *smo) shrink(least, greatest float64) {
 // run takes steps until the violation is within the tolerance, with all
 // variables active and products summed anew.
 func (m *smo) run() error {
+	// LIBSVM shrinks every 1000 steps; the hook is told every 100.
 	const every, told = 1000, 100
 	nearlyDone := false
 	pause := min(len(m.v), every)
@@ -440,11 +500,13 @@ func (m *smo) run() error {
 		if err := m.ctx.Err(); err != nil {
 			return err
 		}
+
 		if m.OnIteration != nil && m.steps%told == 0 {
 			if err := m.OnIteration(SMOState{m.steps, len(m.active.index), violation}); err != nil {
 				return err
 			}
 		}
+
 		// Shrinking errs while the range is wide: look at all again when it has
 		// become narrow.
 		if !m.KeepAll && !nearlyDone && violation <= 10*m.Tolerance {
@@ -453,6 +515,8 @@ func (m *smo) run() error {
 			i, least, greatest = m.extremes()
 			violation = greatest - least
 		}
+
+		// The end is confirmed twice: with all variables, and with products summed anew.
 		if !(violation > m.Tolerance) {
 			switch {
 			case len(m.active.index) < len(m.v):
@@ -465,14 +529,19 @@ func (m *smo) run() error {
 			pause = min(len(m.v), every)
 			continue
 		}
+
 		if m.steps >= m.MaxIterations {
-			return fmt.Errorf("%w: violation %.3g after %d steps, %.3g is allowed", ErrNotConverged, violation, m.steps, m.Tolerance)
+			return fmt.Errorf("%w: violation %.3g after %d steps, %.3g is allowed", ErrNotConverged,
+				violation, m.steps, m.Tolerance)
 		}
+
 		if pause--; pause == 0 && !m.KeepAll {
 			pause = min(len(m.v), every)
 			m.shrink(least, greatest)
 			i, _, _ = m.extremes()
 		}
+
+		// A violation below the rounding of the slopes says nothing: sum the products anew first.
 		if violation > m.noise {
 			row := m.row(i)
 			j := m.partner(i, row)
@@ -480,8 +549,10 @@ func (m *smo) run() error {
 				continue
 			}
 		}
+
 		if m.fresh {
-			return fmt.Errorf("%w: violation %.3g after %d steps is within rounding, %.3g is allowed", ErrNotConverged, violation, m.steps, m.Tolerance)
+			return fmt.Errorf("%w: violation %.3g after %d steps is within rounding, %.3g is allowed",
+				ErrNotConverged, violation, m.steps, m.Tolerance)
 		}
 		m.multiply()
 		m.activate()
@@ -493,7 +564,8 @@ func (m *smo) run() error {
 func (m *smo) finite() error {
 	for i, v := range m.product {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("solvers: row %d of K times v is %v after %d steps; the entries of K must be finite", i, v, m.steps)
+			return fmt.Errorf("solvers: row %d of K times v is %v after %d steps; the entries of K "+
+				"must be finite", i, v, m.steps)
 		}
 	}
 	return nil
@@ -517,6 +589,8 @@ func (m *smo) result() *SMOResult {
 			sum += m.product[t] + rise
 		}
 	}
+
+	// The multiplier is determined by free variables, and else only bounded.
 	switch {
 	case free > 0:
 		r.Multiplier = sum / free
@@ -528,15 +602,18 @@ func (m *smo) result() *SMOResult {
 	default:
 		r.Multiplier = least/2 + greatest/2
 	}
+
 	for t, v := range m.v {
 		// The least value of d·u + ε|u| is at a bound or at 0.
 		d := m.product[t] + m.Linear[t] - r.Multiplier
-		lo, hi := m.Lower[t], m.Upper[t]
+		lo := m.Lower[t]
+		hi := m.Upper[t]
 		least := min(d*lo+m.Epsilon*math.Abs(lo), d*hi+m.Epsilon*math.Abs(hi))
 		if lo < 0 && hi > 0 {
 			least = min(least, 0)
 		}
 		r.Gap += d*v + m.Epsilon*math.Abs(v) - least
 	}
+
 	return r
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Sylvester is h ↦ P(SᵀGS·Ph·Q) + γ_A h in the q·n entries of h, by rows. P
-// sets to zero those of missing targets, which are among the first rows of h.
-// It serves one run of conjugate gradients, with its working
-// memory: equation (17) of Minh & Sindhwani (2011), made symmetric.
+// Sylvester is h ↦ P(SᵀGS·Ph·Q) + γ_A h in the q·n entries of h, by rows: equation (17) of Minh &
+// Sindhwani (2011), made symmetric. P sets the entries of missing targets to zero, which are among
+// the first rows of h. It serves one run of conjugate gradients, with its working memory.
 type Sylvester struct {
 	root    *NormRoot
 	kernel  sparse.Operator // G
@@ -22,12 +21,13 @@ type Sylvester struct {
 	v, w    *mat.Dense // N×n
 }
 
-// NewSylvester returns the system for the targets y of the labeled points, l×n, of
-// which NaN are missing.
+// NewSylvester returns the system for the targets y of the labeled points, l×n, in which NaN marks
+// a missing one.
 func NewSylvester(root *NormRoot, kernel sparse.Operator, q, y *mat.Dense, ridge float64) *Sylvester {
 	points, _ := root.Dims()
 	n, _ := q.Dims()
-	return &Sylvester{root, kernel, q, ridge, newMask(y), mat.NewDense(points, n, nil), mat.NewDense(points, n, nil)}
+	return &Sylvester{root, kernel, q, ridge, newMask(y), mat.NewDense(points, n, nil),
+		mat.NewDense(points, n, nil)}
 }
 
 // Incomplete tells whether targets are missing.
@@ -55,7 +55,7 @@ func (e *Sylvester) Coefficients(h []float64) (a, aq *mat.Dense) {
 	return e.v, e.w
 }
 
-// mask are the entries of the targets that are missing.
+// mask lists the entries of the targets that are missing.
 type mask []int
 
 // newMask returns the positions of NaN in y, by rows.
@@ -72,7 +72,7 @@ func newMask(y *mat.Dense) mask {
 	return out
 }
 
-// clear sets what is missing in the entries of h to zero.
+// clear sets the missing entries of h to zero.
 func (m mask) clear(h []float64) {
 	for _, i := range m {
 		h[i] = 0
@@ -93,11 +93,14 @@ func (e *Sylvester) block(h []float64) *mat.Dense {
 	return mat.NewDense(len(h)/e.outputs(), e.outputs(), h)
 }
 
-// each calls f for every column of x as a block, which it may overwrite, and sets
-// dst to γ·x plus what it becomes times scale, without what is missing.
+// each applies f to every column of x as a block, which f overwrites, and sets dst to γ·x plus
+// scale times the result of f. Missing entries are zero before and after f.
 func (e *Sylvester) each(dst, x *mat.Dense, scale, gamma float64, f func(h *mat.Dense)) {
 	size, b := x.Dims()
-	from, to := x.RawMatrix(), dst.RawMatrix()
+	from := x.RawMatrix()
+	to := dst.RawMatrix()
+
+	// A single adjacent column is worked on in place.
 	h := to.Data
 	if to.Stride != 1 {
 		h = make([]float64, size)
@@ -118,7 +121,8 @@ func (e *Sylvester) each(dst, x *mat.Dense, scale, gamma float64, f func(h *mat.
 
 // MulTo sets dst to the product with x.
 func (e *Sylvester) MulTo(dst, x *mat.Dense) {
-	v, w := e.v, e.w
+	v := e.v
+	w := e.w
 	e.each(dst, x, 1, e.ridge, func(h *mat.Dense) {
 		e.root.MulTo(v, h)
 		e.kernel.MulTo(w, v)
@@ -143,7 +147,8 @@ func (o SylvesterPreconditioner) ApplyTo(dst, x *mat.Dense) {
 	e := o.System
 	_, r := o.Phi.Dims()
 	v := e.v
-	w, wu := mat.NewDense(r, e.outputs(), nil), mat.NewDense(r, e.outputs(), nil)
+	w := mat.NewDense(r, e.outputs(), nil)
+	wu := mat.NewDense(r, e.outputs(), nil)
 	e.each(dst, x, -1/e.ridge, 1/e.ridge, func(h *mat.Dense) {
 		e.root.MulTo(v, h)
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, o.Phi, v, 0, w)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Narrow returns m without its empty columns, and the numbers that the others have in
-// m, ascending. The values are those of m. It costs O(nnz log nnz) time and O(nnz)
-// memory, however many columns m has.
+// Narrow returns m without its empty columns, and the numbers of the other columns in m, ascending.
+// The values are shared with m. It costs O(nnz log nnz) time and O(nnz) memory, however many
+// columns m has.
 func (m *CSR) Narrow() (*CSR, []int32) {
 	used := slices.Clone(m.Col)
 	slices.Sort(used)
@@ -20,8 +20,8 @@ func (m *CSR) Narrow() (*CSR, []int32) {
 	return out, used
 }
 
-// Pattern returns m with ones in the place of all entries that are not 0, and without those
-// that are; m itself if it has no values.
+// Pattern returns m with ones in the place of all values but 0, and without stored zeros; m itself
+// if it has no values.
 func (m *CSR) Pattern() *CSR {
 	if m.Val == nil {
 		return m
@@ -36,6 +36,7 @@ func (m *CSR) Pattern() *CSR {
 		}
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
+
 	return out
 }
 
@@ -64,17 +65,21 @@ func SquaredDistance(x *CSR, i int, s float64, y *CSR, j int, t float64) float64
 		// Masks in place of branches, which could not be predicted: all bits for a row with an
 		// entry in the next column, none for one without.
 		order := int64(ac[p]) - int64(bc[q])
-		a, b := (order-1)>>63, (-order-1)>>63
+		a := (order - 1) >> 63
+		b := (-order - 1) >> 63
 		v := math.Float64frombits(math.Float64bits(valueAt(av, p)/s) & uint64(a))
 		w := math.Float64frombits(math.Float64bits(valueAt(bv, q)/t) & uint64(b))
 		sum += (v - w) * (v - w)
 		p -= int(a)
 		q -= int(b)
 	}
+
+	// The rest of the longer row.
 	for ; p < len(ac); p++ {
 		v := valueAt(av, p) / s
 		sum += v * v
 	}
+
 	for ; q < len(bc); q++ {
 		w := valueAt(bv, q) / t
 		sum += w * w
@@ -115,5 +120,6 @@ func Dot(x *CSR, i int, y *CSR, j int) float64 {
 			q++
 		}
 	}
+
 	return sum
 }

@@ -26,17 +26,19 @@ func (m *CSR) ToJamesBowman() *jb.CSR {
 			val[p] = m.Val[p]
 		}
 	}
+
 	return jb.NewCSR(m.Rows, m.Cols, ptr, col, val)
 }
 
-// FromJamesBowman copies any sparse matrix of github.com/james-bowman/sparse,
-// sorting columns, adding duplicates and rejecting what is out of range, none
-// of which that package does itself.
+// FromJamesBowman copies any sparse matrix of github.com/james-bowman/sparse. It sorts columns,
+// adds duplicates and rejects entries out of range; that package does none of these itself.
 func FromJamesBowman(m jb.Sparser) (*CSR, error) {
 	r, c := m.Dims()
 	if r > math.MaxInt32 || c > math.MaxInt32 {
 		return nil, fmt.Errorf("sparse: shape %d×%d has more than 2³¹−1 rows or columns", r, c)
 	}
+
+	// DoNonZero has no way to stop, so the first fault is kept.
 	var i, j []int32
 	var v []float64
 	var err error
@@ -44,8 +46,11 @@ func FromJamesBowman(m jb.Sparser) (*CSR, error) {
 		if err == nil && (row < 0 || row >= r || col < 0 || col >= c) {
 			err = fmt.Errorf("sparse: entry %d is at (%d, %d), outside %d×%d", len(i), row, col, r, c)
 		}
-		i, j, v = append(i, int32(row)), append(j, int32(col)), append(v, value)
+		i = append(i, int32(row))
+		j = append(j, int32(col))
+		v = append(v, value)
 	})
+
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +64,13 @@ func FromDense(a mat.Matrix) *CSR {
 	for i := range r {
 		for j := range c {
 			if v := a.At(i, j); v != 0 {
-				m.Col, m.Val = append(m.Col, int32(j)), append(m.Val, v)
+				m.Col = append(m.Col, int32(j))
+				m.Val = append(m.Val, v)
 			}
 		}
 		m.Ptr[i+1] = int64(len(m.Col))
 	}
+
 	return m
 }
 
@@ -80,5 +87,6 @@ func (m *CSR) ToDense() *mat.Dense {
 			}
 		}
 	}
+
 	return a
 }

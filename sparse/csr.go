@@ -38,7 +38,8 @@ func (m *CSR) NNZ() int { return len(m.Col) }
 // Row returns the columns and values of row i; val is nil when every entry is
 // 1. Both alias m.
 func (m *CSR) Row(i int) (col []int32, val []float64) {
-	lo, hi := m.Ptr[i], m.Ptr[i+1]
+	lo := m.Ptr[i]
+	hi := m.Ptr[i+1]
 	if m.Val != nil {
 		val = m.Val[lo:hi]
 	}
@@ -74,13 +75,15 @@ func (m *CSR) checkArrays() error {
 		return err
 	}
 	if len(m.Ptr) != m.Rows+1 || m.Ptr[0] != 0 {
-		return fmt.Errorf("sparse: %d row pointers for %d rows, want %d beginning with 0", len(m.Ptr), m.Rows, m.Rows+1)
+		return fmt.Errorf("sparse: %d row pointers for %d rows, want %d beginning with 0", len(m.Ptr),
+			m.Rows, m.Rows+1)
 	}
 	if m.Val != nil && len(m.Val) != len(m.Col) {
 		return fmt.Errorf("sparse: %d values for %d column indices", len(m.Val), len(m.Col))
 	}
 	if m.Ptr[m.Rows] != int64(len(m.Col)) {
-		return fmt.Errorf("sparse: the last row pointer is %d, but there are %d entries", m.Ptr[m.Rows], len(m.Col))
+		return fmt.Errorf("sparse: the last row pointer is %d, but there are %d entries", m.Ptr[m.Rows],
+			len(m.Col))
 	}
 	return nil
 }
@@ -88,10 +91,13 @@ func (m *CSR) checkArrays() error {
 // checkRow returns an error unless row i lies within the entries, its columns ascend within
 // the matrix and its values are finite. Other rows may be wrong.
 func (m *CSR) checkRow(i int) error {
-	lo, hi := m.Ptr[i], m.Ptr[i+1]
+	lo := m.Ptr[i]
+	hi := m.Ptr[i+1]
 	if lo < 0 || lo > hi || hi > int64(len(m.Col)) {
 		return fmt.Errorf("sparse: row %d spans entries %d to %d of %d", i, lo, hi, len(m.Col))
 	}
+
+	// Binary search and merging rely on ascending columns.
 	last := int32(-1)
 	for p := lo; p < hi; p++ {
 		c := m.Col[p]
@@ -99,13 +105,15 @@ func (m *CSR) checkRow(i int) error {
 			return fmt.Errorf("sparse: row %d has column %d, outside [0, %d)", i, c, m.Cols)
 		}
 		if c <= last {
-			return fmt.Errorf("sparse: row %d has column %d after column %d; columns must ascend without repetition", i, c, last)
+			return fmt.Errorf("sparse: row %d has column %d after column %d; columns must ascend "+
+				"without repetition", i, c, last)
 		}
 		last = c
 		if m.Val != nil && (math.IsNaN(m.Val[p]) || math.IsInf(m.Val[p], 0)) {
 			return fmt.Errorf("sparse: entry (%d, %d) is %v", i, c, m.Val[p])
 		}
 	}
+
 	return nil
 }
 

@@ -3,7 +3,6 @@ package sparse
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -16,9 +15,20 @@ import (
 	"github.com/bigfit/bigfit/internal/num/numbers"
 )
 
-// A matrix in a folder has these files: rows+1 offsets (int64) into the columns (int32, or
-// int64 by other programs) and the values (float64) of its entries, row by row. Without
-// values all entries are 1. The manifest is that of a .npz file, as text.
+// A graph folder holds a square matrix with n rows and m entries, row by row, as files that
+// are mapped. "?" marks files that may be missing:
+//
+//	file            dtype    shape  meaning
+//	indptr.npy      int64    n+1    row i has the entries indptr[i] to indptr[i+1]−1
+//	indices.npy     int32    m      column of each entry, ascending in a row; int64 is read too
+//	data.npy ?      float64  m      value of each entry; 1 everywhere without the file
+//	manifest.json ? text            the manifest of package archive, as it stands in a .npz file
+//
+// [Read] takes a folder or a .npz file. Passes in order (checks, degrees, components, hashes) give
+// pages back as they go. [Open] checks no row, for jobs that check their own rows. Folders
+// are written under a temporary name, swapped by renameat2, and locked like temporary files.
+
+// Names of the files of a graph folder.
 const (
 	folderPtr      = "indptr.npy"
 	folderCol      = "indices.npy"
@@ -64,11 +74,13 @@ func openFolder(path string, limit int64) (*CSR, error) {
 	}
 	m := &CSR{Rows: len(ptr) - 1, Cols: len(ptr) - 1, Ptr: ptr}
 	if m.Rows < 0 || m.Rows > math.MaxInt32 {
-		return nil, fmt.Errorf("%s: %d elements, for a matrix of %d rows; from 0 to 2³¹−1 are accepted", filepath.Join(path, folderPtr), len(ptr), m.Rows)
+		return nil, fmt.Errorf("%s: %d elements, for a matrix of %d rows; from 0 to 2³¹−1 are accepted",
+			filepath.Join(path, folderPtr), len(ptr), m.Rows)
 	}
 	if m.Col, err = folderColumns(filepath.Join(path, folderCol), limit); err != nil {
 		return nil, err
 	}
+
 	values := filepath.Join(path, folderVal)
 	if _, err := os.Stat(values); !errors.Is(err, fs.ErrNotExist) {
 		if m.Val, err = npy.Elements[float64](values, limit); err != nil {
@@ -78,6 +90,8 @@ func openFolder(path string, limit int64) (*CSR, error) {
 			m.Val = []float64{}
 		}
 	}
+
+	// Lengths are compared here, rows by the caller.
 	if err := m.checkArrays(); err != nil {
 		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "sparse: "))
 	}
@@ -96,6 +110,8 @@ func folderColumns(path string, limit int64) ([]int32, error) {
 	if need := 4 * int64(h.Len()); limit > 0 && need > limit {
 		return nil, &npy.LimitError{What: path, Need: need, Limit: limit}
 	}
+
+	// Narrowed step by step, so that little of the wide file is in memory.
 	wide, err := npy.Elements[int64](path, limit)
 	if err != nil {
 		return nil, err
@@ -112,6 +128,7 @@ func folderColumns(path string, limit int64) ([]int32, error) {
 		mapped.Drop(numbers.Bytes(step))
 		wide = wide[len(step):]
 	}
+
 	return out, nil
 }
 
@@ -139,9 +156,9 @@ type FolderWriter struct {
 	width int                   // columns that are needed so far
 }
 
-// CreateFolder writes a square matrix into the folder path: write appends all of its rows in
-// their order and returns the manifest, or nil. It needs memory for what is appended at once. The
-// folder appears whole or not at all; one that holds another matrix is replaced.
+// CreateFolder writes a square matrix into the folder path: write appends all of its rows in their
+// order and returns the manifest, or nil. It needs memory for the rows of one call of Append. The
+// folder appears whole or not at all; a folder that holds another matrix is replaced.
 func CreateFolder(path string, values bool, write func(*FolderWriter) (manifest []byte, err error)) error {
 	return atomicfile.Folder(path, folderFiles, func(dir string) (err error) {
 		w := &FolderWriter{}
@@ -153,12 +170,15 @@ func CreateFolder(path string, values bool, write func(*FolderWriter) (manifest 
 			return err
 		}
 		defer w.col.Close()
+
 		if values {
 			if w.val, err = npy.NewGrowing[float64](filepath.Join(dir, folderVal)); err != nil {
 				return err
 			}
 			defer w.val.Close()
 		}
+
+		// Offsets begin with 0; each row adds its end.
 		if err := w.ptr.Append([]int64{0}); err != nil {
 			return err
 		}
@@ -167,8 +187,10 @@ func CreateFolder(path string, values bool, write func(*FolderWriter) (manifest 
 			return err
 		}
 		if rows := w.ptr.Len() - 1; w.width > rows {
-			return fmt.Errorf("sparse: %d rows, but an entry in column %d of a square matrix", rows, w.width-1)
+			return fmt.Errorf("sparse: %d rows, but an entry in column %d of a square matrix", rows,
+				w.width-1)
 		}
+
 		err = errors.Join(w.ptr.Close(), w.col.Close())
 		if w.val != nil {
 			err = errors.Join(err, w.val.Close())
@@ -180,51 +202,18 @@ func CreateFolder(path string, values bool, write func(*FolderWriter) (manifest 
 	})
 }
 
-// mostManifest bounds the bytes of a manifest.
-const mostManifest = 64 << 20
-
-// readText reads a manifest; nil without one.
-func readText(path string) ([]byte, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	f, size, err := npy.OpenRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if size > mostManifest {
-		return nil, &npy.LimitError{What: path, Need: size, Limit: mostManifest}
-	}
-	text := make([]byte, size)
-	if _, err := io.ReadFull(f, text); err != nil {
-		return nil, fmt.Errorf("%s: cannot read it: %w", path, err)
-	}
-	return text, nil
-}
-
-func writeText(path string, text []byte) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
 // Append writes the rows with the entries col[ptr[i]−ptr[0]:ptr[i+1]−ptr[0]], ascending, and their
 // values; nil values are ones.
 func (w *FolderWriter) Append(ptr []int64, col []int32, val []float64) error {
 	first := ptr[0]
 	if ptr[len(ptr)-1]-first != int64(len(col)) || val != nil && len(val) != len(col) {
-		return fmt.Errorf("sparse: %d offsets from %d to %d for %d columns and %d values", len(ptr), first, ptr[len(ptr)-1], len(col), len(val))
+		return fmt.Errorf("sparse: %d offsets from %d to %d for %d columns and %d values", len(ptr), first,
+			ptr[len(ptr)-1], len(col), len(val))
 	}
 	for _, c := range col {
 		w.width = max(w.width, int(c)+1)
 	}
+	// The offsets of this call begin at any number; the file counts from its first entry.
 	base := int64(w.col.Len()) - first
 	const most = 1 << 16
 	chunk := make([]int64, 0, min(most, len(ptr)))
@@ -237,12 +226,15 @@ func (w *FolderWriter) Append(ptr []int64, col []int32, val []float64) error {
 			return err
 		}
 	}
+
 	if err := w.col.Append(col); err != nil || w.val == nil {
 		return err
 	}
 	if val != nil {
 		return w.val.Append(val)
 	}
+
+	// These rows have ones, but the folder has values.
 	ones := make([]float64, min(most, len(col)))
 	for i := range ones {
 		ones[i] = 1
@@ -253,22 +245,4 @@ func (w *FolderWriter) Append(ptr []int64, col []int32, val []float64) error {
 		}
 	}
 	return nil
-}
-
-// Read reads a matrix from a .npz file ([ReadNPZ]) or from a folder ([ReadFolder]).
-func Read(path string, limit int64) (*CSR, error) {
-	if IsFolder(path) {
-		return ReadFolder(path, limit)
-	}
-	return ReadNPZ(path, limit)
-}
-
-// Open is [Read] for those who need some of the rows: of a folder it checks the lengths of the
-// arrays and reads no row, however large the matrix is. [CSR.CheckRows] must have found no fault
-// in rows that are used.
-func Open(path string, limit int64) (*CSR, error) {
-	if IsFolder(path) {
-		return openFolder(path, limit)
-	}
-	return ReadNPZ(path, limit)
 }

@@ -19,21 +19,22 @@ type Function struct {
 	c    []float64 // of T_j(λ/half − 1)
 }
 
-// Limits of a [Function].
+// Limits of a [Function]: a smooth r takes some tens of terms, and an r that takes 4096 has a step
+// or a kink.
 const (
 	functionDegree   = 4096
 	functionAccuracy = 1e-12
 )
 
-// NewFunction returns r(L) for a smooth r on [0, l.UpperBound()]: exp(tλ) − 1 and
-// 1 − exp(−tλ) of the heat equation, λ/(1 + tλ), any polynomial. The power and
-// the shift of l do not matter. Its series ends where coefficients have fallen to 1e-12 of the largest
-// |r|; an r that takes more than 4096 terms, such as one with a step, or that is
-// not finite, is an error, and so is the random-walk Laplacian, which is not
-// symmetric.
+// NewFunction returns r(L) for a smooth r on [0, l.UpperBound()]: exp(tλ) − 1 and 1 − exp(−tλ) of
+// the heat equation, λ/(1 + tλ), any polynomial. The power and the shift of l do not matter. The
+// series ends where coefficients have fallen to 1e-12 of the largest |r|. It is an error if r takes
+// more than 4096 terms, as with a step, or is not finite, or if l is the random-walk Laplacian,
+// which is not symmetric.
 func NewFunction(l *Laplacian, r func(lambda float64) float64) (*Function, error) {
 	if l.Kind() == RandomWalk {
-		return nil, errors.New("sparse: a function of the random-walk Laplacian, which is not symmetric; take the normalized one, which has the same eigenvalues")
+		return nil, errors.New("sparse: a function of the random-walk Laplacian, which is not " +
+			"symmetric; take the normalized one, which has the same eigenvalues")
 	}
 	l = l.With(1, 0)
 	f := &Function{l: l, half: l.UpperBound() / 2}
@@ -42,14 +43,19 @@ func NewFunction(l *Laplacian, r func(lambda float64) float64) (*Function, error
 	}
 	for terms := 32; terms <= functionDegree; terms *= 2 {
 		// Values at the Chebyshev points give the coefficients.
-		values, top := make([]float64, terms), 0.0
+		values := make([]float64, terms)
+		top := 0.0
 		for k := range values {
 			lambda := f.half * (1 + math.Cos(math.Pi*(float64(k)+0.5)/float64(terms)))
 			if values[k] = r(lambda); math.IsNaN(values[k]) || math.IsInf(values[k], 0) {
-				return nil, fmt.Errorf("sparse: the function of the Laplacian is %v at λ = %g; it must be finite up to %g", values[k], lambda, 2*f.half)
+				return nil, fmt.Errorf("sparse: the function of the Laplacian is %v at λ = %g; it "+
+					"must be finite up to %g", values[k], lambda, 2*f.half)
 			}
 			top = math.Max(top, math.Abs(values[k]))
 		}
+
+		// The discrete cosine transform of the values. The series is resolved when the second half
+		// of its coefficients is negligible.
 		c := make([]float64, terms)
 		last := 0
 		for j := range c {
@@ -60,13 +66,16 @@ func NewFunction(l *Laplacian, r func(lambda float64) float64) (*Function, error
 				last = j
 			}
 		}
+
 		c[0] /= 2
 		if last < terms/2 {
 			f.c = c[:last+1]
 			return f, nil
 		}
 	}
-	return nil, fmt.Errorf("sparse: a polynomial of degree %d does not reach the function of the Laplacian; take a smoother one", functionDegree/2)
+
+	return nil, fmt.Errorf("sparse: a polynomial of degree %d does not reach the function of the "+
+		"Laplacian; take a smoother one", functionDegree/2)
 }
 
 // Dim returns the number of vertices.
@@ -80,11 +89,14 @@ func (f *Function) Degree() int { return len(f.c) - 1 }
 // n×b blocks of scratch and costs Degree passes over the graph.
 func (f *Function) MulTo(dst, x *mat.Dense) {
 	n, b := x.Dims()
-	prev, cur, next := mat.DenseCopyOf(x), mat.NewDense(n, b, nil), mat.NewDense(n, b, nil)
+	prev := mat.DenseCopyOf(x)
+	cur := mat.NewDense(n, b, nil)
+	next := mat.NewDense(n, b, nil)
 	f.add(dst, 0, f.c[0], prev)
 	if len(f.c) == 1 {
 		return
 	}
+
 	// T_1 = (L/h − 1)x, T_{j+1} = 2(L/h − 1)T_j − T_{j−1}.
 	f.l.RecurTo(cur, 1/f.half, prev, -1, 0, nil)
 	f.add(dst, 1, f.c[1], cur)
@@ -95,7 +107,7 @@ func (f *Function) MulTo(dst, x *mat.Dense) {
 	}
 }
 
-// add sets dst = keep·dst + c·t, of which a zero keep ignores dst.
+// add sets dst = keep·dst + c·t. A zero keep ignores the contents of dst.
 func (f *Function) add(dst *mat.Dense, keep, c float64, t *mat.Dense) {
 	n, _ := t.Dims()
 	par.For(n, rowGrain, func(lo, hi int) {

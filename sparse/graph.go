@@ -2,7 +2,6 @@ package sparse
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 
@@ -41,7 +40,8 @@ func (s *Symmetry) UnmarshalText(text []byte) error { return symmetries.Unmarsha
 // or a shape outside [0, 2³¹).
 func FromTriplets(rows, cols int, i, j []int32, v []float64) (*CSR, error) {
 	if len(i) != len(j) || len(i) != len(v) {
-		return nil, fmt.Errorf("sparse: %d row indices, %d column indices and %d values", len(i), len(j), len(v))
+		return nil, fmt.Errorf("sparse: %d row indices, %d column indices and %d values", len(i),
+			len(j), len(v))
 	}
 	if err := checkShape(rows, cols); err != nil {
 		return nil, err
@@ -49,17 +49,21 @@ func FromTriplets(rows, cols int, i, j []int32, v []float64) (*CSR, error) {
 	ptr := make([]int64, rows+1)
 	for p := range i {
 		if i[p] < 0 || int(i[p]) >= rows || j[p] < 0 || int(j[p]) >= cols {
-			return nil, fmt.Errorf("sparse: entry %d is at (%d, %d), outside %d×%d", p, i[p], j[p], rows, cols)
+			return nil, fmt.Errorf("sparse: entry %d is at (%d, %d), outside %d×%d", p, i[p], j[p],
+				rows, cols)
 		}
 		ptr[i[p]+1]++
 	}
+
+	// A counting sort by rows keeps the given order within a row.
 	for r := range rows {
 		ptr[r+1] += ptr[r]
 	}
 	m := &CSR{Rows: rows, Cols: cols, Ptr: ptr, Col: make([]int32, len(i)), Val: make([]float64, len(i))}
 	next := slices.Clone(ptr[:rows])
 	for p, r := range i {
-		m.Col[next[r]], m.Val[next[r]] = j[p], v[p]
+		m.Col[next[r]] = j[p]
+		m.Val[next[r]] = v[p]
 		next[r]++
 	}
 	return sortAndSum(m), nil
@@ -75,26 +79,34 @@ func sortAndSum(m *CSR) *CSR {
 	lo := m.Ptr[0]
 	for i := range m.Rows {
 		hi := m.Ptr[i+1]
-		c, v := m.Col[lo:hi], m.Val[lo:hi]
+		c := m.Col[lo:hi]
+		v := m.Val[lo:hi]
 		order = order[:0]
 		for p := range c {
 			order = append(order, int32(p))
 		}
 		slices.SortStableFunc(order, func(a, b int32) int { return int(c[a]) - int(c[b]) })
-		col, val = append(col[:0], c...), append(val[:0], v...)
+		col = append(col[:0], c...)
+		val = append(val[:0], v...)
+
+		// Equal columns stand side by side in the order given, and are added up.
 		start := out
 		for _, p := range order {
 			if out > start && m.Col[out-1] == col[p] {
 				m.Val[out-1] += val[p]
 				continue
 			}
-			m.Col[out], m.Val[out] = col[p], val[p]
+			m.Col[out] = col[p]
+			m.Val[out] = val[p]
 			out++
 		}
+
 		lo = hi
 		m.Ptr[i+1] = out
 	}
-	m.Col, m.Val = m.Col[:out:out], m.Val[:out:out]
+
+	m.Col = m.Col[:out:out]
+	m.Val = m.Val[:out:out]
 	return m
 }
 
@@ -104,12 +116,13 @@ func (m *CSR) T() *CSR {
 	if m.Val != nil {
 		t.Val = make([]float64, len(m.Val))
 	}
-	// Each of a few goroutines reads all entries and writes those of its columns, as writing
-	// them takes longer.
+	// A few goroutines each read all entries and write a range of columns, because writing takes
+	// longer than reading.
 	columns := max(m.Cols, 1)
 	if len(m.Col) >= 1<<18 {
 		columns = (m.Cols-1)/min(runtime.GOMAXPROCS(0), 8) + 1
 	}
+
 	par.For(m.Cols, columns, func(lo, hi int) {
 		for _, c := range m.Col {
 			if int(c) >= lo && int(c) < hi {
@@ -117,6 +130,7 @@ func (m *CSR) T() *CSR {
 			}
 		}
 	})
+
 	for c := range m.Cols {
 		t.Ptr[c+1] += t.Ptr[c]
 	}
@@ -137,6 +151,7 @@ func (m *CSR) T() *CSR {
 			}
 		}
 	})
+
 	return t
 }
 
@@ -157,7 +172,8 @@ func (m *CSR) common(t *CSR) int {
 	par.For(m.Rows, grain, func(lo, hi int) {
 		count := 0
 		for i := lo; i < hi; i++ {
-			a, b := m.Col[m.Ptr[i]:m.Ptr[i+1]], t.Col[t.Ptr[i]:t.Ptr[i+1]]
+			a := m.Col[m.Ptr[i]:m.Ptr[i+1]]
+			b := t.Col[t.Ptr[i]:t.Ptr[i+1]]
 			for p, q := 0, 0; p < len(a) && q < len(b); {
 				switch d := a[p] - b[q]; {
 				case d < 0:
@@ -165,12 +181,16 @@ func (m *CSR) common(t *CSR) int {
 				case d > 0:
 					q++
 				default:
-					count, p, q = count+1, p+1, q+1
+					count += 1
+					p += 1
+					q += 1
 				}
 			}
 		}
+
 		parts[lo/grain] = count
 	})
+
 	total := 0
 	for _, count := range parts {
 		total += count
@@ -178,15 +198,15 @@ func (m *CSR) common(t *CSR) int {
 	return total
 }
 
-// SymmetrizeBy returns f(W, Wᵀ), entry by entry. f(a, b) = f(b, a) is asked for
-// stored entries where at least one is stored for Either, the other being 0, and
-// where both are for Both. A result of 0 is not stored unless an argument is a stored
-// 0. Where all entries of m are 1 without being stored, so are those of the result.
+// SymmetrizeBy returns f(W, Wᵀ), entry by entry. It calls f(a, b) = f(b, a) for stored entries:
+// where at least one is stored for Either, with 0 for the other, and where both are stored for
+// Both. A result of 0 is not stored unless an argument is a stored 0. Where m has no values, all of
+// them being 1, neither has the result.
 func (m *CSR) SymmetrizeBy(s Symmetry, f func(a, b float64) float64) *CSR {
 	return Combine(m, m.T(), s, f)
 }
 
-// Combine is [CSR.SymmetrizeBy] for some rows: m holds those of W and t those of Wᵀ.
+// Combine is [CSR.SymmetrizeBy] for some rows: m holds the rows of W, and t the same rows of Wᵀ.
 func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
 	room := m.common(t)
 	if s == Either {
@@ -196,19 +216,23 @@ func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
 	if m.Val != nil {
 		out.Val = make([]float64, 0, room)
 	}
+
+	// Merge the rows of both.
 	for i := range m.Rows {
 		ac, av := m.Row(i)
 		bc, bv := t.Row(i)
 		put := func(c int32, a, b float64) {
 			if m.Val != nil {
 				v := f(a, b)
-				if v == 0 && a != 0 && b != 0 { // underflow
+				// An underflow is no edge.
+				if v == 0 && a != 0 && b != 0 {
 					return
 				}
 				out.Val = append(out.Val, v)
 			}
 			out.Col = append(out.Col, c)
 		}
+
 		at := func(v []float64, p int) float64 {
 			if v == nil {
 				return 1
@@ -233,129 +257,11 @@ func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
 				q++
 			}
 		}
+
 		out.Ptr[i+1] = int64(len(out.Col))
 	}
+
 	return out
-}
-
-// CheckGraph returns an error unless m can be the weight matrix of an
-// undirected graph: valid, square, non-negative, symmetric and with finite
-// degrees. Two entries w_ij and w_ji count as equal if they differ by at most
-// 1e-12·max(w_ij, w_ji).
-func (m *CSR) CheckGraph() error {
-	if err := m.Validate(); err != nil {
-		return err
-	}
-	if m.Rows != m.Cols {
-		return fmt.Errorf("sparse: a graph needs a square matrix, this one is %d×%d", m.Rows, m.Cols)
-	}
-	if err := m.pass(0, m.Rows, func(lo, hi int) error { return m.eachRow(lo, hi, m.checkWeights) }); err != nil || m.balanced() {
-		return err
-	}
-	return m.pass(0, m.Rows, func(lo, hi int) error {
-		defer m.Release(0, m.Rows) // partners lie anywhere
-		return m.eachRow(lo, hi, m.checkPartners)
-	})
-}
-
-// CheckRows returns an error unless rows lo to hi can be those of the weights of a graph, whatever
-// other rows hold: offsets, columns, weights and degrees as [CSR.CheckGraph] wants them, except
-// that it does not look at symmetry. It is for rows of a matrix from [Open].
-func (m *CSR) CheckRows(lo, hi int) error {
-	return m.pass(lo, hi, func(lo, hi int) error {
-		return m.eachRow(lo, hi, func(i int) error {
-			if err := m.checkRow(i); err != nil {
-				return err
-			}
-			return m.checkWeights(i)
-		})
-	})
-}
-
-// checkWeights returns an error unless the weights of row i are not negative and have a sum.
-func (m *CSR) checkWeights(i int) error {
-	col, val := m.Row(i)
-	var degree float64
-	for p, v := range val {
-		if v < 0 {
-			return fmt.Errorf("sparse: weight (%d, %d) is %v; weights must not be negative", i, col[p], v)
-		}
-		if degree += v; math.IsInf(degree, 1) {
-			return fmt.Errorf("sparse: the weights of vertex %d, up to %v, add up to more than the largest float64; divide all weights by a constant, such as 1e100", i, slices.Max(val))
-		}
-	}
-	return nil
-}
-
-// balanced reports whether the entries above the diagonal and those below it are the same
-// to the last bit: by two sums of hashes, so that one pass in order is enough. The chance that
-// others have equal sums is 2⁻¹²⁸.
-func (m *CSR) balanced() bool {
-	var total [2]uint64
-	_ = m.pass(0, m.Rows, func(lo, hi int) error {
-		sum := m.imbalance(lo, hi)
-		total[0] += sum[0]
-		total[1] += sum[1]
-		return nil
-	})
-	return total == [2]uint64{}
-}
-
-// imbalance returns the two sums over rows from to end.
-func (m *CSR) imbalance(from, end int) (total [2]uint64) {
-	sums := make([][2]uint64, par.Chunks(end-from, rowGrain))
-	par.For(end-from, rowGrain, func(lo, hi int) {
-		var sum [2]uint64
-		for i := from + lo; i < from+hi; i++ {
-			col, val := m.Row(i)
-			for p, j := range col {
-				if int(j) == i {
-					continue
-				}
-				weight := uint64(0)
-				if val != nil {
-					weight = math.Float64bits(val[p])
-				}
-				h := mix(uint64(min(i, int(j)))<<32|uint64(max(i, int(j)))) ^ weight
-				first, second := mix(h+0x9e3779b97f4a7c15), mix(h+0x6a09e667f3bcc909)
-				if int(j) < i {
-					first, second = -first, -second
-				}
-				sum[0] += first
-				sum[1] += second
-			}
-		}
-		sums[lo/rowGrain] = sum
-	})
-	for _, s := range sums {
-		total[0] += s[0]
-		total[1] += s[1]
-	}
-	return total
-}
-
-// mix maps numbers one to one to others that look random (Stafford's variant 13 of the
-// finalizer of MurmurHash3).
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
-// checkPartners returns an error unless every entry of row i has its partner.
-func (m *CSR) checkPartners(i int) error {
-	col, val := m.Row(i)
-	for p, j := range col {
-		back, weights := m.Row(int(j))
-		q, stored := slices.BinarySearch(back, int32(i))
-		if !stored {
-			return fmt.Errorf("sparse: the graph is not symmetric: of entries (%d, %d) and (%d, %d) only one is stored; use max(W, Wᵀ)", min(i, int(j)), max(i, int(j)), max(i, int(j)), min(i, int(j)))
-		}
-		if val != nil && math.Abs(val[p]-weights[q]) > 1e-12*max(val[p], weights[q]) {
-			return fmt.Errorf("sparse: the graph is not symmetric: weight (%d, %d) is %v but (%d, %d) is %v", i, j, val[p], j, i, weights[q])
-		}
-	}
-	return nil
 }
 
 // Degrees returns the row sums d_i = Σ_j w_ij.
@@ -382,109 +288,4 @@ func (m *CSR) Degree(i int) (sum float64) {
 		sum += v
 	}
 	return sum
-}
-
-// Components are the connected components of a graph.
-type Components struct {
-	Of    []int32 // component of each vertex
-	Sizes []int   // vertices in each component
-}
-
-// Count returns the number of components.
-func (c *Components) Count() int { return len(c.Sizes) }
-
-// Isolated returns the number of components of a single vertex.
-func (c *Components) Isolated() int {
-	n := 0
-	for _, s := range c.Sizes {
-		if s == 1 {
-			n++
-		}
-	}
-	return n
-}
-
-// Describe counts edges, components and isolated vertices of a graph with the given number
-// of stored entries, two for each edge.
-func (c *Components) Describe(entries int) string {
-	text := fmt.Sprintf("%d edges, %d components", entries/2, c.Count())
-	if c.Count() == 1 {
-		text = fmt.Sprintf("%d edges, 1 component", entries/2)
-	}
-	if isolated := c.Isolated(); isolated > 0 {
-		text += fmt.Sprintf(", %d isolated points", isolated)
-	}
-	return text
-}
-
-// Reached tells for every vertex whether its component holds one of the given
-// vertices.
-func (c *Components) Reached(vertices []int) []bool {
-	has := make([]bool, c.Count())
-	for _, i := range vertices {
-		has[c.Of[i]] = true
-	}
-	out := make([]bool, len(c.Of))
-	for i, id := range c.Of {
-		out[i] = has[id]
-	}
-	return out
-}
-
-// Within returns the number of vertices in the components of the given ones.
-func (c *Components) Within(vertices []int) int {
-	n := 0
-	for _, reached := range c.Reached(vertices) {
-		if reached {
-			n++
-		}
-	}
-	return n
-}
-
-// Components finds the connected components of a symmetric matrix, numbered
-// by their smallest vertex, in one pass over the entries. An entry of weight
-// zero joins nothing.
-//
-// Vertices point to smaller ones of their component; paths are halved as they
-// are followed (R. E. Tarjan and J. van Leeuwen, J. ACM 31 (1984), 245–281).
-func (m *CSR) Components() *Components {
-	c := &Components{Of: make([]int32, m.Rows)}
-	parent := c.Of
-	root := func(v int32) int32 {
-		for parent[v] != v {
-			parent[v] = parent[parent[v]]
-			v = parent[v]
-		}
-		return v
-	}
-	_ = m.pass(0, m.Rows, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			col, val := m.Row(i)
-			mine := int32(i)
-			parent[i] = mine
-			for p, j := range col {
-				if int(j) >= i {
-					break // the row of j joins them
-				}
-				if val != nil && val[p] == 0 {
-					continue
-				}
-				other := root(j)
-				parent[max(mine, other)] = min(mine, other)
-				mine = min(mine, other)
-			}
-		}
-		return nil
-	})
-	for i, p := range parent {
-		if int(p) == i {
-			c.Of[i] = int32(len(c.Sizes))
-			c.Sizes = append(c.Sizes, 0)
-		} else {
-			c.Of[i] = c.Of[p] // it is smaller: a number of a component already
-		}
-		c.Sizes[c.Of[i]]++
-	}
-	return c
 }

@@ -6,7 +6,8 @@ import "math"
 // a row with √w_ij at i and −√w_ij at j, divided by the roots of their degrees for
 // the normalized Laplacian. The power and the shift of l do not matter.
 func (l *Laplacian) Incidence() *CSR {
-	w, degrees := l.Graph(), l.Degrees()
+	w := l.Graph()
+	degrees := l.Degrees()
 	g := &CSR{Cols: w.Rows, Ptr: []int64{0}, Val: []float64{}}
 	for i := range w.Rows {
 		col, val := w.Row(i)
@@ -21,14 +22,21 @@ func (l *Laplacian) Incidence() *CSR {
 			if weight == 0 {
 				continue
 			}
-			a, b := math.Sqrt(weight), math.Sqrt(weight)
+
+			// D^-½ on both ends makes GᵀG the normalized Laplacian.
+			a := math.Sqrt(weight)
+			b := math.Sqrt(weight)
 			if l.Kind() != Combinatorial {
-				a, b = a/math.Sqrt(degrees[i]), b/math.Sqrt(degrees[j])
+				a = a / math.Sqrt(degrees[i])
+				b = b / math.Sqrt(degrees[j])
 			}
-			g.Col, g.Val = append(g.Col, int32(i), j), append(g.Val, a, -b)
+
+			g.Col = append(g.Col, int32(i), j)
+			g.Val = append(g.Val, a, -b)
 			g.Ptr = append(g.Ptr, int64(len(g.Col)))
 			g.Rows++
 		}
 	}
+
 	return g
 }

@@ -22,8 +22,8 @@ const (
 	// components for every kind.
 	Normalized
 	// RandomWalk is I − D⁻¹W. It is not symmetric: it shares the eigenvalues
-	// of Normalized, and its eigenvectors are D^-½ times those. As an
-	// operator it acts like Normalized.
+	// of Normalized, and its eigenvectors are D^-½ times the eigenvectors of
+	// Normalized. As an operator it acts like Normalized.
 	RandomWalk
 )
 
@@ -73,9 +73,11 @@ func newLaplacian(w *CSR, kind Kind) *Laplacian {
 	l.diagonal = make([]float64, w.Rows)
 	for i, d := range l.degree {
 		if d > 0 {
-			l.scale[i], l.diagonal[i] = 1/math.Sqrt(d), 1
+			l.scale[i] = 1 / math.Sqrt(d)
+			l.diagonal[i] = 1
 		}
 	}
+
 	if w.Val == nil {
 		return l
 	}
@@ -90,6 +92,7 @@ func newLaplacian(w *CSR, kind Kind) *Laplacian {
 			}
 		}
 	})
+
 	return l
 }
 
@@ -110,7 +113,8 @@ func (l *Laplacian) With(power int, shift float64) *Laplacian {
 		panic(fmt.Sprintf("sparse: Laplacian power %d", power))
 	}
 	out := *l
-	out.power, out.shift = power, shift
+	out.power = power
+	out.shift = shift
 	return &out
 }
 
@@ -130,6 +134,7 @@ func (l *Laplacian) Scaled(e int) *Laplacian {
 		}
 		w.Val[p] = math.Ldexp(v, e)
 	}
+
 	return newLaplacian(&w, l.kind).With(l.power, l.shift)
 }
 
@@ -160,6 +165,7 @@ func (l *Laplacian) NullVectors(c *Components, limit int) *mat.Dense {
 	if count == 0 {
 		return nil
 	}
+
 	// Degrees are divided by a power of two of their component, so that sums of
 	// very large ones are finite; it cancels in the quotients.
 	top := make([]float64, c.Count())
@@ -173,6 +179,7 @@ func (l *Laplacian) NullVectors(c *Components, limit int) *mat.Dense {
 		_, e := math.Frexp(top[c.Of[i]])
 		return math.Ldexp(l.degree[i], -e)
 	}
+
 	norm := make([]float64, c.Count())
 	for i, id := range c.Of {
 		norm[id] += weight(i)
@@ -200,6 +207,7 @@ func (l *Laplacian) UpperBound() float64 {
 			}
 		}
 	}
+
 	top := bound + l.shift
 	if l.power%2 == 0 {
 		top = max(top, -l.shift) // the smallest eigenvalue of L is 0
@@ -216,17 +224,21 @@ func (l *Laplacian) MulTo(dst, x *mat.Dense) {
 	}
 	n, b := x.Dims()
 	tmp := mat.NewDense(n, b, nil)
+
+	// Products alternate between two blocks, such that the last one goes to dst.
 	from, to := x, dst
 	if l.power%2 == 0 {
 		to = tmp
 	}
+
 	for range l.power {
 		l.step(to, 1, from, l.shift, 0, nil)
-		switch {
-		case to == dst:
-			from, to = dst, tmp
-		default:
-			from, to = tmp, dst
+		if to == dst {
+			from = dst
+			to = tmp
+		} else {
+			from = tmp
+			to = dst
 		}
 	}
 }
@@ -238,12 +250,17 @@ func (l *Laplacian) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, g
 		l.step(dst, alpha, x, alpha*l.shift+beta, gamma, y)
 		return
 	}
+
+	// A power takes several passes; the combination is one more.
 	n, b := x.Dims()
 	ax := mat.NewDense(n, b, nil)
 	l.MulTo(ax, x)
 	par.For(n, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			d, a, xr, yr := dst.RawRowView(i), ax.RawRowView(i), x.RawRowView(i), y.RawRowView(i)
+			d := dst.RawRowView(i)
+			a := ax.RawRowView(i)
+			xr := x.RawRowView(i)
+			yr := y.RawRowView(i)
 			for j := range d {
 				d[j] = alpha*a[j] + beta*xr[j] + gamma*yr[j]
 			}
@@ -255,10 +272,13 @@ func (l *Laplacian) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, g
 func (l *Laplacian) step(dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamma float64, y *mat.Dense) {
 	xr := x.RawMatrix()
 	if n, b := dst.Dims(); xr.Rows != l.Dim() || n != xr.Rows || b != xr.Cols {
-		panic(fmt.Sprintf("sparse: product of a Laplacian of dimension %d: dst is %d×%d, x is %d×%d", l.Dim(), n, b, xr.Rows, xr.Cols))
+		panic(fmt.Sprintf("sparse: product of a Laplacian of dimension %d: dst is %d×%d, x is %d×%d", l.Dim(),
+			n, b, xr.Rows, xr.Cols))
 	}
 	g := simd.Graph{Ptr: l.w.Ptr, Col: l.w.Col, Val: l.val, Scale: l.scale, Diag: l.diagonal}
-	to, from, other := asBlock(dst), asBlock(x), simd.Block{}
+	to := asBlock(dst)
+	from := asBlock(x)
+	other := simd.Block{}
 	if y != nil {
 		other = asBlock(y)
 	}
@@ -272,25 +292,32 @@ func asBlock(x *mat.Dense) simd.Block {
 	return simd.Block{Data: r.Data, Cols: r.Cols, LD: r.Stride}
 }
 
-// Form returns the matrix gamma·L + diag(ground), for a Laplacian of power 1 and with its
-// shift, with the rows and columns of pinned vertices replaced by those of the identity. ground
-// and pinned may be nil. Every row has its diagonal. It takes 12 bytes an entry.
+// Form returns the matrix gamma·L + diag(ground), for a Laplacian of power 1 and with its shift.
+// Rows and columns of pinned vertices become rows and columns of the identity. ground and pinned
+// may be nil. Every row has its diagonal. It takes 12 bytes an entry.
 func (l *Laplacian) Form(gamma float64, ground []float64, pinned []bool) *CSR {
 	if l.power != 1 {
 		panic(fmt.Sprintf("sparse: the matrix of a Laplacian of power %d", l.power))
 	}
 	n := l.w.Rows
 	fixed := func(i int) bool { return pinned != nil && pinned[i] }
-	out := &CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1), Col: make([]int32, 0, len(l.w.Col)+n), Val: make([]float64, 0, len(l.w.Col)+n)}
+	out := &CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1), Col: make([]int32, 0, len(l.w.Col)+n),
+		Val: make([]float64, 0, len(l.w.Col)+n)}
 	for i := range n {
-		own, at := gamma*(l.diagonal[i]+l.shift), -1
+		own := gamma * (l.diagonal[i] + l.shift)
+		at := -1
 		if ground != nil {
 			own += ground[i]
 		}
 		if fixed(i) {
 			own = 1
 		}
-		put := func(j int32, v float64) { out.Col, out.Val = append(out.Col, j), append(out.Val, v) }
+		put := func(j int32, v float64) {
+			out.Col = append(out.Col, j)
+			out.Val = append(out.Val, v)
+		}
+		// The diagonal goes before the first larger column, or last; a loop of the graph is added
+		// to it.
 		for p := l.w.Ptr[i]; p < l.w.Ptr[i+1] && !fixed(i); p++ {
 			j := l.w.Col[p]
 			if at < 0 && int(j) >= i {
@@ -304,15 +331,17 @@ func (l *Laplacian) Form(gamma float64, ground []float64, pinned []bool) *CSR {
 				put(j, v)
 			}
 		}
+
 		if at < 0 {
 			put(int32(i), own)
 		}
 		out.Ptr[i+1] = int64(len(out.Val))
 	}
+
 	return out
 }
 
-// entry is what row i takes off the diagonal at place p.
+// entry returns the weight at place p of row i, as the Laplacian subtracts it from the diagonal.
 func (l *Laplacian) entry(p int64, i int) float64 {
 	v := 1.0
 	if l.val != nil {

@@ -3,7 +3,6 @@ package sparse
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,6 +11,19 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/numbers"
 )
+
+// A graph .npz file is SciPy's form of a sparse matrix, with n rows and m entries:
+//
+//	member     dtype            shape  meaning
+//	format     bytes            ()     "csr" as we write it; "csc" and "coo" are read too
+//	shape      int64            2      rows, columns
+//	indptr     int32 or int64   n+1    row i has the entries indptr[i] to indptr[i+1]−1
+//	indices    int32            m      column of each entry
+//	data       float64          m      value of each entry; 1 everywhere for a graph without weights
+//	manifest ? uint8            any    JSON: settings and hashes of the inputs (package archive)
+//
+// For csc, indptr counts columns and indices are rows; for coo, row and col (m each) take the place
+// of indptr and indices. Commands may add arrays; SciPy ignores them and the manifest.
 
 // ReadNPZ reads a matrix that scipy.sparse.save_npz wrote in the form csr, csc
 // or coo, with index arrays of any integer type and values of any real type or
@@ -31,28 +43,10 @@ func ReadNPZ(path string, limit int64) (*CSR, error) {
 	return readMatrix(a, limit)
 }
 
-// ReadManifest returns the content of the array "manifest" of a .npz file, or of the
-// manifest of a folder; nil if there is none.
-func ReadManifest(path string) ([]byte, error) {
-	if IsFolder(path) {
-		return readText(filepath.Join(path, folderManifest))
-	}
-	a, err := npy.OpenArchive(path, 64<<20)
-	if err != nil {
-		return nil, err
-	}
-	defer a.Close()
-	if !a.Has("manifest") {
-		return nil, nil
-	}
-	return a.ReadBytes("manifest")
-}
-
-// WriteNPZ writes m so that scipy.sparse.load_npz opens it as csr_matrix:
-// indices int32, indptr int32 if the number of entries fits and int64 if not,
-// data float64. A manifest that is not nil becomes the additional array
-// "manifest" of uint8, which SciPy ignores as it does the arrays of more. The file
-// appears whole or not at all.
+// WriteNPZ writes m so that scipy.sparse.load_npz opens it as csr_matrix: indices int32, indptr
+// int32 if the number of entries fits and int64 if not, data float64. A manifest that is not nil
+// becomes the additional array "manifest" of uint8; more are further arrays. SciPy ignores both.
+// The file appears whole or not at all.
 func WriteNPZ(path string, m *CSR, manifest []byte, more ...archive.Array) error {
 	indptr := archive.Array{Name: "indptr", Data: m.Ptr}
 	if m.NNZ() <= math.MaxInt32 {
@@ -62,6 +56,8 @@ func WriteNPZ(path string, m *CSR, manifest []byte, more ...archive.Array) error
 		}
 		indptr.Data = small
 	}
+
+	// A graph without weights is stored with ones, as SciPy needs values.
 	values := archive.Array{Name: "data", Data: m.Val}
 	if m.Val == nil {
 		values.Data = archive.Repeat{Value: 1, Count: m.NNZ()}
@@ -73,23 +69,29 @@ func WriteNPZ(path string, m *CSR, manifest []byte, more ...archive.Array) error
 		{Name: "shape", Data: []int64{int64(m.Rows), int64(m.Cols)}},
 		values,
 	}
+
 	if manifest != nil {
 		entries = append(entries, archive.Array{Name: "manifest", Data: manifest})
 	}
 	return npy.WriteArchive(path, append(entries, more...))
 }
 
+// readMatrix reads the matrix in an archive. It compares claims with the headers before it takes
+// memory.
 func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 	if !a.IsSparse() {
-		return nil, fault(a, "not a SciPy sparse matrix: it holds the arrays %s; write one with scipy.sparse.save_npz", strings.Join(a.Names(), ", "))
+		return nil, fault(a, "not a SciPy sparse matrix: it holds the arrays %s; write one with "+
+			"scipy.sparse.save_npz", strings.Join(a.Names(), ", "))
 	}
 	format, rows, cols, err := a.SparseForm()
 	if err != nil {
 		return nil, err
 	}
 	if format != "csr" && format != "csc" && format != "coo" {
-		return nil, fault(a, "the matrix has the form %q; csr, csc and coo are read: convert it with .tocsr() before save_npz", format)
+		return nil, fault(a, "the matrix has the form %q; csr, csc and coo are read: convert it with "+
+			".tocsr() before save_npz", format)
 	}
+
 	vh, err := a.Header("data")
 	if err != nil {
 		return nil, err
@@ -98,11 +100,14 @@ func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 		return nil, fault(a, "array \"data\" has the shape %v, want one dimension", vh.Shape)
 	}
 	nnz := vh.Len()
-	// Row pointers are not in such a file; their memory is bounded in proportion to
-	// the entries.
+
+	// Row pointers are not in files of the other forms, so a small file could claim any number of
+	// rows. Their memory is bounded in proportion to the entries.
 	if format != "csr" && rows > 1<<22 && rows/64 > nnz+cols {
-		return nil, fault(a, "it claims %d rows but holds %d entries in the form %s; if that is meant, convert it with .tocsr()", rows, nnz, format)
+		return nil, fault(a, "it claims %d rows but holds %d entries in the form %s; if that is "+
+			"meant, convert it with .tocsr()", rows, nnz, format)
 	}
+
 	// Indices, values and pointers as decoded and as converted.
 	need := 24*(int64(nnz)+1) + 24*int64(rows)
 	if format != "csr" {
@@ -124,9 +129,11 @@ func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 	default:
 		m, err = readTriples(a, rows, cols, nnz, bits)
 	}
+
 	if err != nil {
 		return nil, err
 	}
+	// Whatever the form, the result is checked as a matrix.
 	if err := m.Validate(); err != nil {
 		return nil, fault(a, "%s", strings.TrimPrefix(err.Error(), "sparse: "))
 	}
@@ -186,6 +193,8 @@ func readIndices(a *npy.Archive, name string, n, bound int) ([]int32, error) {
 		}
 		return v, nil
 	}
+
+	// Indices of other types are converted, if they fit.
 	v, err := x.Int64s()
 	if err != nil {
 		return nil, fault(a, "array %q: %w", name, err)
@@ -197,6 +206,7 @@ func readIndices(a *npy.Archive, name string, n, bound int) ([]int32, error) {
 		}
 		out[p] = int32(c)
 	}
+
 	return out, nil
 }
 
@@ -221,13 +231,18 @@ func readCompressed(a *npy.Archive, rows, cols, nnz int, bits bool) (*CSR, error
 		return nil, err
 	}
 	if ptr[0] != 0 || ptr[rows] != int64(nnz) {
-		return nil, fault(a, "array \"indptr\" runs from %d to %d, want 0 to %d, the number of entries", ptr[0], ptr[rows], nnz)
+		return nil, fault(a, "array \"indptr\" runs from %d to %d, want 0 to %d, the number of entries",
+			ptr[0], ptr[rows], nnz)
 	}
+
+	// Pointers that descend would make rows of negative length.
 	for i := range rows {
 		if ptr[i] > ptr[i+1] {
-			return nil, fault(a, "array \"indptr\": element %d is %d after %d; it must not descend", i+1, ptr[i+1], ptr[i])
+			return nil, fault(a, "array \"indptr\": element %d is %d after %d; it must not descend", i+1,
+				ptr[i+1], ptr[i])
 		}
 	}
+
 	m := &CSR{Rows: rows, Cols: cols, Ptr: ptr}
 	if m.Col, err = readIndices(a, "indices", nnz, cols); err != nil {
 		return nil, err
@@ -253,6 +268,7 @@ func readTriples(a *npy.Archive, rows, cols, nnz int, bits bool) (*CSR, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	m := scatter(rows, cols, row, func(p int) int32 { return col[p] }, val)
 	m.canonical(bits)
 	return m, nil
@@ -261,7 +277,8 @@ func readTriples(a *npy.Archive, rows, cols, nnz int, bits bool) (*CSR, error) {
 // scatter sorts entries stably by row: entry p goes to row[p] with the column
 // col(p) and the value val[p].
 func scatter(rows, cols int, row []int32, col func(p int) int32, val []float64) *CSR {
-	m := &CSR{Rows: rows, Cols: cols, Ptr: make([]int64, rows+1), Col: make([]int32, len(row)), Val: make([]float64, len(row))}
+	m := &CSR{Rows: rows, Cols: cols, Ptr: make([]int64, rows+1), Col: make([]int32, len(row)),
+		Val: make([]float64, len(row))}
 	for _, r := range row {
 		m.Ptr[r+1]++
 	}
@@ -272,7 +289,8 @@ func scatter(rows, cols int, row []int32, col func(p int) int32, val []float64) 
 	for p, r := range row {
 		q := next[r]
 		next[r]++
-		m.Col[q], m.Val[q] = col(p), val[p]
+		m.Col[q] = col(p)
+		m.Val[q] = val[p]
 	}
 	return m
 }
@@ -299,7 +317,8 @@ func (m *CSR) canonical(or bool) {
 	var row []entry
 	var out int64
 	for i := range m.Rows {
-		lo, hi := m.Ptr[i], m.Ptr[i+1]
+		lo := m.Ptr[i]
+		hi := m.Ptr[i+1]
 		m.Ptr[i] = out
 		ascends := true
 		for p := lo + 1; p < hi && ascends; p++ {
@@ -311,6 +330,8 @@ func (m *CSR) canonical(or bool) {
 			out += hi - lo
 			continue
 		}
+
+		// Sort stably, so that equal columns are added in the order of the file.
 		row = row[:0]
 		for p := lo; p < hi; p++ {
 			row = append(row, entry{m.Col[p], m.Val[p]})
@@ -323,15 +344,18 @@ func (m *CSR) canonical(or bool) {
 				}
 				continue
 			}
-			m.Col[out], m.Val[out] = e.col, e.val
+			m.Col[out] = e.col
+			m.Val[out] = e.val
 			out++
 		}
 	}
+
 	m.Ptr[m.Rows] = out
-	m.Col, m.Val = m.Col[:out], m.Val[:out]
+	m.Col = m.Col[:out]
+	m.Val = m.Val[:out]
 }
 
-// allOnes gives pages of a mapped v back.
+// allOnes reports whether every element of v is 1. It gives the pages of a mapped v back.
 func allOnes(v []float64) bool {
 	for len(v) > 0 {
 		step := v[:min(len(v), passEntries)]
@@ -343,5 +367,6 @@ func allOnes(v []float64) bool {
 		mapped.Drop(numbers.Bytes(step))
 		v = v[len(step):]
 	}
+
 	return true
 }

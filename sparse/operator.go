@@ -2,6 +2,10 @@ package sparse
 
 import "gonum.org/v1/gonum/mat"
 
+// Numerical blocks are gonum *mat.Dense, n×b, row-major. There is one operator interface,
+// [Operator], and it takes a block first. An operator that can do a three-term recurrence in
+// one pass implements [Recurrer].
+
 // Operator is a real symmetric n×n linear map; safe for concurrent use.
 type Operator interface {
 	// Dim returns n.
@@ -18,10 +22,3 @@ type Recurrer interface {
 	// itself but must not overlap x.
 	RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta float64, gamma float64, y *mat.Dense)
 }
-
-// A product asks for what a row needs prefetchRows earlier, in blocks of up to
-// prefetchCols columns; the processor foresees the rest of longer ones itself.
-const (
-	prefetchRows = 2
-	prefetchCols = 64
-)

@@ -17,6 +17,7 @@ func (m *CSR) ReverseCuthillMcKee() []int32 {
 	order := make([]int32, 0, m.Rows)
 	seen := make([]bool, m.Rows)
 	degree := func(i int32) int64 { return m.Ptr[i+1] - m.Ptr[i] }
+
 	// search appends the component of root to order, breadth first.
 	search := func(root int32) {
 		seen[root] = true
@@ -38,6 +39,7 @@ func (m *CSR) ReverseCuthillMcKee() []int32 {
 			})
 		}
 	}
+
 	for root := range m.Rows {
 		if seen[root] {
 			continue
@@ -52,6 +54,7 @@ func (m *CSR) ReverseCuthillMcKee() []int32 {
 		order = order[:start]
 		search(rim)
 	}
+
 	slices.Reverse(order)
 	return order
 }
@@ -68,6 +71,8 @@ func (m *CSR) Permute(order []int32) *CSR {
 		place[v] = int32(p)
 		out.Ptr[p+1] = out.Ptr[p] + m.Ptr[v+1] - m.Ptr[v]
 	}
+
+	// Rows move as they are; their columns take new numbers and are sorted.
 	if m.Val != nil {
 		out.Val = make([]float64, len(m.Val))
 	}
@@ -87,6 +92,7 @@ func (m *CSR) Permute(order []int32) *CSR {
 				}
 				row = append(row, e)
 			}
+
 			slices.SortFunc(row, func(a, b entry) int { return int(a.col - b.col) })
 			for q, e := range row {
 				out.Col[out.Ptr[p]+int64(q)] = e.col
@@ -96,5 +102,6 @@ func (m *CSR) Permute(order []int32) *CSR {
 			}
 		}
 	})
+
 	return out
 }

@@ -10,7 +10,7 @@ package stage
 type Observer interface {
 	// Announce says what a stage will take before it begins; an error refuses it.
 	Announce(stage string, c Cost) error
-	// Note reports a choice in one line.
+	// Note reports a choice in one line, which names parameters as package param says.
 	Note(text string)
 	Begin(stage string)
 	// Update says how far the stage is. Several goroutines may call it at once.
@@ -27,8 +27,8 @@ type Cost struct {
 	// Operations in float64 matrix products; work that runs at the speed of memory
 	// counts fivefold. 0 if nothing is known.
 	Operations float64
-	// Remedy says what to do if it does not fit, as an order that calls parameters
-	// --name.
+	// Remedy says what to do if it does not fit, as an order; parameters are named as
+	// package param says.
 	Remedy string
 }
 

@@ -50,7 +50,8 @@ func main() {
 	flag.StringVar(&o.labels, "labels", "5,20", "numbers of labels a class")
 	flag.IntVar(&o.draws, "draws", 10, "draws of the labels")
 	flag.IntVar(&o.limit, "n", 0, "points of a set at most, drawn once; 0 is all")
-	flag.StringVar(&o.models, "models", "", "models with settings to fit beside auto and its members, as NAME:PARAM=VALUE:…, with commas between")
+	flag.StringVar(&o.models, "models", "", "models with settings to fit beside auto and its "+
+		"members, as NAME:PARAM=VALUE:…, with commas between")
 	flag.BoolVar(&o.members, "members", true, "fit each member of auto alone too")
 	flag.BoolVar(&o.peers, "peers", true, "run scikit-learn too")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
@@ -69,6 +70,7 @@ func run(ctx context.Context, o *options) error {
 		}
 		labels = append(labels, l)
 	}
+
 	fitted, err := parseModels(o.models, o.members)
 	if err != nil {
 		return err
@@ -96,18 +98,23 @@ func run(ctx context.Context, o *options) error {
 			}
 		}
 	}
+
 	fmt.Print(t.Markdown())
 	return nil
 }
 
 // errorColumn holds errors in percent: means over the draws.
-var errorColumn = results.Column{Key: "error_mean", Deviation: "error_std", Name: "error", Unit: "%", Kind: results.Numbers, Format: results.Format{Number: "%.1f"}}
+var errorColumn = results.Column{Key: "error_mean", Deviation: "error_std", Name: "error", Unit: "%",
+	Kind: results.Numbers, Format: results.Format{Number: "%.1f"}}
 
 func newTable() *results.Table {
 	return &results.Table{
-		Columns: []results.Column{{Key: "set"}, {Key: "points", Kind: results.Integers}, {Key: "labels", Kind: results.Integers}, {Key: "method"},
-			errorColumn, {Key: "seconds", Kind: results.Numbers, Format: results.Format{Number: "%.2f"}}, {Key: "case", PrintOnly: true}},
-		Views: []results.View{{Rows: "case", Across: "method", Show: []string{errorColumn.Key}, Corner: "set, labels a class", MarkLeast: true}},
+		Columns: []results.Column{{Key: "set"}, {Key: "points", Kind: results.Integers},
+			{Key: "labels", Kind: results.Integers}, {Key: "method"},
+			errorColumn, {Key: "seconds", Kind: results.Numbers, Format: results.Format{Number: "%.2f"}},
+			{Key: "case", PrintOnly: true}},
+		Views: []results.View{{Rows: "case", Across: "method", Show: []string{errorColumn.Key},
+			Corner: "set, labels a class", MarkLeast: true}},
 		Notes: []string{"Errors in percent of the points without a label, means over the draws."},
 	}
 }
@@ -115,7 +122,8 @@ func newTable() *results.Table {
 func addRecords(t *results.Table, s *loaded, labels int, found []outcome) {
 	n, _ := s.X.Dims()
 	for _, f := range found {
-		t.Add(results.Text(s.Name), results.Integer(n), results.Integer(labels), results.Text(f.method), results.Mean(f.errors),
+		t.Add(results.Text(s.Name), results.Integer(n), results.Integer(labels), results.Text(f.method),
+			results.Mean(f.errors),
 			results.Number(f.seconds), results.Text(fmt.Sprintf("%s, %d", s.Name, labels)))
 	}
 }
@@ -139,12 +147,15 @@ func save(dir string, t *results.Table) error {
 	if err != nil {
 		return err
 	}
+
 	for name, content := range map[string]string{"auto.json": string(text), "auto.md": t.Markdown()} {
-		err := atomicfile.Atomically(filepath.Join(dir, name), func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
+		err := atomicfile.Atomically(filepath.Join(dir, name),
+			func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
 		if err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -155,16 +166,21 @@ func askPeers(ctx context.Context, s *loaded, draws [][]int) ([]outcome, error) 
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	rows, truth := make([]int64, len(s.Rows)), make([]int64, len(s.Rows))
+
+	rows := make([]int64, len(s.Rows))
+	truth := make([]int64, len(s.Rows))
 	for i, r := range s.Rows {
-		rows[i], truth[i] = int64(r), int64(s.Truth.Index[i])
+		rows[i] = int64(r)
+		truth[i] = int64(s.Truth.Index[i])
 	}
+
 	var given []int64 // pairs of a draw and a point
 	for d, drawn := range draws {
 		for _, i := range drawn {
 			given = append(given, int64(d), int64(i))
 		}
 	}
+
 	for name, a := range map[string]struct {
 		shape []int
 		data  []int64
@@ -173,7 +189,9 @@ func askPeers(ctx context.Context, s *loaded, draws [][]int) ([]outcome, error) 
 			return nil, err
 		}
 	}
-	objects, err := peers.Run(ctx, os.Stderr, "auto_sklearn.py", filepath.Join(os.Getenv("BIGFIT_DATA"), s.Points), dir)
+
+	objects, err := peers.Run(ctx, os.Stderr, "auto_sklearn.py", filepath.Join(os.Getenv("BIGFIT_DATA"),
+		s.Points), dir)
 	if err != nil {
 		return nil, err
 	}
@@ -187,10 +205,12 @@ func askPeers(ctx context.Context, s *loaded, draws [][]int) ([]outcome, error) 
 		}
 		i := slices.IndexFunc(out, func(f outcome) bool { return f.method == name })
 		if i < 0 {
-			i, out = len(out), append(out, outcome{method: name})
+			i = len(out)
+			out = append(out, outcome{method: name})
 		}
 		out[i].errors = append(out[i].errors, e)
 		out[i].seconds += seconds / math.Max(1, float64(len(draws)))
 	}
+
 	return out, nil
 }

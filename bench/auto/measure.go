@@ -32,12 +32,15 @@ func parseModels(text string, members bool) ([]method, error) {
 	out := []method{{"auto", all.Auto, nil}}
 	if members {
 		for _, m := range all.Auto.Members {
-			out = append(out, method{m.Learner.Info().Name, pool.Learner{Name: "alone", Members: []pool.Member{m}}, nil})
+			out = append(out, method{m.Learner.Info().Name, pool.Learner{Name: "alone",
+				Members: []pool.Member{m}}, nil})
 		}
 	}
+
 	if text == "" {
 		return out, nil
 	}
+
 	for _, part := range strings.Split(text, ",") {
 		name, settings, _ := strings.Cut(part, ":")
 		m := method{part, all.Learner(name), models.Values{}}
@@ -51,6 +54,7 @@ func parseModels(text string, members bool) ([]method, error) {
 		}
 		out = append(out, m)
 	}
+
 	return out, nil
 }
 
@@ -65,6 +69,7 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 	if err != nil {
 		return nil, err
 	}
+
 	start := time.Now()
 	g, err := p.Graph(ctx, s.X, settings)
 	if err != nil {
@@ -85,6 +90,7 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 			if !models.Usable(err) {
 				return nil, fmt.Errorf("%s: %w", m.name, err)
 			}
+
 			out[i].seconds += time.Since(start).Seconds() / float64(len(draws))
 			answers, err := training(ctx, p, fitted, in)
 			if err != nil {
@@ -93,6 +99,7 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 			out[i].errors = append(out[i].errors, s.wrong(drawn, answers.Classes))
 		}
 	}
+
 	out = append(out, outcome{method: "graph", seconds: graphSeconds})
 	if !o.peers {
 		return out[:len(out)-1], nil
@@ -102,7 +109,8 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 }
 
 // training returns the answers for the training points.
-func training(ctx context.Context, p *pipeline.Pipeline, m models.Model, in *models.Input) (*models.Prediction, error) {
+func training(ctx context.Context, p *pipeline.Pipeline, m models.Model,
+	in *models.Input) (*models.Prediction, error) {
 	if t, ok := m.(models.Trained); ok {
 		return t.Training(false), nil
 	}

@@ -24,6 +24,7 @@ func (s *loaded) draw(labels int, seed uint64) []int {
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		out = append(out, all[:min(labels, max(1, len(all)/2))]...)
 	}
+
 	slices.Sort(out)
 	return out
 }
@@ -45,5 +46,6 @@ func (s *loaded) wrong(drawn []int, classes []int32) float64 {
 			wrong++
 		}
 	}
+
 	return 100 * float64(wrong) / float64(asked)
 }

@@ -54,7 +54,11 @@ func main() {
 	flag.Parse()
 	ctx := context.Background()
 	dir := os.Getenv("BIGFIT_DATA")
-	chosen := func(list, name string) bool { return list == "" || slices.Contains(strings.Split(list, ","), name) }
+
+	chosen := func(list, name string) bool {
+		return list == "" ||
+			slices.Contains(strings.Split(list, ","), name)
+	}
 	var used []member
 	header := []string{"set", "points", "classes"}
 	for _, m := range members {
@@ -63,6 +67,7 @@ func main() {
 			header = append(header, m.name)
 		}
 	}
+
 	fmt.Printf("| %s |\n|%s\n", strings.Join(header, " | "), strings.Repeat(" --- |", len(header)))
 	sums := make([]float64, len(used))
 	count := 0.0
@@ -78,6 +83,7 @@ func main() {
 			log.Printf("%s: left out, as a class has fewer than %d points", s.Name, fewestLabels)
 			continue
 		}
+
 		row := []string{s.Name, fmt.Sprint(l.truth.Len()), fmt.Sprint(len(l.truth.Classes))}
 		for k, m := range used {
 			var ece, wrong float64
@@ -92,9 +98,11 @@ func main() {
 			sums[k] += ece
 			row = append(row, fmt.Sprintf("%.3f (%.1f %%)", ece, 100*wrong))
 		}
+
 		count++
 		fmt.Printf("| %s |\n", strings.Join(row, " | "))
 	}
+
 	row := []string{"mean", "", ""}
 	for _, v := range sums {
 		row = append(row, fmt.Sprintf("%.3f", v/count))
@@ -103,7 +111,8 @@ func main() {
 }
 
 // measure fits a member to a draw and measures its probabilities of the other points.
-func (l *loaded) measure(ctx context.Context, m member, perClass int, seed uint64) (*metrics.ProbabilityReport, error) {
+func (l *loaded) measure(ctx context.Context, m member, perClass int,
+	seed uint64) (*metrics.ProbabilityReport, error) {
 	y, _, err := l.truth.DrawEach(perClass, seed)
 	if err != nil {
 		return nil, err
@@ -113,11 +122,11 @@ func (l *loaded) measure(ctx context.Context, m member, perClass int, seed uint6
 		return nil, err
 	}
 	learner := all.Learner(m.name)
-	in := l.input(t, m.values)
-	fit, err := l.pipe.Fit(ctx, learner, in, &l.graph.Settings)
+	fit, in, err := l.pipe.FitComplete(ctx, learner, l.input(t, m.values), &l.graph.Settings)
 	if !models.Usable(err) {
 		return nil, err
 	}
+
 	calibrated, err := l.pipe.Calibrate(ctx, learner, fit, in, 0)
 	if !models.Usable(err) {
 		return nil, err
@@ -130,6 +139,7 @@ func (l *loaded) measure(ctx context.Context, m member, perClass int, seed uint6
 			truth = append(truth, int(c))
 		}
 	}
+
 	p, err := probabilities(ctx, calibrated, l.x, rows)
 	if err != nil {
 		return nil, err
@@ -147,6 +157,7 @@ func probabilities(ctx context.Context, m models.Model, x data.Points, rows []in
 		}
 		return p.Probabilities, nil
 	}
+
 	p, err := models.TrainingProbabilities(m)
 	if err != nil {
 		return nil, err

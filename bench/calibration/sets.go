@@ -33,10 +33,12 @@ func load(ctx context.Context, s sets.Set, dir string, most int) (*loaded, error
 	if err != nil {
 		return nil, err
 	}
-	x, y := read.X, read.Truth
+	x := read.X
+	y := read.Truth
 	if y.Summary().Fewest < fewestLabels {
 		return nil, nil
 	}
+
 	rows := data.Range(0, y.Len())
 	_, text := x.(*sparse.CSR)
 	if text {
@@ -46,6 +48,7 @@ func load(ctx context.Context, s sets.Set, dir string, most int) (*loaded, error
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	rows = rows[:min(most, len(rows))]
 	l := &loaded{x: data.Select(x, rows), truth: y.Select(rows), pipe: &pipeline.Pipeline{}}
+
 	g := &pipeline.GraphSettings{Graph: knn.GraphSettings{K: 10, Weights: knn.SelfTuning}}
 	switch _, d := x.Dims(); {
 	case text:
@@ -53,6 +56,7 @@ func load(ctx context.Context, s sets.Set, dir string, most int) (*loaded, error
 	case d > 100:
 		g.PCA = 50
 	}
+
 	if l.graph, err = l.pipe.Graph(ctx, l.x, g); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}

@@ -5,7 +5,8 @@
 //	go run ./bench/cg -graph W.npz    any graph saved by SciPy or bigfit
 //
 // The programs take turns, and of each the fastest of -repeat runs counts; of
-// label spreading it is the mean over ten draws. It writes cg.json and cg.md and prints the table, and fails if a true residual is
+// label spreading it is the mean over ten draws. It writes cg.json and cg.md and prints the table,
+// and fails if a true residual is
 // above the tolerance. Run it on a machine that does nothing else.
 package main
 
@@ -57,6 +58,7 @@ func main() {
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
 	flag.StringVar(&o.alpha, "spreading", "", "measure our label spreading with this α once and print JSON")
 	flag.StringVar(&o.truth, "truth", "", "labels of all points, for -spreading")
+
 	one := flag.Bool("one", false, "measure ours once and print JSON")
 	flag.Parse()
 	measure := run
@@ -66,36 +68,43 @@ func main() {
 	case o.alpha != "":
 		measure = measureSpreading
 	}
+
 	if err := measure(context.Background(), &o); err != nil {
 		log.Fatal(err)
 	}
 }
 
 func run(ctx context.Context, o *options) error {
-	graph, name := o.graph, filepath.Base(o.graph)
+	graph := o.graph
+	name := filepath.Base(o.graph)
 	dir, err := os.MkdirTemp("", "bigfit-cg-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+
 	var mnist *papers.Experiment
 	if graph == "" {
 		if mnist, err = papers.MNIST(papers.Options{Dir: os.Getenv("BIGFIT_DATA")}); err != nil {
 			return err
 		}
-		graph, name = filepath.Join(dir, "mnist-8nn.npz"), "MNIST 8-NN"
+		graph = filepath.Join(dir, "mnist-8nn.npz")
+		name = "MNIST 8-NN"
 		if err := mnist.WriteGraph(ctx, graph); err != nil {
 			return err
 		}
 	}
+
 	var rows []peers.Row
 	for _, c := range strings.Split(o.shifts, ",") {
-		more, err := o.shift(ctx, graph, fmt.Sprintf("%s, c = %s, %d right-hand sides", name, c, o.columns), c)
+		more, err := o.shift(ctx, graph, fmt.Sprintf("%s, c = %s, %d right-hand sides", name, c,
+			o.columns), c)
 		if err != nil {
 			return err
 		}
 		rows = append(rows, more...)
 	}
+
 	if mnist != nil {
 		more, err := o.spreading(ctx, dir, graph, mnist.Truth)
 		if err != nil {
@@ -103,6 +112,7 @@ func run(ctx context.Context, o *options) error {
 		}
 		rows = append(rows, more...)
 	}
+
 	table, err := peers.Save(o.out, "cg", "(L + cI)X = B", rows)
 	if err != nil {
 		return err
@@ -119,12 +129,14 @@ func (o *options) shift(ctx context.Context, graph, work, c string) ([]peers.Row
 		log.Print(work)
 		var objects []map[string]any
 		for _, method := range strings.Split(o.methods, ",") {
-			more, err := peers.Self(ctx, os.Stderr, "-one", "-graph", graph, "-c", c, "-rhs", columns, "-method", method)
+			more, err := peers.Self(ctx, os.Stderr, "-one", "-graph", graph, "-c", c, "-rhs", columns,
+				"-method", method)
 			if err != nil {
 				return nil, err
 			}
 			objects = append(objects, more...)
 		}
+
 		if o.peers {
 			more, err := peers.Run(ctx, os.Stderr, "cg_scipy.py", graph, c, columns, fmt.Sprint(tolerance))
 			if err != nil {
@@ -132,13 +144,16 @@ func (o *options) shift(ctx context.Context, graph, work, c string) ([]peers.Row
 			}
 			objects = append(objects, more...)
 		}
+
 		for _, object := range objects {
 			if residual, ok := object["max_residual"].(float64); !ok || !(residual <= tolerance) {
-				return nil, fmt.Errorf("%s, %v: the residual is %v, the tolerance %v", work, object["peer"], object["max_residual"], tolerance)
+				return nil, fmt.Errorf("%s, %v: the residual is %v, the tolerance %v", work, object["peer"],
+					object["max_residual"], tolerance)
 			}
 		}
 		rows = peers.Add(rows, work, objects...)
 	}
+
 	return rows, nil
 }
 
@@ -157,6 +172,7 @@ func measureOne(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+
 	l, err := sparse.NewLaplacian(w, sparse.Combinatorial)
 	if err != nil {
 		return err
@@ -165,17 +181,20 @@ func measureOne(ctx context.Context, o *options) error {
 	b := mat.NewDense(w.Rows, o.columns, nil)
 	b.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, b)
 	start := time.Now()
-	r, err := cg.Laplacian(ctx, l.With(1, shift), nil, b, &cg.LaplacianSettings{Settings: cg.Settings{Tolerance: tolerance}, Method: method})
+	r, err := cg.Laplacian(ctx, l.With(1, shift), nil, b,
+		&cg.LaplacianSettings{Settings: cg.Settings{Tolerance: tolerance}, Method: method})
 	if err != nil {
 		return err
 	}
+
 	seconds := time.Since(start).Seconds()
 	name := "bigfit"
 	if method != cg.Auto {
 		name += ", " + method.String()
 	}
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"peer": name, "seconds": seconds, "method": r.Method, "max_residual": r.MaxResidual(), "iterations": r.MaxIterations(), "products": r.Products,
+		"peer": name, "seconds": seconds, "method": r.Method, "max_residual": r.MaxResidual(),
+		"iterations": r.MaxIterations(), "products": r.Products,
 		"threads": runtime.GOMAXPROCS(0), "peak_bytes": peers.PeakBytes(),
 	})
 }

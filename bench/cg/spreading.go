@@ -27,9 +27,11 @@ const (
 // spreading compares local and global consistency with scikit-learn's label
 // spreading, which is the same equation, on the graph of MNIST: means over draws
 // of the labels, the graph given.
-func (o *options) spreading(ctx context.Context, dir, graph string, labels *data.Labels) ([]peers.Row, error) {
+func (o *options) spreading(ctx context.Context, dir, graph string,
+	labels *data.Labels) ([]peers.Row, error) {
 	n := labels.Len()
-	truth, draws := make([]int64, n), make([]int64, 0, spreadingDraws*n)
+	truth := make([]int64, n)
+	draws := make([]int64, 0, spreadingDraws*n)
 	for i, c := range labels.Index {
 		truth[i] = labels.Classes[c]
 	}
@@ -46,7 +48,9 @@ func (o *options) spreading(ctx context.Context, dir, graph string, labels *data
 			}
 		}
 	}
-	truthFile, drawsFile := filepath.Join(dir, "truth.npy"), filepath.Join(dir, "draws.npy")
+
+	truthFile := filepath.Join(dir, "truth.npy")
+	drawsFile := filepath.Join(dir, "draws.npy")
 	if err := npy.WriteFile(truthFile, []int{n}, truth); err != nil {
 		return nil, err
 	}
@@ -55,7 +59,8 @@ func (o *options) spreading(ctx context.Context, dir, graph string, labels *data
 	}
 	var rows []peers.Row
 	for _, alpha := range []string{"0.2", "0.99"} {
-		work := fmt.Sprintf("label spreading, MNIST, %d labels, α = %s, mean of %d draws", spreadingLabels, alpha, spreadingDraws)
+		work := fmt.Sprintf("label spreading, MNIST, %d labels, α = %s, mean of %d draws", spreadingLabels,
+			alpha, spreadingDraws)
 		log.Print(work)
 		objects, err := peers.Self(ctx, os.Stderr, "-spreading", alpha, "-graph", graph, "-truth", truthFile)
 		if err != nil {
@@ -70,6 +75,7 @@ func (o *options) spreading(ctx context.Context, dir, graph string, labels *data
 		}
 		rows = peers.Add(rows, work, objects...)
 	}
+
 	return rows, nil
 }
 
@@ -88,6 +94,7 @@ func measureSpreading(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+
 	var seconds, wrong, residual float64
 	iterations := 0
 	for seed := range uint64(spreadingDraws) {
@@ -100,10 +107,12 @@ func measureSpreading(ctx context.Context, o *options) error {
 			return err
 		}
 		start := time.Now()
-		m, err := propagation.Fit(ctx, w, w.Components(), t, &propagation.Settings{Method: propagation.LGC, Alpha: alpha})
+		m, err := propagation.Fit(ctx, w, w.Components(), t,
+			&propagation.Settings{Method: propagation.LGC, Alpha: alpha})
 		if err != nil {
 			return err
 		}
+
 		seconds += time.Since(start).Seconds() / spreadingDraws
 		wrong += metrics.ErrorRate(m.Labels, truth, y) / spreadingDraws
 		iterations = max(iterations, m.Iterations)
@@ -111,8 +120,10 @@ func measureSpreading(ctx context.Context, o *options) error {
 			residual = max(residual, r)
 		}
 	}
+
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"peer": "bigfit", "seconds": seconds, "error_percent": 100 * wrong, "iterations": iterations, "max_residual": residual,
-		"converged": true, "threads": runtime.GOMAXPROCS(0), "peak_bytes": peers.PeakBytes(),
+		"peer": "bigfit", "seconds": seconds, "error_percent": 100 * wrong, "iterations": iterations,
+		"max_residual": residual,
+		"converged":    true, "threads": runtime.GOMAXPROCS(0), "peak_bytes": peers.PeakBytes(),
 	})
 }

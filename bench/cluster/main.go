@@ -46,12 +46,14 @@ func main() {
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
 	one := flag.Bool("one", false, "measure ours once, on the files of a graph and of labels, and print JSON")
 	flag.Parse()
+
 	var err error
 	if *one {
 		err = measureOne(context.Background(), flag.Arg(0), flag.Arg(1), o.clusters)
 	} else {
 		err = run(context.Background(), &o)
 	}
+
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -67,6 +69,7 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+
 	all, _ := e.X.Dims()
 	var rows []peers.Row
 	for _, n := range []int{min(o.points, all), all} {
@@ -77,7 +80,8 @@ func run(ctx context.Context, o *options) error {
 		work := fmt.Sprintf("MNIST, %d points, %d clusters", n, o.clusters)
 		for range o.repeat {
 			log.Print(work)
-			objects, err := peers.Self(ctx, os.Stderr, "-one", "-clusters", strconv.Itoa(o.clusters), graph, labels)
+			objects, err := peers.Self(ctx, os.Stderr, "-one", "-clusters", strconv.Itoa(o.clusters),
+				graph, labels)
 			if err != nil {
 				return err
 			}
@@ -85,12 +89,14 @@ func run(ctx context.Context, o *options) error {
 			if !o.peers || n != o.points {
 				continue
 			}
-			if objects, err = peers.Run(ctx, os.Stderr, "cluster_sklearn.py", graph, labels, strconv.Itoa(o.clusters)); err != nil {
+			if objects, err = peers.Run(ctx, os.Stderr, "cluster_sklearn.py", graph, labels,
+				strconv.Itoa(o.clusters)); err != nil {
 				return err
 			}
 			rows = peers.Add(rows, work, objects...)
 		}
 	}
+
 	table, err := peers.Save(o.out, "cluster", "Spectral clustering", rows)
 	if err != nil {
 		return err
@@ -104,10 +110,13 @@ func write(ctx context.Context, dir string, e *papers.Experiment, n int) (graph,
 	rows := make([]int, n)
 	classes := make([]int64, n)
 	for i := range rows {
-		rows[i], classes[i] = i, e.Truth.Classes[e.Truth.Index[i]]
+		rows[i] = i
+		classes[i] = e.Truth.Classes[e.Truth.Index[i]]
 	}
+
 	first := &papers.Experiment{X: data.Select(e.X, rows), Metric: e.Metric, Graph: e.Graph}
-	graph, labels = filepath.Join(dir, fmt.Sprintf("W%d.npz", n)), filepath.Join(dir, fmt.Sprintf("y%d.npy", n))
+	graph = filepath.Join(dir, fmt.Sprintf("W%d.npz", n))
+	labels = filepath.Join(dir, fmt.Sprintf("y%d.npy", n))
 	if err := first.WriteGraph(ctx, graph); err != nil {
 		return "", "", err
 	}
@@ -128,6 +137,7 @@ func measureOne(ctx context.Context, graph, labels string, clusters int) error {
 	if err != nil {
 		return err
 	}
+
 	start := time.Now()
 	c, err := cluster.NormalizedCut(ctx, w, &cluster.Settings{Clusters: clusters, Tolerance: 1e-6})
 	if err != nil {
@@ -142,10 +152,12 @@ func measureOne(ctx context.Context, graph, labels string, clusters int) error {
 	if err != nil {
 		return err
 	}
+
 	rand, err := metrics.AdjustedRand(truth, found)
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(os.Stdout).Encode(map[string]any{"peer": "bigfit", "seconds": seconds, "nmi": nmi, "adjusted_rand": rand,
-		"ncut": c.Cuts.NCut, "cheeger": c.Cuts.Cheeger, "peak_bytes": peers.PeakBytes()})
+	return json.NewEncoder(os.Stdout).Encode(map[string]any{"peer": "bigfit", "seconds": seconds, "nmi": nmi,
+		"adjusted_rand": rand,
+		"ncut":          c.Cuts.NCut, "cheeger": c.Cuts.Cheeger, "peak_bytes": peers.PeakBytes()})
 }

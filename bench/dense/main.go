@@ -65,14 +65,17 @@ func main() {
 	turns := flag.Int("turns", 5, "turns of ours and the peer's")
 	others := flag.Bool("peers", true, "run NumPy too")
 	out := flag.String("o", "bench-results", "folder for the results")
+
 	one := flag.String("one", "", "measure this work once, with the first number of threads, and print JSON")
 	flag.Parse()
 	var err error
 	if *one != "" {
 		err = measure(*one, *threads)
 	} else {
-		err = run(context.Background(), strings.Split(*only, ","), strings.Split(*threads, ","), *turns, *others, *out)
+		err = run(context.Background(), strings.Split(*only, ","), strings.Split(*threads, ","), *turns,
+			*others, *out)
 	}
+
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -96,6 +99,7 @@ func run(ctx context.Context, only, threads []string, turns int, others bool, ou
 			}
 		}
 	}
+
 	table, err := peers.Save(out, "dense", "Dense linear algebra", rows)
 	if err != nil {
 		return err
@@ -110,6 +114,7 @@ func (w *work) turn(ctx context.Context, threads string, others bool) ([]map[str
 	if err != nil {
 		return nil, err
 	}
+
 	if others {
 		more, err := peers.Run(ctx, os.Stderr, "dense_numpy.py", append(w.peer(), threads)...)
 		if err != nil {
@@ -117,6 +122,7 @@ func (w *work) turn(ctx context.Context, threads string, others bool) ([]map[str
 		}
 		objects = append(objects, more...)
 	}
+
 	for _, o := range objects {
 		if s, ok := o["seconds"].(float64); ok && w.flops > 0 {
 			o["gflops"] = float64(int(w.flops/s/1e8)) / 10
@@ -149,6 +155,7 @@ func measure(name, threads string) error {
 	if err != nil {
 		return err
 	}
+
 	var best, total time.Duration
 	for runs := 0; runs < 2 || total < time.Second; runs++ {
 		start := time.Now()
@@ -160,6 +167,7 @@ func measure(name, threads string) error {
 			best = took
 		}
 	}
+
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{"peer": "bigfit", "seconds": best.Seconds()})
 }
 
@@ -173,7 +181,9 @@ func random[T float32 | float64](n int) []T {
 }
 
 func gemm32(w *work) (func() error, error) {
-	a, b, c := random[float32](w.m*w.k), random[float32](w.k*w.n), make([]float32, w.m*w.n)
+	a := random[float32](w.m * w.k)
+	b := random[float32](w.k * w.n)
+	c := make([]float32, w.m*w.n)
 	return func() error {
 		dense.Gemm32(dense.NoTrans, dense.NoTrans, w.m, w.n, w.k, 1, a, w.k, b, w.n, 0, c, w.n)
 		return nil
@@ -181,7 +191,9 @@ func gemm32(w *work) (func() error, error) {
 }
 
 func gemm64(w *work) (func() error, error) {
-	a, b, c := random[float64](w.m*w.k), random[float64](w.k*w.n), make([]float64, w.m*w.n)
+	a := random[float64](w.m * w.k)
+	b := random[float64](w.k * w.n)
+	c := make([]float64, w.m*w.n)
 	return func() error {
 		dense.Gemm64(dense.NoTrans, dense.NoTrans, w.m, w.n, w.k, 1, a, w.k, b, w.n, 0, c, w.n)
 		return nil
@@ -189,7 +201,8 @@ func gemm64(w *work) (func() error, error) {
 }
 
 func syrk(w *work) (func() error, error) {
-	a, c := mat.NewDense(w.m, w.k, random[float64](w.m*w.k)), mat.NewDense(w.k, w.k, nil)
+	a := mat.NewDense(w.m, w.k, random[float64](w.m*w.k))
+	c := mat.NewDense(w.k, w.k, nil)
 	return func() error {
 		dense.Syrk(dense.Transposed, 1, a, 0, c)
 		return nil

@@ -53,14 +53,17 @@ func main() {
 	flag.StringVar(&o.pairs, "k", "20,100,1000", "numbers of eigenpairs")
 	flag.StringVar(&o.kinds, "laplacian", "normalized,combinatorial", "Laplacians")
 	flag.BoolVar(&o.peers, "peers", true, "run SciPy and SLEPc too")
-	flag.IntVar(&o.peerMax, "peer-max", 100, "largest number of pairs that peers are asked for; 1000 take SciPy a quarter of an hour")
+	flag.IntVar(&o.peerMax, "peer-max", 100,
+		"largest number of pairs that peers are asked for; 1000 take SciPy a quarter of an hour")
 	flag.BoolVar(&o.products, "products", true, "time the products of the filter too")
-	flag.BoolVar(&o.newsgroups, "newsgroups", true, "2000 pairs of the graph of 20 Newsgroups too, unless there is a -graph")
+	flag.BoolVar(&o.newsgroups, "newsgroups", true,
+		"2000 pairs of the graph of 20 Newsgroups too, unless there is a -graph")
 	flag.BoolVar(&o.million, "million", false, "50 pairs of the graph of a manifold too")
 	flag.IntVar(&o.points, "points", 1_000_000, "points of the manifold")
 	flag.IntVar(&o.turns, "turns", 3, "runs of each program for up to 50 pairs")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
 	flag.Int64Var(&o.memory, "memory", 0, "memory limit in bytes, 0 for none")
+
 	one := flag.String("one", "", "measure this once and print JSON: pairs, products, manifold")
 	flag.Parse()
 	var err error
@@ -76,6 +79,7 @@ func main() {
 	default:
 		err = fmt.Errorf("-one is %q; it must be pairs, products or manifold", *one)
 	}
+
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -95,13 +99,15 @@ func run(ctx context.Context, o *options) error {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{options: o, ctx: ctx}
-	graph, name := o.graph, filepath.Base(o.graph)
+	graph := o.graph
+	name := filepath.Base(o.graph)
 	if graph == "" {
 		name = "MNIST 8-NN"
 		if graph, err = paperGraph(ctx, dir, papers.MNIST); err != nil {
 			return err
 		}
 	}
+
 	for _, k := range strings.Split(o.pairs, ",") {
 		for _, kind := range strings.Split(o.kinds, ",") {
 			if err := b.eigenpairs(graph, name, k, kind); err != nil {
@@ -109,13 +115,16 @@ func run(ctx context.Context, o *options) error {
 			}
 		}
 	}
+
 	if o.products {
 		for _, kind := range strings.Split(o.kinds, ",") {
-			if err := b.self(fmt.Sprintf("%s: product, %s", name, kind), "products", "-graph", graph, "-laplacian", kind); err != nil {
+			if err := b.self(fmt.Sprintf("%s: product, %s", name, kind), "products", "-graph", graph,
+				"-laplacian", kind); err != nil {
 				return err
 			}
 		}
 	}
+
 	if o.newsgroups && o.graph == "" {
 		if graph, err = paperGraph(ctx, dir, papers.Newsgroups); err != nil {
 			return err
@@ -124,15 +133,19 @@ func run(ctx context.Context, o *options) error {
 			return err
 		}
 	}
+
 	if o.million {
-		graph, name = filepath.Join(dir, "manifold.npz"), fmt.Sprintf("%d-point manifold 10-NN", o.points)
+		graph = filepath.Join(dir, "manifold.npz")
+		name = fmt.Sprintf("%d-point manifold 10-NN", o.points)
 		if err := b.self(name, "manifold", "-graph", graph, "-points", strconv.Itoa(o.points)); err != nil {
 			return err
 		}
-		if err := b.self(name+": 50 pairs, normalized", "pairs", "-graph", graph, "-k", "50", "-laplacian", "normalized"); err != nil {
+		if err := b.self(name+": 50 pairs, normalized", "pairs", "-graph", graph, "-k", "50", "-laplacian",
+			"normalized"); err != nil {
 			return err
 		}
 	}
+
 	table, err := peers.Save(o.out, "eigs", "Eigenpairs of graph Laplacians", b.rows)
 	if err != nil {
 		return err
@@ -144,7 +157,8 @@ func run(ctx context.Context, o *options) error {
 // self measures ours in a process of its own.
 func (b *bench) self(work, what string, args ...string) error {
 	log.Print(work)
-	objects, err := peers.Self(b.ctx, os.Stderr, append([]string{"-one", what, "-memory", strconv.FormatInt(b.memory, 10)}, args...)...)
+	objects, err := peers.Self(b.ctx, os.Stderr,
+		append([]string{"-one", what, "-memory", strconv.FormatInt(b.memory, 10)}, args...)...)
 	b.add(work, objects)
 	return err
 }
@@ -192,13 +206,15 @@ func (b *bench) turn(graph, name, k, kind string, others bool) error {
 	if err != nil {
 		return err
 	}
+
 	slepc, err := peers.SLEPc(b.ctx, os.Stderr, args...)
 	b.add(work, append(scipy, slepc...))
 	return err
 }
 
 // paperGraph writes the graph of an experiment of Belkin & Niyogi (2004).
-func paperGraph(ctx context.Context, dir string, experiment func(papers.Options) (*papers.Experiment, error)) (string, error) {
+func paperGraph(ctx context.Context, dir string,
+	experiment func(papers.Options) (*papers.Experiment, error)) (string, error) {
 	e, err := experiment(papers.Options{Dir: os.Getenv("BIGFIT_DATA")})
 	if err != nil {
 		return "", err
@@ -235,21 +251,26 @@ func measurePairs(o *options) error {
 	if err != nil {
 		return err
 	}
+
 	start := time.Now()
 	l, err := sparse.NewLaplacian(w, kind)
 	if err != nil {
 		return err
 	}
-	r, err := lanczos.Laplacian(context.Background(), l, w.Components(), &lanczos.Settings{K: k, Tolerance: tolerance, MemoryLimit: o.memory})
+	r, err := lanczos.Laplacian(context.Background(), l, w.Components(),
+		&lanczos.Settings{K: k, Tolerance: tolerance, MemoryLimit: o.memory})
 	if err != nil {
 		return err
 	}
+
 	seconds := time.Since(start).Seconds()
 	report := map[string]any{
-		"peer": "bigfit", "seconds": seconds, "n": w.Rows, "max_residual": r.MaxResidual(), "norm": r.Norm, "orthogonality": r.Orthogonality,
-		"last_value": r.Values[k-1], "products": r.Products, "degree": r.Degree, "restarts": r.Restarts,
+		"peer": "bigfit", "seconds": seconds, "n": w.Rows, "max_residual": r.MaxResidual(), "norm": r.Norm,
+		"orthogonality": r.Orthogonality,
+		"last_value":    r.Values[k-1], "products": r.Products, "degree": r.Degree, "restarts": r.Restarts,
 		"threads": runtime.GOMAXPROCS(0), "peak_bytes": peers.PeakBytes(),
 	}
+
 	if next := r.Certificate.Next; !math.IsInf(next, 0) {
 		report["next_value"] = next
 	}

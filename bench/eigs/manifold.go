@@ -30,8 +30,10 @@ func measureManifold(o *options) error {
 	if err := sparse.WriteNPZ(o.graph, w, nil); err != nil {
 		return err
 	}
+
 	seconds := time.Since(start).Seconds()
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"peer": "bigfit", "seconds": seconds, "n": o.points, "peak_bytes": peers.PeakBytes(), "threads": runtime.GOMAXPROCS(0),
+		"peer": "bigfit", "seconds": seconds, "n": o.points, "peak_bytes": peers.PeakBytes(),
+		"threads": runtime.GOMAXPROCS(0),
 	})
 }

@@ -32,6 +32,7 @@ func measureProducts(o *options) error {
 		return err
 	}
 	l = l.Permute(w.ReverseCuthillMcKee())
+
 	threads := runtime.GOMAXPROCS(0)
 	copied := copyRate()
 	enc := json.NewEncoder(os.Stdout)
@@ -40,22 +41,28 @@ func measureProducts(o *options) error {
 		runtime.GOMAXPROCS(1)
 		single := stepSeconds(l, width)
 		runtime.GOMAXPROCS(threads)
-		n, nnz, b := float64(w.Rows), float64(len(w.Col)), float64(width)
+		n := float64(w.Rows)
+		nnz := float64(len(w.Col))
+		b := float64(width)
 		bytes := 8*3*n*b + 4*nnz + 8*2*n // the columns; where rows begin, and the diagonal
 		if kind != sparse.Combinatorial || w.Val != nil {
 			bytes += 8 * nnz
 		}
-		allocated, gathered := bytes+8*n*b, 8*nnz*b
+		allocated := bytes + 8*n*b
+
+		gathered := 8 * nnz * b
 		err := enc.Encode(map[string]any{
 			"peer": "bigfit", "block": width, "seconds": seconds, "threads": threads,
-			"bytes_per_second": bytes / seconds, "bytes_allocated_per_second": allocated / seconds, "gathered_bytes_per_second": gathered / seconds,
-			"copy_bytes_per_second": copied, "share_of_copy": bytes / seconds / copied,
+			"bytes_per_second": bytes / seconds, "bytes_allocated_per_second": allocated / seconds,
+			"gathered_bytes_per_second": gathered / seconds,
+			"copy_bytes_per_second":     copied, "share_of_copy": bytes / seconds / copied,
 			"one_thread_seconds": single, "speedup": single / seconds,
 		})
 		if err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -71,6 +78,7 @@ func stepSeconds(l *sparse.Laplacian, width int) float64 {
 			t[i].RawMatrix().Data[j] = rng.Float64()
 		}
 	}
+
 	alpha := -4 / l.UpperBound()
 	return best(func() {
 		l.RecurTo(t[2], alpha, t[1], 2, -1, t[0])
@@ -82,7 +90,8 @@ func stepSeconds(l *sparse.Laplacian, width int) float64 {
 // they copy arrays that are larger than the caches.
 func copyRate() float64 {
 	const size = 512 << 20 / 8
-	from, to := make([]float64, size), make([]float64, size)
+	from := make([]float64, size)
+	to := make([]float64, size)
 	for i := range from {
 		from[i] = float64(i)
 	}

@@ -53,11 +53,13 @@ func (b *boundary) String() string {
 // boundaryMethods are the panels of the figure.
 var boundaryMethods = []struct {
 	name string
-	fit  func(context.Context, *kernelmachine.Data, *models.Targets, regularizer.Regularizer) (models.Model, error)
+	fit  func(context.Context, *kernelmachine.Data, *models.Targets,
+		regularizer.Regularizer) (models.Model, error)
 	with []float64 // γ_I
 }{
 	{"SVM", boundarySVM, []float64{0}},
-	{"TSVM", func(ctx context.Context, d *kernelmachine.Data, t *models.Targets, r regularizer.Regularizer) (models.Model, error) {
+	{"TSVM", func(ctx context.Context, d *kernelmachine.Data, t *models.Targets,
+		r regularizer.Regularizer) (models.Model, error) {
 		m, err := kernelmachine.FitTSVM(ctx, d, t, &kernelmachine.TSVMSettings{Regularizer: r})
 		if err != nil {
 			return nil, err
@@ -68,8 +70,10 @@ var boundaryMethods = []struct {
 }
 
 // boundarySVM fits an SVM, with the intrinsic norm if γ_I is positive.
-func boundarySVM(ctx context.Context, d *kernelmachine.Data, t *models.Targets, r regularizer.Regularizer) (models.Model, error) {
-	m, err := kernelmachine.Fit(ctx, d, t, &kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: r, Tolerance: 1e-3})
+func boundarySVM(ctx context.Context, d *kernelmachine.Data, t *models.Targets,
+	r regularizer.Regularizer) (models.Model, error) {
+	m, err := kernelmachine.Fit(ctx, d, t, &kernelmachine.Settings{Method: kernelmachine.SVM, Regularizer: r,
+		Tolerance: 1e-3})
 	if err != nil {
 		return nil, err
 	}
@@ -81,19 +85,22 @@ func boundarySVM(ctx context.Context, d *kernelmachine.Data, t *models.Targets, 
 // settings. “Best” is by the labels of all points, as in the paper, which is why the table has
 // the median and the worst of the grid as well. TSVM has its defaults, and as share of
 // class 1 that of the labels. LapSVM has the normalized Laplacian of 10 neighbours.
-func Boundaries(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table, []results.Picture, error) {
+func Boundaries(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table,
+	[]results.Picture, error) {
 	x, truth, _, err := papers.ReadSet(o, papers.SetsOrigin, moonsFile, moonsFile, "")
 	if err != nil {
 		return nil, nil, err
 	}
 	n, d := x.Dims()
 	if d != 2 || len(truth.Classes) != 2 {
-		return nil, nil, fmt.Errorf("%s: moons have 2 columns and 2 classes, not %d and %d", moonsFile, d, len(truth.Classes))
+		return nil, nil, fmt.Errorf("%s: moons have 2 columns and 2 classes, not %d and %d", moonsFile, d,
+			len(truth.Classes))
 	}
 	nb, err := papers.Neighbors(ctx, x, boundaryNeighbors)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	l, err := papers.Laplacian(nb, knn.GraphSettings{K: nb.K}, sparse.Normalized)
 	if err != nil {
 		return nil, nil, err
@@ -103,47 +110,62 @@ func Boundaries(ctx context.Context, o papers.Options, obs stage.Observer) (*res
 		return nil, nil, err
 	}
 	var records []results.Record
+
 	picture := results.Picture{Title: "Two moons, best decision surfaces",
-		Caption: fmt.Sprintf("Figure 3 of Belkin, Niyogi & Sindhwani (2006), on the first of %d draws of one label a class: of each machine the settings whose error on all %d points is least, the first of equals. The stronger the tint, the larger |f|.", boundaryDraws, n)}
+		Caption: fmt.Sprintf("Figure 3 of Belkin, Niyogi & Sindhwani (2006), on the first of %d "+
+			"draws of one label a class: of each machine the settings whose error on all %d points "+
+			"is least, the first of equals. The stronger the tint, the larger |f|.", boundaryDraws, n)}
 	for _, m := range boundaryMethods {
 		obs.Begin(m.name)
 		var best, median, worst []float64
 		var remark string
 		count := 0
 		for i, drawn := range draws {
-			all, err := boundaries(ctx, &kernelmachine.Data{Points: x, Laplacian: l, Limit: o.Limit}, truth, drawn, m.fit, m.with)
+			all, err := boundaries(ctx, &kernelmachine.Data{Points: x, Laplacian: l, Limit: o.Limit}, truth,
+				drawn, m.fit, m.with)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s, draw %d: %w", m.name, i+1, err)
 			}
 			count = len(all)
-			best, median, worst = append(best, all[0].error), append(median, (all[(count-1)/2].error+all[count/2].error)/2), append(worst, all[count-1].error)
+			best, median, worst = append(best, all[0].error), append(median,
+				(all[(count-1)/2].error+all[count/2].error)/2), append(worst, all[count-1].error)
 			if i == 0 {
 				remark = all[0].String() + " on the first draw"
 				points := plane(x, truth)
-				points.Marked, points.MarkedName = drawn.Labeled(), "labeled"
-				s, err := surface(ctx, fmt.Sprintf("%s, %s: %.1f %% wrong", m.name, &all[0], all[0].error), all[0].machine, points, false)
+				points.Marked = drawn.Labeled()
+				points.MarkedName = "labeled"
+				s, err := surface(ctx, fmt.Sprintf("%s, %s: %.1f %% wrong", m.name, &all[0], all[0].error),
+					all[0].machine, points, false)
 				if err != nil {
 					return nil, nil, err
 				}
 				picture.Charts = append(picture.Charts, s)
 			}
+
 			obs.Update(float64(i+1), float64(len(draws)), "")
 		}
+
 		records = append(records, papers.MachineRecord("best by all labels", m.name, best, 0, remark),
-			papers.MachineRecord("median of the grid", m.name, median, 0, ""), papers.MachineRecord("worst of the grid", m.name, worst, 0, ""))
+			papers.MachineRecord("median of the grid", m.name, median, 0, ""),
+			papers.MachineRecord("worst of the grid", m.name, worst, 0, ""))
 		obs.End(fmt.Sprintf("%d draws, %d settings each", len(draws), count))
 	}
+
 	t := papers.MachineTable(records,
-		fmt.Sprintf("the grid: σ of %v, γ_A of %v and for LapSVM γ_I of %v; the paper says “a wide range of parameter settings” and names none", boundarySigmas, boundaryGammaAs, boundaryGammaIs),
-		"“best” is chosen by the labels of all points, which no machine sees: it says what a machine can reach and not what one would choose; the other rows need no choice",
-		fmt.Sprintf("the graph: %d neighbours either way, weights one, normalized Laplacian (Remark 3); the paper names neither neighbours nor weights and prints no errors", boundaryNeighbors))
+		fmt.Sprintf("the grid: σ of %v, γ_A of %v and for LapSVM γ_I of %v; the paper says “a wide "+
+			"range of parameter settings” and names none", boundarySigmas, boundaryGammaAs, boundaryGammaIs),
+		"“best” is chosen by the labels of all points, which no machine sees: it says what a machine "+
+			"can reach and not what one would choose; the other rows need no choice",
+		fmt.Sprintf("the graph: %d neighbours either way, weights one, normalized Laplacian (Remark "+
+			"3); the paper names neither neighbours nor weights and prints no errors", boundaryNeighbors))
 	t.Figures = nil
 	return t, []results.Picture{picture}, nil
 }
 
 // boundaries fits all settings of a machine to a draw; those of least error come first.
 func boundaries(ctx context.Context, d *kernelmachine.Data, truth, drawn *data.Labels,
-	fit func(context.Context, *kernelmachine.Data, *models.Targets, regularizer.Regularizer) (models.Model, error), gammaIs []float64) ([]boundary, error) {
+	fit func(context.Context, *kernelmachine.Data, *models.Targets, regularizer.Regularizer) (models.Model,
+		error), gammaIs []float64) ([]boundary, error) {
 	t, err := models.ClassTargets(drawn)
 	if err != nil {
 		return nil, err
@@ -152,7 +174,8 @@ func boundaries(ctx context.Context, d *kernelmachine.Data, truth, drawn *data.L
 	for _, sigma := range boundarySigmas {
 		for _, gammaA := range boundaryGammaAs {
 			for _, gammaI := range gammaIs {
-				b := boundary{sigma: sigma, reg: regularizer.Regularizer{GammaA: gammaA, GammaI: gammaI, Laplacian: sparse.Normalized}}
+				b := boundary{sigma: sigma, reg: regularizer.Regularizer{GammaA: gammaA, GammaI: gammaI,
+					Laplacian: sparse.Normalized}}
 				given := *d
 				given.Kernel = kernel.Kernel{Kind: kernel.Gaussian, Sigma: sigma}
 				if gammaI == 0 {
@@ -161,6 +184,7 @@ func boundaries(ctx context.Context, d *kernelmachine.Data, truth, drawn *data.L
 				if b.machine, err = fit(ctx, &given, t, b.reg); err != nil {
 					return nil, fmt.Errorf("%s: %w", &b, err)
 				}
+
 				p, err := b.machine.Predict(ctx, d.Points, nil)
 				if err != nil {
 					return nil, err
@@ -170,6 +194,7 @@ func boundaries(ctx context.Context, d *kernelmachine.Data, truth, drawn *data.L
 			}
 		}
 	}
+
 	slices.SortStableFunc(out, func(a, b boundary) int { return cmp.Compare(a.error, b.error) })
 	return out, nil
 }

@@ -46,19 +46,23 @@ type clusterSet struct {
 // picture is the embedding of Remark 2 by two functions. No label is used but to count
 // errors. The moons are those of Figure 2; the paper's spirals are not to be had, and these
 // are made up.
-func Clustering(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table, []results.Picture, error) {
+func Clustering(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table,
+	[]results.Picture, error) {
 	moons := clusterSet{name: "two moons", sigma: 0.35, neighbors: 6}
 	var err error
-	if moons.x, moons.truth, _, err = papers.ReadSet(o, papers.SetsOrigin, moonsFile, moonsFile, ""); err != nil {
+	if moons.x, moons.truth, _, err = papers.ReadSet(o, papers.SetsOrigin, moonsFile, moonsFile,
+		""); err != nil {
 		return nil, nil, err
 	}
 	if _, d := moons.x.Dims(); d != 2 || len(moons.truth.Classes) != 2 {
-		return nil, nil, fmt.Errorf("%s: moons have 2 columns and 2 classes, not %d and %d", moonsFile, d, len(moons.truth.Classes))
+		return nil, nil, fmt.Errorf("%s: moons have 2 columns and 2 classes, not %d and %d", moonsFile, d,
+			len(moons.truth.Classes))
 	}
 	file := filepath.Join(o.Dir, moonsFile)
 	if moons.later, moons.truthL, err = papers.Read(file+":Xt", file+":yt", o.Limit); err != nil {
 		return nil, nil, err
 	}
+
 	spirals := clusterSet{name: "two spirals", sigma: 0.1, neighbors: 6}
 	spirals.x, spirals.truth = twoSpirals(spiralPoints, o.Seed)
 	spirals.later, spirals.truthL = twoSpirals(spiralPoints, o.Seed+1)
@@ -75,6 +79,7 @@ func Clustering(ctx context.Context, o papers.Options, obs stage.Observer) (*res
 		n, _ := s.x.Dims()
 		obs.End(fmt.Sprintf("%d points, %d γ", n, len(clusterGammas)))
 	}
+
 	return t, pictures, nil
 }
 
@@ -85,21 +90,29 @@ func clusterTable() *results.Table {
 		Columns: []results.Column{
 			{Key: "set", Name: "set"},
 			{Key: "gamma", Name: "γ_A/γ_I", Kind: results.Numbers, Format: results.Format{Number: "%g"}},
-			{Key: "error", Name: "points in the wrong cluster", Unit: "%", Kind: results.Numbers, Format: share},
-			{Key: "later_error", Name: "later points in the wrong cluster", Unit: "%", Kind: results.Numbers, Format: share},
-			{Key: "lambda", Name: "λ of equation (14)", Kind: results.Numbers, Format: results.Format{Number: "%.3g"}},
+			{Key: "error", Name: "points in the wrong cluster", Unit: "%", Kind: results.Numbers,
+				Format: share},
+			{Key: "later_error", Name: "later points in the wrong cluster", Unit: "%", Kind: results.Numbers,
+				Format: share},
+			{Key: "lambda", Name: "λ of equation (14)", Kind: results.Numbers,
+				Format: results.Format{Number: "%.3g"}},
 		},
 		Views: []results.View{{Show: []string{"set", "gamma", "error", "later_error", "lambda"}}},
 		Notes: []string{
-			"no label is used but to count: the clusters are matched with the classes in the better of the two ways",
-			"the paper prints no errors and names neither the settings of the figures nor its spirals: moons with σ = 0.35, spirals, made up, with σ = 0.1, of 400 points because 200 were too few for one arm to hold together (16 % wrong), both 6 neighbours either way, weights one, L = D − W as in equation (13)",
+			"no label is used but to count: the clusters are matched with the classes in the better " +
+				"of the two ways",
+			"the paper prints no errors and names neither the settings of the figures nor its " +
+				"spirals: moons with σ = 0.35, spirals, made up, with σ = 0.1, of 400 points because " +
+				"200 were too few for one arm to hold together (16 % wrong), both 6 neighbours " +
+				"either way, weights one, L = D − W as in equation (13)",
 		},
 	}
 }
 
 // run clusters the points for all γ, adds the records and returns the pictures, of which
 // the first is figure 9 + number.
-func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table, number int) ([]results.Picture, error) {
+func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table,
+	number int) ([]results.Picture, error) {
 	nb, err := papers.Neighbors(ctx, s.x, s.neighbors)
 	if err != nil {
 		return nil, err
@@ -108,14 +121,20 @@ func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table
 	if err != nil {
 		return nil, err
 	}
-	d := &kernelmachine.Data{Points: s.x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: s.sigma}, Laplacian: l, Limit: o.Limit}
+	d := &kernelmachine.Data{Points: s.x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: s.sigma},
+		Laplacian: l, Limit: o.Limit}
 	n, _ := s.x.Dims()
 	clusters := results.Picture{Title: "Regularized spectral clustering, " + s.name,
-		Caption: fmt.Sprintf("Figure %d of Belkin, Niyogi & Sindhwani (2006) for growing γ_A/γ_I: %d points in the colour of their class, which is not used, and where the function of equation (14) is positive and negative.", 9+number, n)}
+		Caption: fmt.Sprintf("Figure %d of Belkin, Niyogi & Sindhwani (2006) for growing γ_A/γ_I: %d "+
+			"points in the colour of their class, which is not used, and where the function of "+
+			"equation (14) is positive and negative.", 9+number, n)}
+
 	embedding := results.Picture{Title: "Regularized embedding, " + s.name,
-		Caption: "Remark 2 of section 6.1: the first two functions of equation (14) at the points, and at those that came later."}
+		Caption: "Remark 2 of section 6.1: the first two functions of equation (14) at the points, " +
+			"and at those that came later."}
 	for _, gamma := range clusterGammas {
-		m, err := cluster.FitSpectral(ctx, d, &cluster.SpectralSettings{Gamma: gamma, Clusters: 2, Components: 2, Seed: o.Seed})
+		m, err := cluster.FitSpectral(ctx, d, &cluster.SpectralSettings{Gamma: gamma, Clusters: 2,
+			Components: 2, Seed: o.Seed})
 		if err != nil {
 			return nil, fmt.Errorf("γ = %g: %w", gamma, err)
 		}
@@ -128,12 +147,15 @@ func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table
 		if swapped {
 			wrongLater = 100 - wrongLater
 		}
-		t.Add(results.Text(s.name), results.Number(gamma), results.Number(wrong), results.Number(wrongLater), results.Number(m.Values[0]))
+		t.Add(results.Text(s.name), results.Number(gamma), results.Number(wrong), results.Number(wrongLater),
+			results.Number(m.Values[0]))
 		title := fmt.Sprintf("γ_A/γ_I = %g", gamma)
-		c, err := surface(ctx, fmt.Sprintf("%s: %.1f %% wrong", title, wrong), m, plane(s.x, s.truth), swapped)
+		c, err := surface(ctx, fmt.Sprintf("%s: %.1f %% wrong", title, wrong), m,
+			plane(s.x, s.truth), swapped)
 		if err != nil {
 			return nil, err
 		}
+
 		clusters.Charts = append(clusters.Charts, c)
 		f, err := m.Transform(ctx, s.later, nil)
 		if err != nil {
@@ -141,6 +163,7 @@ func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table
 		}
 		embedding.Charts = append(embedding.Charts, embedded(title, m.Embedding, f, s))
 	}
+
 	return []results.Picture{clusters, embedding}, nil
 }
 
@@ -148,9 +171,11 @@ func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table
 func embedded(title string, f, later *mat.Dense, s *clusterSet) *chart.Scatter {
 	out := &chart.Scatter{Title: title, XLabel: "first function", YLabel: "second function"}
 	for part, of := range []*mat.Dense{f, later} {
-		truth, name := s.truth, "class "
+		truth := s.truth
+		name := "class "
 		if part == 1 {
-			truth, name = s.truthL, "later, class "
+			truth = s.truthL
+			name = "later, class "
 		}
 		for c := range truth.Classes {
 			out.Classes = append(out.Classes, name+truth.Name(int32(c)))
@@ -161,6 +186,7 @@ func embedded(title string, f, later *mat.Dense, s *clusterSet) *chart.Scatter {
 			out.Class = append(out.Class, 2*part+int(truth.Index[i]))
 		}
 	}
+
 	return out
 }
 
@@ -183,7 +209,9 @@ func twoSpirals(n int, seed uint64) (*data.Dense[float64], *data.Labels) {
 		y.Index[i] = int32(i % 2)
 		t := 0.15 + 0.85*math.Sqrt(rng.Float64())
 		sin, cos := math.Sincos(2*math.Pi*spiralTurns*t + math.Pi*float64(i%2))
-		x.Row(i)[0], x.Row(i)[1] = t*cos+spiralNoise*rng.NormFloat64(), t*sin+spiralNoise*rng.NormFloat64()
+		x.Row(i)[0] = t*cos + spiralNoise*rng.NormFloat64()
+		x.Row(i)[1] = t*sin + spiralNoise*rng.NormFloat64()
 	}
+
 	return x, y
 }

@@ -35,9 +35,11 @@ var decayWidths = []float64{1, 2}
 // curve that no eigenvalue is above, as assumption A1 has it. The eigenvalues are exact.
 // The paper names neither the kernel nor the scaling: columns are replaced by their ranks,
 // and σ is the median distance or twice that.
-func Decay(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table, []results.Picture, error) {
+func Decay(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table,
+	[]results.Picture, error) {
 	t := decayTable()
-	for _, set := range []struct{ name, file string }{{"wine", "wine_white.npz"}, {"insurance", "insurance_coil2000.npz"}} {
+	for _, set := range []struct{ name, file string }{{"wine", "wine_white.npz"},
+		{"insurance", "insurance_coil2000.npz"}} {
 		x, _, _, err := papers.ReadSet(o, sssl.Origin, set.file, set.file, "")
 		if err != nil {
 			return nil, nil, err
@@ -52,12 +54,14 @@ func Decay(ctx context.Context, o papers.Options, obs stage.Observer) (*results.
 		if err != nil {
 			return nil, nil, err
 		}
+
 		for _, width := range decayWidths {
 			name := fmt.Sprintf("%s, σ = %.3g", set.name, width*median)
 			obs.Begin(name)
 			k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: width * median}
-			f, err := eigenfunction.New(ctx, kernel.Source{Kernel: k, Points: ranked}, &eigenfunction.FunctionSettings{Count: min(decayCount, n), Seed: o.Seed,
-				Limits: eigenfunction.Limits{Memory: o.Limit, Progress: obs.Update}})
+			f, err := eigenfunction.New(ctx, kernel.Source{Kernel: k, Points: ranked},
+				&eigenfunction.FunctionSettings{Count: min(decayCount, n), Seed: o.Seed,
+					Limits: eigenfunction.Limits{Memory: o.Limit, Progress: obs.Update}})
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", name, err)
 			}
@@ -65,6 +69,7 @@ func Decay(ctx context.Context, o papers.Options, obs stage.Observer) (*results.
 			obs.End(fmt.Sprintf("%d points × %d, %d eigenvalues", n, d, len(f.Values)))
 		}
 	}
+
 	return t, nil, nil
 }
 
@@ -78,11 +83,16 @@ func decayTable() *results.Table {
 			{Key: "value", Name: "λ_k", Kind: results.Numbers, Format: results.Format{Number: "%.3g"}},
 			{Key: "printed", PrintOnly: true}, // the set, of numbers that are printed
 		},
-		Figures: []results.Figure{{Title: "Eigenvalues of the kernel, ", Each: "set", X: "k", By: "curve", Value: "value", LogX: true, LogY: true,
-			Caption: "Figure 1 of Ji et al. (2012). The paper's curve is drawn as a bound: the smallest a²k^(−2.1) that no eigenvalue is above."}},
+		Figures: []results.Figure{{Title: "Eigenvalues of the kernel, ", Each: "set", X: "k", By: "curve",
+			Value: "value", LogX: true, LogY: true,
+			Caption: "Figure 1 of Ji et al. (2012). The paper's curve is drawn as a bound: the " +
+				"smallest a²k^(−2.1) that no eigenvalue is above."}},
 		Notes: []string{
-			"departures: the paper names neither the kernel nor the scaling of the columns; here the kernel is Gaussian, columns are replaced by their ranks, and σ is the median distance or twice that",
-			"the paper prints no numbers; it says that the power is above 2, which assumption A1 asks for, and draws p = 2.1",
+			"departures: the paper names neither the kernel nor the scaling of the columns; here the " +
+				"kernel is Gaussian, columns are replaced by their ranks, and σ is the median " +
+				"distance or twice that",
+			"the paper prints no numbers; it says that the power is above 2, which assumption A1 " +
+				"asks for, and draws p = 2.1",
 		},
 	}
 }
@@ -103,20 +113,27 @@ func addDecay(t *results.Table, set string, n int, f *eigenfunction.Functions) {
 		for _, c := range []struct {
 			name  string
 			value float64
-		}{{"eigenvalues", v}, {fitted, a2 * math.Pow(float64(k+1), -p)}, {fmt.Sprintf("paper %.3g·k^−%.1f", bound, paperPower), bound * math.Pow(float64(k+1), -paperPower)}} {
-			t.Add(results.Text(set), results.Text(c.name), results.Integer(k+1), results.Number(c.value), results.Text(printed))
+		}{{"eigenvalues", v}, {fitted, a2 * math.Pow(float64(k+1), -p)}, {fmt.Sprintf("paper %.3g·k^−%.1f",
+			bound, paperPower), bound * math.Pow(float64(k+1), -paperPower)}} {
+			t.Add(results.Text(set), results.Text(c.name), results.Integer(k+1), results.Number(c.value),
+				results.Text(printed))
 		}
 	}
-	t.Views = append(t.Views, results.View{Caption: set, Where: results.Where{Key: "printed", Is: set}, Rows: "k", Across: "curve", Show: []string{"value"}, Corner: "k"})
+
+	t.Views = append(t.Views, results.View{Caption: set, Where: results.Where{Key: "printed", Is: set},
+		Rows: "k", Across: "curve", Show: []string{"value"}, Corner: "k"})
 	verdict := "above 2, as in the paper"
 	if !(p > 2) {
 		verdict = "not above 2, as assumption A1 asks"
 	}
-	about := fmt.Sprintf("%s: the fitted power is %.3f, %s; the %d eigenvalues have %.4f of the trace", set, p, verdict, len(f.Values), f.Captured(len(f.Values)))
+	about := fmt.Sprintf("%s: the fitted power is %.3f, %s; the %d eigenvalues have %.4f of the trace", set,
+		p, verdict, len(f.Values), f.Captured(len(f.Values)))
 	if len(f.Values) < min(decayCount, n) {
-		about += fmt.Sprintf("; %d were asked for, and no others are above the cut, 1e-9 of the largest", min(decayCount, n))
+		about += fmt.Sprintf("; %d were asked for, and no others are above the cut, 1e-9 of the largest",
+			min(decayCount, n))
 	} else {
-		about += fmt.Sprintf("; all are above the cut, 1e-9 of the largest, the last is %.1e of it", f.Values[len(f.Values)-1]/f.Values[0])
+		about += fmt.Sprintf("; all are above the cut, 1e-9 of the largest, the last is %.1e of it",
+			f.Values[len(f.Values)-1]/f.Values[0])
 	}
 	t.Notes = append(t.Notes, about)
 }

@@ -1,6 +1,6 @@
 // Package figures repeats the papers' figures that have no table of their own: the decay of
 // a kernel's eigenvalues, decision surfaces, regularized clusterings, and curves over the
-// number of unlabeled points. bigfit reproduce runs them.
+// number of unlabeled points. bench/reproduce runs them.
 package figures
 
 import (
@@ -26,21 +26,23 @@ func plane(x data.Points, truth *data.Labels) chart.Points {
 	row := make([]float64, 2)
 	for i := range n {
 		data.RowTo(row, x, i)
-		p.X[i], p.Y[i], p.Class[i] = row[0], row[1], int(truth.Index[i])
+		p.X[i], p.Y[i] = row[0], row[1]
+		p.Class[i] = int(truth.Index[i])
 	}
 	return p
 }
 
-// surface draws the regions that a model of two classes decides for around points, whose
 // surface draws the regions that a model of two classes decides for around points; swapped
 // exchanges the colours of the regions.
 func surface(ctx context.Context, title string, m models.Model, points chart.Points, swapped bool) (*chart.Surface, error) {
-	s := &chart.Surface{Title: title, Grid: pipeline.GridAround(points.X, points.Y, surfaceColumns), Points: points}
-	p, err := pipeline.PredictGrid(ctx, m, &s.Grid, nil)
+	s := &chart.Surface{Title: title, Grid: chart.GridAround(points.X, points.Y, surfaceColumns), Points: points}
+	cells := &data.Dense[float64]{Rows: s.Columns * s.Rows, Cols: 2, Data: s.Centres()}
+	p, err := m.Predict(ctx, cells, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", title, err)
 	}
-	s.Values, s.Areas = pipeline.SurfaceValues(p.Scores, m.Output().Classes), pipeline.SurfaceAreas(p.Classes, m.Output(), nil)
+	s.Values, s.Areas = pipeline.SurfaceValues(p.Scores, m.Output().Classes), pipeline.SurfaceAreas(p.Classes,
+		m.Output(), nil)
 	if swapped {
 		for i := range s.Areas {
 			s.Areas[i] = 1 - s.Areas[i]

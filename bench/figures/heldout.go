@@ -28,9 +28,11 @@ const heldOutDraws = 5
 var heldOutVoters = []int{1, 3, 5}
 
 // heldOut adds the records of Figure 6 but for the error on the unlabeled points.
-func (s *Subsets) heldOut(ctx context.Context, t *results.Table, e *papers.Experiment, o *papers.Outcome, obs stage.Observer) error {
+func (s *Subsets) heldOut(ctx context.Context, t *results.Table, e *papers.Experiment, o *papers.Outcome,
+	obs stage.Observer) error {
 	obs.Begin("test points")
-	ix, err := knn.NewBrute(e.X, &knn.Settings{Metric: e.Metric, OnProgress: func(done, total int) { obs.Update(float64(done), float64(total), "") }})
+	ix, err := knn.NewBrute(e.X, &knn.Settings{Metric: e.Metric,
+		OnProgress: func(done, total int) { obs.Update(float64(done), float64(total), "") }})
 	if err != nil {
 		return err
 	}
@@ -39,6 +41,7 @@ func (s *Subsets) heldOut(ctx context.Context, t *results.Table, e *papers.Exper
 	if err != nil {
 		return err
 	}
+
 	for _, row := range e.Rows {
 		var answers []float64
 		baseline := make([][]float64, len(heldOutVoters))
@@ -57,6 +60,7 @@ func (s *Subsets) heldOut(ctx context.Context, t *results.Table, e *papers.Exper
 			if err != nil {
 				return err
 			}
+
 			for j, k := range heldOutVoters {
 				voted := make([]int32, len(given))
 				for p, classes := range given {
@@ -65,18 +69,22 @@ func (s *Subsets) heldOut(ctx context.Context, t *results.Table, e *papers.Exper
 				baseline[j] = append(baseline[j], 100*metrics.ErrorRate(voted, s.TestTruth, nil))
 			}
 		}
+
 		best := results.Number(math.Inf(1))
 		for _, errs := range baseline {
 			if v := results.Mean(errs); v.Number < best.Number {
 				best = v
 			}
 		}
+
 		put := func(curve string, v results.Value) {
-			t.Add(results.Text(heldOutFigure), results.Integer(n), results.Integer(row.Labels), results.Text(curve), v)
+			t.Add(results.Text(heldOutFigure), results.Integer(n), results.Integer(row.Labels),
+				results.Text(curve), v)
 		}
 		put("3-NN of its answers, test points", results.Mean(answers))
 		put("best k-NN, test points", best)
 	}
+
 	held, _ := s.Test.Dims()
 	obs.End(fmt.Sprintf("%d points held out", held))
 	return nil
@@ -95,13 +103,15 @@ func votes(nb *knn.Neighbors, labels []int32, k int) []int32 {
 			out[i] = nearest.Vote(classes)
 		}
 	})
+
 	return out
 }
 
 // labeledNeighbors returns the classes of the nearest labeled points of every test point,
 // nearest first: from the lists of neighbours where enough of them are labeled, and else by
 // a search among the labeled points.
-func (s *Subsets) labeledNeighbors(ctx context.Context, e *papers.Experiment, nb *knn.Neighbors, y *data.Labels) ([][]int32, error) {
+func (s *Subsets) labeledNeighbors(ctx context.Context, e *papers.Experiment, nb *knn.Neighbors,
+	y *data.Labels) ([][]int32, error) {
 	labeled := y.Labeled()
 	most := min(heldOutVoters[len(heldOutVoters)-1], len(labeled))
 	out := make([][]int32, nb.Len())
@@ -117,6 +127,7 @@ func (s *Subsets) labeledNeighbors(ctx context.Context, e *papers.Experiment, nb
 			rest = append(rest, i)
 		}
 	}
+
 	if len(rest) == 0 {
 		return out, nil
 	}
@@ -128,6 +139,7 @@ func (s *Subsets) labeledNeighbors(ctx context.Context, e *papers.Experiment, nb
 	if err != nil {
 		return nil, err
 	}
+
 	for j, i := range rest {
 		index, _ := found.Row(j)
 		out[i] = out[i][:0]
@@ -135,5 +147,6 @@ func (s *Subsets) labeledNeighbors(ctx context.Context, e *papers.Experiment, nb
 			out[i] = append(out[i], y.Index[labeled[at]])
 		}
 	}
+
 	return out, nil
 }

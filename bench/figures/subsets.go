@@ -46,7 +46,8 @@ func MNISTSubsets(o papers.Options) (*Subsets, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Subsets{Base: e, Figure: "Figure 2", Sizes: []int{10_000, 1000}, Geodesic: 10_000, Test: test, TestTruth: truth}, nil
+	return &Subsets{Base: e, Figure: "Figure 2", Sizes: []int{10_000, 1000}, Geodesic: 10_000, Test: test,
+		TestTruth: truth}, nil
 }
 
 // NewsgroupsSubsets returns Figure 3: all messages of 20 Newsgroups, 2000 and 600 of them.
@@ -76,27 +77,49 @@ func (s *Subsets) table() *results.Table {
 			{Key: "points", Name: "points", Kind: results.Integers},
 			{Key: "labels", Name: "labels", Kind: results.Integers},
 			{Key: "curve"},
-			{Key: "error_mean", Deviation: "error_std", Published: "paper", Name: "error", Unit: "%", Kind: results.Numbers, Format: results.Format{Number: "%.2f", Deviation: "%.2f", Published: "%.1f"}},
+			{Key: "error_mean", Deviation: "error_std", Published: "paper", Name: "error", Unit: "%",
+				Kind: results.Numbers, Format: results.Format{Number: "%.2f", Deviation: "%.2f",
+					Published: "%.1f"}},
 		},
-		Figures: []results.Figure{{Title: s.Base.Name + ", ", Each: "figure", X: "labels", By: "curve", Value: "error_mean", LogX: true, LogY: true,
-			Caption: "Belkin & Niyogi (2004). Mean over the draws of the labels; the bars are one standard deviation."}},
+		Figures: []results.Figure{{Title: s.Base.Name + ", ", Each: "figure", X: "labels", By: "curve",
+			Value: "error_mean", LogX: true, LogY: true,
+			Caption: "Belkin & Niyogi (2004). Mean over the draws of the labels; the bars are one " +
+				"standard deviation."}},
 		Notes: append(slices.Clone(s.Base.Notes),
-			fmt.Sprintf("eigenmaps have as many eigenvectors as 20 %% of the labels, as the paper's figures have, and at most %d; %d neighbours either way, weights one, D − W", s.Base.Pairs, s.Base.Graph.K),
-			"a subset is drawn once by the seed, which the paper does not say, and its points are all that the graph has; errors are on its points without a label; the draws of the labels are ours",
-			"figures in brackets are the cells of the paper's table with that number of eigenvectors; the figures themselves have no numbers"),
+			fmt.Sprintf("eigenmaps have as many eigenvectors as 20 %% of the labels, as the paper's "+
+				"figures have, and at most %d; %d neighbours either way, weights one, D − W", s.Base.Pairs,
+				s.Base.Graph.K),
+			"a subset is drawn once by the seed, which the paper does not say, and its points are "+
+				"all that the graph has; errors are on its points without a label; the draws of the "+
+				"labels are ours",
+			"figures in brackets are the cells of the paper's table with that number of "+
+				"eigenvectors; the figures themselves have no numbers"),
 	}
-	captions := []struct{ figure, text string }{{s.Figure, "errors on the unlabeled points of all, and of subsets"}}
+
+	captions := []struct{ figure, text string }{{s.Figure,
+		"errors on the unlabeled points of all, and of subsets"}}
 	if s.Geodesic > 0 {
-		captions = append(captions, struct{ figure, text string }{geodesicFigure, fmt.Sprintf("geodesic neighbours (k-GNN) on %d points", s.Geodesic)})
-		t.Notes = append(t.Notes, geodesicFigure+": geodesic distances are along the graph of the eigenmap, whose edges are as long as the points are apart; of 1, 3 and 5 neighbours the best on the unlabeled points is shown, as in the paper, which uses their labels")
+		captions = append(captions, struct{ figure, text string }{geodesicFigure,
+			fmt.Sprintf("geodesic neighbours (k-GNN) on %d points", s.Geodesic)})
+		t.Notes = append(t.Notes, geodesicFigure+": geodesic distances are along the graph of the "+
+			"eigenmap, whose edges are as long as the points are apart; of 1, 3 and 5 neighbours the "+
+			"best on the unlabeled points is shown, as in the paper, which uses their labels")
 	}
+
 	if s.Test != nil {
-		captions = append(captions, struct{ figure, text string }{heldOutFigure, "unlabeled points against points held out"})
-		t.Notes = append(t.Notes, fmt.Sprintf("%s: errors on the test points are means over %d draws", heldOutFigure, min(s.Base.Splits, heldOutDraws)), heldOutFigure+": the eigenmap's answers for all training points are the labels of a 3-NN classifier of the test points, which the eigenmap never sees; the baseline has the given labels alone, with the best of 1, 3 and 5 neighbours by the test labels, as in the paper")
+		captions = append(captions, struct{ figure, text string }{heldOutFigure,
+			"unlabeled points against points held out"})
+		t.Notes = append(t.Notes, fmt.Sprintf("%s: errors on the test points are means over %d draws",
+			heldOutFigure, min(s.Base.Splits, heldOutDraws)), heldOutFigure+": the eigenmap's "+
+			"answers for all training points are the labels of a 3-NN classifier of the test points, "+
+			"which the eigenmap never sees; the baseline has the given labels alone, with the best "+
+			"of 1, 3 and 5 neighbours by the test labels, as in the paper")
 	}
+
 	for _, c := range captions {
-		t.Views = append(t.Views, results.View{Caption: c.figure + ": " + c.text, Where: results.Where{Key: "figure", Is: c.figure},
-			Rows: "labels", Across: "curve", Show: []string{"error_mean"}, Corner: "labels"})
+		t.Views = append(t.Views, results.View{Caption: c.figure + ": " + c.text,
+			Where: results.Where{Key: "figure", Is: c.figure},
+			Rows:  "labels", Across: "curve", Show: []string{"error_mean"}, Corner: "labels"})
 	}
 	return t
 }
@@ -118,12 +141,14 @@ func (s *Subsets) Run(ctx context.Context, obs stage.Observer) (*results.Table, 
 		}
 		notConverged = errors.Join(notConverged, err)
 		s.add(t, out.Table, size, n)
+
 		if size == n && s.Test != nil {
 			if err := s.heldOut(ctx, t, e, out, obs); err != nil {
 				return nil, err
 			}
 		}
 	}
+
 	slices.SortStableFunc(t.Records, func(a, b results.Record) int {
 		return slices.Index(figureOrder, a[0].Text) - slices.Index(figureOrder, b[0].Text)
 	})
@@ -140,19 +165,26 @@ func (s *Subsets) subset(size int) (*papers.Experiment, error) {
 	if size > n {
 		return nil, fmt.Errorf("figures: a subset of %d points, there are %d", size, n)
 	}
+
 	if size < n {
 		rows := rand.New(rand.NewPCG(e.Seed, 0x737562736574+uint64(size))).Perm(n)[:size] // "subset"
 		slices.Sort(rows)
 		e.X, e.Truth = data.Select(e.X, rows), e.Truth.Select(rows)
 	}
-	e.Readings, e.Notes, e.Rows = nil, nil, nil
-	e.KNN, e.GNN = true, size == s.Geodesic
+
+	e.Readings = nil
+	e.Notes = nil
+	e.Rows = nil
+	e.KNN = true
+	e.GNN = size == s.Geodesic
 	most := 0 // eigenvectors
 	for _, r := range s.Base.Rows {
 		if r.Labels >= size || len(e.Labels) > 0 && !slices.Contains(e.Labels, r.Labels) {
 			continue
 		}
-		row := papers.Row{Labels: r.Labels, PaperKNN: math.NaN(), Cells: []papers.Cell{{Name: "20 %", Paper: math.NaN(), Settings: eigenmap.Settings{Eigenvectors: min(r.Labels/5, s.Base.Pairs)}}}}
+		row := papers.Row{Labels: r.Labels, PaperKNN: math.NaN(),
+			Cells: []papers.Cell{{Name: "20 %", Paper: math.NaN(),
+				Settings: eigenmap.Settings{Eigenvectors: min(r.Labels/5, s.Base.Pairs)}}}}
 		if size == n {
 			row.PaperKNN = r.PaperKNN
 			row.Cells[0].Paper = published(r)
@@ -160,8 +192,10 @@ func (s *Subsets) subset(size int) (*papers.Experiment, error) {
 		most = max(most, row.Cells[0].Settings.Eigenvectors)
 		e.Rows = append(e.Rows, row)
 	}
+
 	if len(e.Rows) == 0 {
-		return nil, fmt.Errorf("figures: no row has fewer labels than the %d points of a subset; choose rows with --labels", size)
+		return nil, fmt.Errorf("figures: no row has fewer labels than the %d points of a subset; "+
+			"choose rows with --labels", size)
 	}
 	e.Labels = nil
 	e.Pairs = max(most, 2)
@@ -184,14 +218,17 @@ func (s *Subsets) add(t *results.Table, from *results.Table, size, n int) {
 	for _, r := range from.Records {
 		v := from.Value(r, "error_mean")
 		put := func(figure, curve string) {
-			t.Add(results.Text(figure), results.Integer(size), from.Value(r, "labels"), results.Text(curve), v)
+			t.Add(results.Text(figure), results.Integer(size), from.Value(r, "labels"),
+				results.Text(curve), v)
 		}
 		method := from.Value(r, "method").Text
-		if name := map[string]string{"eigenmap": "eigenmap", "knn": "best k-NN"}[method]; name != "" && (method == "eigenmap" || size == n) {
+		if name := map[string]string{"eigenmap": "eigenmap", "knn": "best k-NN"}[method]; name != "" &&
+			(method == "eigenmap" || size == n) {
 			put(s.Figure, fmt.Sprintf("%s, %d points", name, size))
 		}
 		if size == s.Geodesic {
-			put(geodesicFigure, map[string]string{"eigenmap": "eigenmap", "knn": "best k-NN", "gnn": "best k-GNN"}[method])
+			put(geodesicFigure, map[string]string{"eigenmap": "eigenmap", "knn": "best k-NN",
+				"gnn": "best k-GNN"}[method])
 		}
 		if size == n && s.Test != nil && method == "eigenmap" {
 			put(heldOutFigure, "eigenmap, unlabeled points")

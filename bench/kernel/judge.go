@@ -25,6 +25,7 @@ func (t *task) judge(folder string, objects []map[string]any) (faults []string, 
 			faults = append(faults, t.Title+": "+fmt.Sprintf(format, args...))
 		}
 	}
+
 	var answers [][]float64
 	for _, o := range objects {
 		a, err := readValues(answerOf(folder, o["peer"].(string)))
@@ -33,6 +34,7 @@ func (t *task) judge(folder string, objects []map[string]any) (faults []string, 
 		}
 		answers = append(answers, a)
 	}
+
 	if t.Method == kernelmachine.LapRLSName {
 		for k := 1; k < len(answers); k++ {
 			var worst float64
@@ -44,6 +46,7 @@ func (t *task) judge(folder string, objects []map[string]any) (faults []string, 
 		}
 		return faults, nil
 	}
+
 	d, err := t.newDual(folder)
 	if err != nil {
 		return nil, err
@@ -62,12 +65,15 @@ func (t *task) judge(folder string, objects []map[string]any) (faults []string, 
 		objects[k]["support"] = support
 		off := d.infeasible(v)
 		fault(off <= 1e-9, "coefficients of %s leave the constraints by %g", objects[k]["peer"], off)
-		objectives, margins = append(objectives, objective), append(margins, margin)
+		objectives = append(objectives, objective)
+		margins = append(margins, margin)
 	}
+
 	for k := 1; k < len(answers); k++ {
 		difference := (objectives[k] - objectives[0]) / math.Abs(objectives[0])
 		objects[k]["objective_above_ours"] = difference
-		fault(math.Abs(difference) <= objectiveBar, "the objective of %s is %v, ours %v", objects[k]["peer"], objectives[k], objectives[0])
+		fault(math.Abs(difference) <= objectiveBar, "the objective of %s is %v, ours %v", objects[k]["peer"],
+			objectives[k], objectives[0])
 		var alone int
 		var largest, off float64
 		for i, v := range answers[k] {
@@ -77,9 +83,13 @@ func (t *task) judge(folder string, objects []map[string]any) (faults []string, 
 				off = max(off, margins[0][i])
 			}
 		}
-		objects[k]["support_of_one_alone"], objects[k]["their_largest_coefficient"], objects[k]["their_distance_to_margin"] = alone, largest, off
+
+		objects[k]["support_of_one_alone"] = alone
+		objects[k]["their_largest_coefficient"] = largest
+		objects[k]["their_distance_to_margin"] = off
 		fault(off <= marginBar*t.Tolerance, "a support vector of one program alone is %g off the margin", off)
 	}
+
 	return faults, nil
 }
 
@@ -102,13 +112,15 @@ func (t *task) newDual(folder string) (*dual, error) {
 // evaluate returns the dual objective of the signed coefficients v, and how far
 // f + b is from the margin at every point.
 func (d *dual) evaluate(v []float64, b float64) (objective float64, margin []float64) {
-	f, row := make([]float64, len(v)), make([]float64, len(v))
+	f := make([]float64, len(v))
+	row := make([]float64, len(v))
 	for i, a := range v {
 		if a != 0 {
 			d.side.RowTo(row, i)
 			simd.CombineRow(f, f, 1, row, a)
 		}
 	}
+
 	for i, a := range v {
 		objective += a * f[i] / 2
 		switch d.Method {
@@ -122,6 +134,7 @@ func (d *dual) evaluate(v []float64, b float64) (objective float64, margin []flo
 			f[i] = math.Abs(f[i] + b)
 		}
 	}
+
 	return objective, f
 }
 
@@ -139,6 +152,7 @@ func (d *dual) infeasible(v []float64) (worst float64) {
 			worst = max(worst, -a, a-1)
 		}
 	}
+
 	if d.Method == kernelmachine.OneClassName {
 		sum -= d.Nu * float64(len(v))
 	}

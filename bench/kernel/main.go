@@ -53,6 +53,7 @@ func main() {
 	flag.IntVar(&o.threads, "threads", 2, "threads of ours and of OpenBLAS; LIBSVM has one")
 	flag.BoolVar(&o.peers, "peers", true, "run the peers too")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
+
 	one := flag.String("one", "", "measure ours once on the task in this folder, and print JSON")
 	flag.Parse()
 	var err error
@@ -61,6 +62,7 @@ func main() {
 	} else {
 		err = run(context.Background(), &o)
 	}
+
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -73,11 +75,13 @@ func run(ctx context.Context, o *options) error {
 			return fmt.Errorf("-works: there is no work %q", name)
 		}
 	}
+
 	dir, err := os.MkdirTemp("", "bigfit-kernel-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+
 	var rows []peers.Row
 	var faults []string
 	for _, w := range works {
@@ -90,6 +94,7 @@ func run(ctx context.Context, o *options) error {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		log.Print(t.Title)
+
 		for range o.repeat {
 			objects, err := w.turn(ctx, folder, o.peers)
 			if err != nil {
@@ -103,6 +108,7 @@ func run(ctx context.Context, o *options) error {
 			rows = peers.Add(rows, t.Title, objects...)
 		}
 	}
+
 	table, err := peers.Save(o.out, "kernel", "Kernel machines", rows)
 	if err != nil {
 		return err

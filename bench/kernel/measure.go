@@ -73,6 +73,7 @@ func readFolder(folder string) (*data.Dense[float64], *models.Targets, error) {
 		}
 		return x, t, nil
 	}
+
 	labeled, err := readValues(filepath.Join(folder, "labeled.npy"))
 	for _, v := range labeled {
 		t.Labeled = append(t.Labeled, int(v))
@@ -111,27 +112,37 @@ func (t *task) measure(ctx context.Context, folder string) (map[string]any, erro
 		if l, err = sparse.NewLaplacian(w, sparse.Normalized); err != nil {
 			return nil, err
 		}
-		s.Regularizer = regularizer.Regularizer{GammaA: t.GammaA, GammaI: t.GammaI, Laplacian: sparse.Normalized}
+		s.Regularizer = regularizer.Regularizer{GammaA: t.GammaA, GammaI: t.GammaI,
+			Laplacian: sparse.Normalized}
 	case kernelmachine.SVMName:
-		s.Method, targets.Classes = kernelmachine.SVM, []int64{-1, 1}
+		s.Method = kernelmachine.SVM
+		targets.Classes = []int64{-1, 1}
 	case kernelmachine.SVRName:
 		s.Method = kernelmachine.SVR
 	case kernelmachine.OneClassName:
-		s.Method, s.GammaA = kernelmachine.OneClass, 1
+		s.Method = kernelmachine.OneClass
+		s.GammaA = 1
 	}
+
 	if t.C > 0 {
 		s.GammaA = 1 / (2 * t.C * float64(len(targets.Labeled)))
 	}
-	begin, cpu := time.Now(), cpuSeconds()
-	m, err := kernelmachine.Fit(ctx, &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: t.Sigma}, Laplacian: l}, targets, s)
+	begin := time.Now()
+	cpu := cpuSeconds()
+	m, err := kernelmachine.Fit(ctx, &kernelmachine.Data{Points: x,
+		Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: t.Sigma}, Laplacian: l}, targets, s)
 	if err != nil {
 		return nil, err
 	}
-	line := map[string]any{"peer": ours, "seconds": time.Since(begin).Seconds(), "cpu_seconds": cpuSeconds() - cpu, "peak_bytes": peers.PeakBytes()}
+
+	line := map[string]any{"peer": ours, "seconds": time.Since(begin).Seconds(),
+		"cpu_seconds": cpuSeconds() - cpu, "peak_bytes": peers.PeakBytes()}
 	if l == nil {
-		line["bias"], line["gap"] = m.Intercepts[0], m.Gap
+		line["bias"] = m.Intercepts[0]
+		line["gap"] = m.Gap
 		return line, npy.WriteFile(answerOf(folder, ours), nil, coefficients(m, x))
 	}
+
 	p, err := m.Predict(ctx, x, nil)
 	if err != nil {
 		return nil, err
@@ -167,6 +178,7 @@ func cpuSeconds() float64 {
 	if len(fields) < 13 {
 		return 0
 	}
+
 	var user, system float64
 	fmt.Sscan(fields[11], &user)
 	fmt.Sscan(fields[12], &system)

@@ -46,7 +46,8 @@ type work struct {
 var works = []work{
 	{"laprls", "kernel_laprls.py", uspst},
 	{"svc", "kernel_libsvm.py", digits(task{Title: "C-SVC", Method: kernelmachine.SVMName, C: 10})},
-	{"one-class", "kernel_libsvm.py", digits(task{Title: "one class", Method: kernelmachine.OneClassName, Nu: 0.1})},
+	{"one-class", "kernel_libsvm.py", digits(task{Title: "one class", Method: kernelmachine.OneClassName,
+		Nu: 0.1})},
 	{"svr-4", "kernel_libsvm.py", waves(4)},
 	{"svr-64", "kernel_libsvm.py", waves(64)},
 }
@@ -89,6 +90,7 @@ func uspst(ctx context.Context, folder string, _ int) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	y, err := data.ReadLabels(path, data.LabelOptions{NoUnlabeled: true})
 	if err != nil {
 		return nil, err
@@ -108,6 +110,7 @@ func uspst(ctx context.Context, folder string, _ int) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	labeled := make([]int64, l)
 	for p, i := range targets.Labeled {
 		labeled[p] = int64(i)
@@ -120,6 +123,7 @@ func uspst(ctx context.Context, folder string, _ int) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	sigma, err := kernel.Width(x, kernel.Mean, 1)
 	if err != nil {
 		return nil, err
@@ -129,8 +133,10 @@ func uspst(ctx context.Context, folder string, _ int) (*task, error) {
 	return &task{
 			Title:  fmt.Sprintf("LapRLS, uspst %d×%d, %d labels, %d classes", n, d, l, c),
 			Method: kernelmachine.LapRLSName, Sigma: sigma, GammaA: 1e-6, GammaI: 1e-2,
-		}, errors.Join(writePoints(folder, x), npy.WriteFile(filepath.Join(folder, "Y.npy"), []int{l, c}, targets.Y.RawMatrix().Data),
-			npy.WriteFile(filepath.Join(folder, "labeled.npy"), nil, labeled), sparse.WriteNPZ(filepath.Join(folder, "W.npz"), w, nil))
+		}, errors.Join(writePoints(folder, x), npy.WriteFile(filepath.Join(folder, "Y.npy"), []int{l, c},
+			targets.Y.RawMatrix().Data),
+			npy.WriteFile(filepath.Join(folder, "labeled.npy"), nil, labeled),
+			sparse.WriteNPZ(filepath.Join(folder, "W.npz"), w, nil))
 }
 
 func writePoints(folder string, x data.Points) error {
@@ -155,11 +161,14 @@ func digits(t task) func(context.Context, string, int) (*task, error) {
 			switch digit := e.Truth.Classes[c]; {
 			case len(rows) == n:
 			case digit == 4:
-				rows, y = append(rows, i), append(y, -1)
+				rows = append(rows, i)
+				y = append(y, -1)
 			case digit == 9:
-				rows, y = append(rows, i), append(y, 1)
+				rows = append(rows, i)
+				y = append(y, 1)
 			}
 		}
+
 		if len(rows) < n {
 			return nil, fmt.Errorf("-n %d: there are %d fours and nines", n, len(rows))
 		}
@@ -172,14 +181,17 @@ func digits(t task) func(context.Context, string, int) (*task, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		sigma, err := kernel.Width(x, kernel.Mean, 1)
 		if err != nil {
 			return nil, err
 		}
 		out := t
 		out.Title = fmt.Sprintf("%s, MNIST 4 and 9, %d×50", t.Title, n)
-		out.Sigma, out.Tolerance = sigma/2, tolerance
-		return &out, errors.Join(writePoints(folder, x), npy.WriteFile(filepath.Join(folder, "Y.npy"), []int{n, 1}, y))
+		out.Sigma = sigma / 2
+		out.Tolerance = tolerance
+		return &out, errors.Join(writePoints(folder, x), npy.WriteFile(filepath.Join(folder, "Y.npy"),
+			[]int{n, 1}, y))
 	}
 }
 
@@ -202,9 +214,11 @@ func waves(d int) func(context.Context, string, int) (*task, error) {
 			}
 			z[i] += 0.1 * rng.NormFloat64()
 		}
+
 		return &task{
 			Title:  fmt.Sprintf("ε-SVR, sum of sines, %d×%d", n, d),
-			Method: kernelmachine.SVRName, Sigma: math.Sqrt(float64(d)) / 2, C: 2, Epsilon: 0.1, Tolerance: tolerance,
+			Method: kernelmachine.SVRName, Sigma: math.Sqrt(float64(d)) / 2, C: 2, Epsilon: 0.1,
+			Tolerance: tolerance,
 		}, errors.Join(writePoints(folder, x), npy.WriteFile(filepath.Join(folder, "Y.npy"), []int{n, 1}, z))
 	}
 }

@@ -40,8 +40,9 @@ var arithmetics = map[string]arithmetic{
 type difference struct {
 	point, theirs, ours int
 	theirSq, ourSq      float64 // of squared, in float64
-	roundings           float64 // |theirSq − ourSq| in units of roundoff·(‖x‖² + ‖y‖²), 0 without cancellation
-	cause               string
+	// |theirSq − ourSq| in units of roundoff·(‖x‖² + ‖y‖²), 0 without cancellation
+	roundings float64
+	cause     string
 }
 
 // compare returns what differs between our lists and a peer's. The neighbours
@@ -49,10 +50,12 @@ type difference struct {
 // pair of equal float64 distances is a tie; where the peer's is farther by no
 // more than its formula rounds off, the cause is cancellation; all else, a
 // nearer one that we do not have above all, is unexplained.
-func compare(x data.Points, metric knn.Metric, ours *knn.Neighbors, theirs []int32, a arithmetic) ([]difference, error) {
+func compare(x data.Points, metric knn.Metric, ours *knn.Neighbors, theirs []int32,
+	a arithmetic) ([]difference, error) {
 	n, d := x.Dims()
 	k := ours.K
-	p, q := make([]float64, d), make([]float64, d)
+	p := make([]float64, d)
+	q := make([]float64, d)
 	type entry struct {
 		index     int32
 		sq, norms float64
@@ -66,26 +69,33 @@ func compare(x data.Points, metric knn.Metric, ours *knn.Neighbors, theirs []int
 				es = append(es, entry{j, sq, norms})
 			}
 		}
+
 		slices.SortFunc(es, func(a, b entry) int {
 			return cmp.Or(cmp.Compare(a.sq, b.sq), cmp.Compare(a.index, b.index))
 		})
 		return es
 	}
+
 	var all []difference
 	for i := range n {
 		mine, _ := ours.Row(i)
 		list := theirs[i*k : (i+1)*k]
 		for at, j := range list {
 			if j < 0 || int(j) >= n || int(j) == i || slices.Contains(list[:at], j) {
-				return nil, fmt.Errorf("the peer lists %d as a neighbour of point %d of %d: outside, itself or repeated", j, i, n)
+				return nil, fmt.Errorf("the peer lists %d as a neighbour of point %d of %d: outside, "+
+					"itself or repeated", j, i, n)
 			}
 		}
+
 		data.RowTo(p, x, i)
-		extra, missing := only(list, mine), only(mine, list)
+		extra := only(list, mine)
+		missing := only(mine, list)
 		for r, e := range extra {
 			m := missing[r]
-			diff := difference{point: i, theirs: int(e.index), ours: int(m.index), theirSq: e.sq, ourSq: m.sq, cause: unexplained}
-			gap, norms := e.sq-m.sq, max(e.norms, m.norms)
+			diff := difference{point: i, theirs: int(e.index), ours: int(m.index), theirSq: e.sq, ourSq: m.sq,
+				cause: unexplained}
+			gap := e.sq - m.sq
+			norms := max(e.norms, m.norms)
 			if a.roundoff > 0 {
 				diff.roundings = math.Abs(gap) / (a.roundoff * norms)
 			}
@@ -98,6 +108,7 @@ func compare(x data.Points, metric knn.Metric, ours *knn.Neighbors, theirs []int
 			all = append(all, diff)
 		}
 	}
+
 	return all, nil
 }
 
@@ -113,14 +124,19 @@ func squared(p, q []float64, metric knn.Metric) (sq, norms float64) {
 	var pp, qq, pq float64
 	for c, v := range p {
 		w := q[c]
-		pp, qq, pq, sq = pp+v*v, qq+w*w, pq+v*w, sq+(v-w)*(v-w)
+		pp = pp + v*v
+		qq = qq + w*w
+		pq = pq + v*w
+		sq = sq + (v-w)*(v-w)
 	}
+
 	switch {
 	case metric != knn.Angle:
 		return sq, pp + qq
 	case pp == 0 || qq == 0: // a right angle
 		return 2, 2
 	}
+
 	return 2 - 2*pq/math.Sqrt(pp*qq), 2
 }
 
@@ -136,6 +152,7 @@ func readPeer(path string, k int) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	index, err := raw.Int64s()
 	if err != nil {
 		return nil, err
@@ -154,6 +171,7 @@ func readPeer(path string, k int) ([]int32, error) {
 			lists = append(lists, int32(j))
 		}
 	}
+
 	return lists, nil
 }
 
@@ -167,6 +185,7 @@ func count(diffs []difference, entries int) map[string]any {
 			largest = max(largest, d.roundings)
 		}
 	}
+
 	sum := map[string]any{"of": entries, tie: causes[tie], unexplained: causes[unexplained]}
 	for cause, c := range causes {
 		sum[cause] = c
@@ -188,18 +207,22 @@ type comparison struct {
 func saveDifferences(dir, name string, all []comparison) (bad int, err error) {
 	err = atomicfile.Atomically(filepath.Join(dir, name), func(w io.Writer) error {
 		table := csv.NewWriter(w)
-		lines := [][]string{{"work", "peer", "point", "peer's neighbour", "ours", "peer's squared distance", "ours", "difference in roundings of the peer's formula", "cause"}}
+		lines := [][]string{{"work", "peer", "point", "peer's neighbour", "ours", "peer's squared distance",
+			"ours", "difference in roundings of the peer's formula", "cause"}}
 		float := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 		for _, c := range all {
 			for _, d := range c.diffs {
-				lines = append(lines, []string{c.work, c.peer, strconv.Itoa(d.point), strconv.Itoa(d.theirs), strconv.Itoa(d.ours),
+				lines = append(lines, []string{c.work, c.peer, strconv.Itoa(d.point), strconv.Itoa(d.theirs),
+					strconv.Itoa(d.ours),
 					float(d.theirSq), float(d.ourSq), strconv.FormatFloat(d.roundings, 'f', 2, 64), d.cause})
 				if d.cause == unexplained {
 					bad++
 				}
 			}
 		}
+
 		return table.WriteAll(lines)
 	})
+
 	return bad, err
 }

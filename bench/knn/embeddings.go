@@ -23,7 +23,10 @@ func embeddings(n int) func(string) (data.Points, error) {
 			}
 			return out
 		}
-		basis, centres, mean := normal(latent*d, 1/math.Sqrt(latent)), normal(topics*latent, 1), normal(d, 0.5)
+
+		basis := normal(latent*d, 1/math.Sqrt(latent))
+		centres := normal(topics*latent, 1)
+		mean := normal(d, 0.5)
 		bits := make([]uint16, n*d)
 		const grain = 4096
 		par.For(n, grain, func(lo, hi int) {
@@ -38,17 +41,20 @@ func embeddings(n int) func(string) (data.Points, error) {
 						row[j] += z * b
 					}
 				}
+
 				var sum float64
 				for j := range row {
 					row[j] += 0.15 * float32(r.NormFloat64())
 					sum += float64(row[j]) * float64(row[j])
 				}
+
 				scale := float32(1 / math.Sqrt(sum))
 				for j, v := range row {
 					bits[i*d+j] = simd.ToHalf(scale * v)
 				}
 			}
 		})
+
 		return data.NewHalves(n, d, bits), nil
 	}
 }
@@ -60,14 +66,17 @@ func unitClusters(n int) func(string) (data.Points, error) {
 	const d, topics = 384, 2000
 	return func(string) (data.Points, error) {
 		r := rand.New(rand.NewPCG(9, 1))
-		turn, centres := make([]float32, d*d), make([]float32, topics*d)
+		turn := make([]float32, d*d)
+		centres := make([]float32, topics*d)
 		for i := range turn {
 			turn[i] = float32(r.NormFloat64() / math.Sqrt(d*float64(1+i/d)))
 		}
 		for i := range centres {
 			centres[i] = float32(r.NormFloat64())
 		}
-		x, along := data.NewDense[float32](n, d), make([]float32, n*d)
+		x := data.NewDense[float32](n, d)
+
+		along := make([]float32, n*d)
 		const grain = 4096
 		par.For(n, grain, func(lo, hi int) {
 			r := rand.New(rand.NewPCG(9, uint64(2+lo)))
@@ -78,6 +87,7 @@ func unitClusters(n int) func(string) (data.Points, error) {
 				}
 			}
 		})
+
 		dense.Gemm32(dense.NoTrans, dense.NoTrans, n, d, d, 1, along, d, turn, d, 0, x.Data, d)
 		for i := range n {
 			row := x.Row(i)
@@ -89,6 +99,7 @@ func unitClusters(n int) func(string) (data.Points, error) {
 				row[j] = float32(float64(v) / math.Sqrt(sum))
 			}
 		}
+
 		return x, nil
 	}
 }

@@ -49,16 +49,24 @@ type work struct {
 const manifoldSeed = 1
 
 var works = []work{
-	{"mnist-bytes", "MNIST 60000×784 uint8, exact", 8, knn.Euclidean, knn.Brute, []string{"faiss"}, mnistBytes},
-	{"mnist-pca", "MNIST 60000×100 float32, exact", 8, knn.Euclidean, knn.Brute, []string{"brute", "faiss"}, mnistPCA},
-	{"clusters", "200,000×384 float32 of norm one in clusters, angle, exact", 8, knn.Angle, knn.Brute, []string{"brute", "faiss"}, unitClusters(200_000)},
-	{"newsgroups", "20 Newsgroups 19997×6000 sparse, angle, exact", 8, knn.Angle, knn.Brute, []string{"cosine"}, newsgroups},
+	{"mnist-bytes", "MNIST 60000×784 uint8, exact", 8, knn.Euclidean, knn.Brute, []string{"faiss"},
+		mnistBytes},
+	{"mnist-pca", "MNIST 60000×100 float32, exact", 8, knn.Euclidean, knn.Brute, []string{"brute", "faiss"},
+		mnistPCA},
+	{"clusters", "200,000×384 float32 of norm one in clusters, angle, exact", 8, knn.Angle, knn.Brute,
+		[]string{"brute", "faiss"}, unitClusters(200_000)},
+	{"newsgroups", "20 Newsgroups 19997×6000 sparse, angle, exact", 8, knn.Angle, knn.Brute,
+		[]string{"cosine"}, newsgroups},
 	{"tree-3d", "1,000,000×3, kd-tree", 10, knn.Euclidean, knn.KDTree, []string{"ckdtree"}, cube},
 	{"ball-3d", "1,000,000×3, ball tree", 10, knn.Euclidean, knn.BallTree, []string{"balltree"}, cube},
-	{"mnist-descent", "MNIST 60000×784 uint8, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, mnistBytes},
-	{"manifold-descent", "1,000,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, manifold(1_000_000)},
-	{"embeddings-200000", "200,000×512 float16 embeddings, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, embeddings(200_000)},
-	{"embeddings", "1,000,000×512 float16 embeddings, NN-descent", 10, knn.Euclidean, knn.NNDescent, []string{"pynndescent"}, embeddings(1_000_000)},
+	{"mnist-descent", "MNIST 60000×784 uint8, NN-descent", 10, knn.Euclidean, knn.NNDescent,
+		[]string{"pynndescent"}, mnistBytes},
+	{"manifold-descent", "1,000,000×64 manifold, NN-descent", 10, knn.Euclidean, knn.NNDescent,
+		[]string{"pynndescent"}, manifold(1_000_000)},
+	{"embeddings-200000", "200,000×512 float16 embeddings, NN-descent", 10, knn.Euclidean, knn.NNDescent,
+		[]string{"pynndescent"}, embeddings(200_000)},
+	{"embeddings", "1,000,000×512 float16 embeddings, NN-descent", 10, knn.Euclidean, knn.NNDescent,
+		[]string{"pynndescent"}, embeddings(1_000_000)},
 }
 
 func main() {
@@ -71,6 +79,7 @@ func main() {
 	only := flag.String("works", strings.Join(names, ","), "what to time")
 	others := flag.Bool("peers", true, "run the peers too")
 	out := flag.String("o", "bench-results", "folder for the results")
+
 	one := flag.String("one", "", "measure this file once and print JSON")
 	flag.Parse()
 	var err error
@@ -82,6 +91,7 @@ func main() {
 	default:
 		err = measure(*one, flag.Args())
 	}
+
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,6 +103,7 @@ func run(ctx context.Context, only []string, others bool, out string) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
+
 	var rows []peers.Row
 	var compared []comparison
 	for _, w := range works {
@@ -104,8 +115,10 @@ func run(ctx context.Context, only []string, others bool, out string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.title, err)
 		}
-		rows, compared = append(rows, more...), append(compared, differ...)
+		rows = append(rows, more...)
+		compared = append(compared, differ...)
 	}
+
 	if slices.Contains(only, throughput) {
 		log.Print("answers for new points")
 		more, err := runThroughput(ctx, tmp, others)
@@ -114,6 +127,7 @@ func run(ctx context.Context, only []string, others bool, out string) error {
 		}
 		rows = append(rows, more...)
 	}
+
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return err
 	}
@@ -124,8 +138,10 @@ func run(ctx context.Context, only []string, others bool, out string) error {
 		if bad, err = saveDifferences(out, name, compared); err != nil {
 			return err
 		}
-		notes = append(notes, fmt.Sprintf("[%s](%s) lists every neighbour of a peer that is not ours, with the cause; %d are unexplained.", name, name, bad))
+		notes = append(notes, fmt.Sprintf("[%s](%s) lists every neighbour of a peer that is not "+
+			"ours, with the cause; %d are unexplained.", name, name, bad))
 	}
+
 	table, err := peers.Save(out, "knn", "Nearest neighbours", rows, notes...)
 	if err != nil {
 		return err
@@ -159,27 +175,32 @@ func (w *work) run(ctx context.Context, tmp string, others bool) ([]peers.Row, [
 	default:
 		file = filepath.Join(os.Getenv("BIGFIT_DATA"), "news20_full_X.npz")
 	}
+
 	if err != nil {
 		return nil, nil, err
 	}
 	x = nil
 	runtime.GC()
 	lists := filepath.Join(tmp, "ours.npz")
-	objects, err := peers.Self(ctx, os.Stderr, "-one", file, w.method.String(), w.metric.String(), strconv.Itoa(w.k), lists)
+	objects, err := peers.Self(ctx, os.Stderr, "-one", file, w.method.String(), w.metric.String(),
+		strconv.Itoa(w.k), lists)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	var names []string
 	if others {
 		names = w.peers
 	}
 	for _, name := range names {
-		more, err := peers.Run(ctx, os.Stderr, "knn_peers.py", file, strconv.Itoa(w.k), filepath.Join(tmp, name+".npz"), name)
+		more, err := peers.Run(ctx, os.Stderr, "knn_peers.py", file, strconv.Itoa(w.k),
+			filepath.Join(tmp, name+".npz"), name)
 		if err != nil {
 			return nil, nil, err
 		}
 		objects = append(objects, more...)
 	}
+
 	differ, err := w.judge(ctx, tmp, file, lists, names, objects)
 	if err != nil {
 		return nil, nil, err
@@ -193,7 +214,8 @@ func (w *work) run(ctx context.Context, tmp string, others bool) ([]peers.Row, [
 
 // judge adds to the objects, ours and then the named peers', what their lists
 // are worth: recall, or what an exact peer's have that ours have not.
-func (w *work) judge(ctx context.Context, tmp, file, listed string, names []string, objects []map[string]any) ([]comparison, error) {
+func (w *work) judge(ctx context.Context, tmp, file, listed string, names []string,
+	objects []map[string]any) ([]comparison, error) {
 	if w.method.Exact() && len(names) == 0 {
 		return nil, nil
 	}
@@ -205,6 +227,7 @@ func (w *work) judge(ctx context.Context, tmp, file, listed string, names []stri
 	if err != nil {
 		return nil, err
 	}
+
 	var t *truth
 	if !w.method.Exact() {
 		if t, err = newTruth(ctx, x, w.metric, w.k); err != nil {
@@ -212,6 +235,7 @@ func (w *work) judge(ctx context.Context, tmp, file, listed string, names []stri
 		}
 		t.report(objects[0], ours.Index)
 	}
+
 	var differ []comparison
 	for i, name := range names {
 		object := objects[i+1]
@@ -223,6 +247,7 @@ func (w *work) judge(ctx context.Context, tmp, file, listed string, names []stri
 			t.report(object, theirs)
 			continue
 		}
+
 		diffs, err := compare(x, w.metric, ours.Neighbors, theirs, arithmetics[name])
 		if err != nil {
 			return nil, fmt.Errorf("%v: %w", object["peer"], err)
@@ -230,6 +255,7 @@ func (w *work) judge(ctx context.Context, tmp, file, listed string, names []stri
 		object["differences"] = count(diffs, ours.Len()*w.k)
 		differ = append(differ, comparison{w.title, fmt.Sprint(object["peer"]), diffs})
 	}
+
 	return differ, nil
 }
 
@@ -237,31 +263,37 @@ func (w *work) judge(ctx context.Context, tmp, file, listed string, names []stri
 func measure(file string, args []string) error {
 	var method knn.Method
 	var metric knn.Metric
-	if err := errors.Join(method.UnmarshalText([]byte(args[0])), metric.UnmarshalText([]byte(args[1]))); err != nil {
+	if err := errors.Join(method.UnmarshalText([]byte(args[0])),
+		metric.UnmarshalText([]byte(args[1]))); err != nil {
 		return err
 	}
 	k, err := strconv.Atoi(args[2])
 	if err != nil {
 		return err
 	}
+
 	x, err := data.ReadPoints(file, data.ReadOptions{})
 	if err != nil {
 		return err
 	}
 	ctx := context.Background()
 	start := time.Now()
-	ix, err := knn.NewIndex(x, method, &knn.DescentSettings{Settings: knn.Settings{Metric: metric}, Sample: -1})
+	ix, err := knn.NewIndex(x, method, &knn.DescentSettings{Settings: knn.Settings{Metric: metric},
+		Sample: -1})
 	if err != nil {
 		return err
 	}
+
 	nb, err := ix.Self(ctx, k)
 	if err != nil {
 		return err
 	}
 	seconds := time.Since(start).Seconds()
 	n, d := x.Dims()
-	report := map[string]any{"peer": "bigfit", "seconds": seconds, "peak_bytes": peers.PeakBytes(), "threads": runtime.GOMAXPROCS(0), "n": n, "d": d, "k": k}
-	if err := npy.WriteArchive(args[3], []archive.Array{{Name: "indices", Shape: []int{n, k}, Data: nb.Index}, {Name: "distances", Shape: []int{n, k}, Data: nb.Distance}}); err != nil {
+	report := map[string]any{"peer": "bigfit", "seconds": seconds, "peak_bytes": peers.PeakBytes(),
+		"threads": runtime.GOMAXPROCS(0), "n": n, "d": d, "k": k}
+	if err := npy.WriteArchive(args[3], []archive.Array{{Name: "indices", Shape: []int{n, k}, Data: nb.Index},
+		{Name: "distances", Shape: []int{n, k}, Data: nb.Distance}}); err != nil {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(report)

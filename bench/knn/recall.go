@@ -36,11 +36,13 @@ func newTruth(ctx context.Context, x data.Points, metric knn.Metric, k int) (*tr
 	if err != nil {
 		return nil, err
 	}
+
 	nb, err := ix.Query(ctx, data.Select(x, t.rows), k+1)
 	if err != nil {
 		return nil, err
 	}
-	p, q := make([]float64, d), make([]float64, d)
+	p := make([]float64, d)
+	q := make([]float64, d)
 	for r, i := range t.rows {
 		data.RowTo(p, x, i)
 		list, _ := nb.Row(r)
@@ -55,12 +57,14 @@ func newTruth(ctx context.Context, x data.Points, metric knn.Metric, k int) (*tr
 			t.kth[r] = max(t.kth[r], sq)
 		}
 	}
+
 	return t, nil
 }
 
 // report adds the recall of the lists to a program's object.
 func (t *truth) report(object map[string]any, lists []int32) {
-	object["recall"], object["recall_points"] = t.recall(lists), len(t.rows)
+	object["recall"] = t.recall(lists)
+	object["recall_points"] = len(t.rows)
 }
 
 // recall returns the share of true neighbours in lists of k for every point,
@@ -68,7 +72,8 @@ func (t *truth) report(object map[string]any, lists []int32) {
 // neighbour counts as one, so that ties are not misses.
 func (t *truth) recall(lists []int32) float64 {
 	_, d := t.x.Dims()
-	p, q := make([]float64, d), make([]float64, d)
+	p := make([]float64, d)
+	q := make([]float64, d)
 	found := 0
 	for r, i := range t.rows {
 		data.RowTo(p, t.x, i)
@@ -82,5 +87,6 @@ func (t *truth) recall(lists []int32) float64 {
 			}
 		}
 	}
+
 	return float64(found) / float64(len(t.rows)*t.k)
 }

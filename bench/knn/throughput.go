@@ -57,14 +57,19 @@ func runThroughput(ctx context.Context, tmp string, others bool) ([]peers.Row, e
 			}
 			n, d := x.Dims()
 			files[part] = filepath.Join(tmp, part+".npz")
-			if err := npy.WriteArchive(files[part], []archive.Array{{Name: "X", Shape: []int{n, d}, Data: x.(*data.Dense[uint8]).Data}, {Name: "y", Shape: []int{n}, Data: y.Index}}); err != nil {
+			if err := npy.WriteArchive(files[part],
+				[]archive.Array{{Name: "X", Shape: []int{n, d}, Data: x.(*data.Dense[uint8]).Data},
+					{Name: "y", Shape: []int{n}, Data: y.Index}}); err != nil {
 				return nil, err
 			}
 		}
-		if theirs, err = peers.Run(ctx, os.Stderr, "predict_faiss.py", files["train"], files["t10k"], fmt.Sprint(votes)); err != nil {
+
+		if theirs, err = peers.Run(ctx, os.Stderr, "predict_faiss.py", files["train"], files["t10k"],
+			fmt.Sprint(votes)); err != nil {
 			return nil, err
 		}
 	}
+
 	var rows []peers.Row
 	for i, t := range tasks {
 		rows = append(rows, peers.NewRow(t.title(), ours[i]))
@@ -72,6 +77,7 @@ func runThroughput(ctx context.Context, tmp string, others bool) ([]peers.Row, e
 			rows = append(rows, peers.NewRow(t.title(), o))
 		}
 	}
+
 	return rows, nil
 }
 
@@ -87,6 +93,7 @@ func measureThroughput(dir string) error {
 	if err != nil {
 		return err
 	}
+
 	none := truth.Keep(nil)
 	n, _ := test.Dims()
 	for _, t := range tasks {
@@ -96,15 +103,18 @@ func measureThroughput(dir string) error {
 				return err
 			}
 		}
+
 		targets, err := models.ClassTargets(labels)
 		if err != nil {
 			return err
 		}
-		m, err := (&pipeline.Pipeline{}).Fit(ctx, all.Learner(t.learner), &models.Input{Points: x, Targets: targets}, nil)
+		m, err := (&pipeline.Pipeline{}).Fit(ctx, all.Learner(t.learner),
+			&models.Input{Points: x, Targets: targets}, nil)
 		if err != nil {
 			return err
 		}
 		var seconds [4]float64
+
 		var wrong float64
 		for i := range seconds {
 			runtime.GC()
@@ -116,13 +126,17 @@ func measureThroughput(dir string) error {
 			seconds[i] = time.Since(start).Seconds()
 			wrong = 100 * metrics.ErrorRate(p.Classes, truth, none)
 		}
+
 		again := min(seconds[1], seconds[2], seconds[3])
-		report := map[string]any{"peer": "bigfit", "seconds": seconds[0], "points_per_second": rate(n, seconds[0]),
-			"with_index_seconds": again, "with_index_points_per_second": rate(n, again), "error_percent": wrong, "labels": len(targets.Labeled)}
+		report := map[string]any{"peer": "bigfit", "seconds": seconds[0],
+			"points_per_second":  rate(n, seconds[0]),
+			"with_index_seconds": again, "with_index_points_per_second": rate(n, again),
+			"error_percent": wrong, "labels": len(targets.Labeled)}
 		if err := json.NewEncoder(os.Stdout).Encode(report); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 

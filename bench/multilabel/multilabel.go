@@ -1,5 +1,5 @@
 // Package multilabel holds the experiments of Minh & Sindhwani (2011) with several labels a
-// point, run by bigfit reproduce.
+// point, run by bench/reproduce.
 package multilabel
 
 import (
@@ -65,6 +65,7 @@ func readMultiLabel(o papers.Options, origin, points, labels string) (data.Point
 			return nil, nil, err
 		}
 	}
+
 	x, err := data.ReadPoints(filepath.Join(o.Dir, points), data.ReadOptions{Limit: o.Limit})
 	if err != nil {
 		return nil, nil, err
@@ -121,6 +122,7 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*results.Tabl
 	if err != nil {
 		return nil, nil, err
 	}
+
 	lap, err := sparse.NewLaplacian(w, e.Norms.Laplacian)
 	if err != nil {
 		return nil, nil, err
@@ -128,7 +130,8 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*results.Tabl
 	obs.End(models.NewGraph(w).Describe())
 
 	obs.Begin("kernel")
-	problem, err := kernelmachine.NewVVMRProblem(ctx, &kernelmachine.Data{Points: e.Points, Kernel: e.Kernel, Laplacian: lap}, e.Norms.Power, nil)
+	problem, err := kernelmachine.NewVVMRProblem(ctx, &kernelmachine.Data{Points: e.Points, Kernel: e.Kernel,
+		Laplacian: lap}, e.Norms.Power, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,17 +146,20 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*results.Tabl
 			}
 		}
 	}
+
 	for draw := range e.Draws {
 		if err := e.draw(ctx, draw, problem, grid, obs); err != nil {
 			return nil, nil, err
 		}
 	}
+
 	obs.End(fmt.Sprintf("%d draws of %d labeled points", e.Draws, e.Labeled))
 	return e.table(grid), e.scatter(grid), nil
 }
 
 // draw labels points and fits with all weights of the grid.
-func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.VVMRProblem, grid []*gridPoint, obs stage.Observer) error {
+func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.VVMRProblem,
+	grid []*gridPoint, obs stage.Observer) error {
 	n, _ := e.Points.Dims()
 	drawn := rand.New(rand.NewPCG(e.Seed+uint64(draw), 0x6d756c7469)).Perm(n)[:e.Labeled] // "multi"
 	known, rest := e.hide(drawn)
@@ -165,6 +171,7 @@ func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.
 	if err != nil {
 		return err
 	}
+
 	outputs, err := solvers.NewOutputs(ctx, graph)
 	if err != nil {
 		return err
@@ -182,6 +189,7 @@ func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.
 		if err != nil {
 			return err
 		}
+
 		answer, err := m.Predict(ctx, e.Test, nil)
 		if err != nil {
 			return err
@@ -191,9 +199,11 @@ func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.
 			return err
 		}
 		p.areas[0], p.areas[1] = append(p.areas[0], inside.AUC), append(p.areas[1], outside.AUC)
-		p.unlabeled, p.test = append(p.unlabeled, 100*float64(inside.MeanAUC)), append(p.test, 100*float64(outside.MeanAUC))
+		p.unlabeled = append(p.unlabeled, 100*float64(inside.MeanAUC))
+		p.test = append(p.test, 100*float64(outside.MeanAUC))
 		obs.Update(float64(draw*len(grid)+c+1), float64(e.Draws*len(grid)), "")
 	}
+
 	return nil
 }
 
@@ -222,30 +232,48 @@ func (e *Experiment) table(grid []*gridPoint) *results.Table {
 			{Key: "gamma_o", Name: "γ_O", Kind: results.Numbers, Format: results.Format{Number: "%g"}},
 			// On the unlabeled training points. The published figure is of weights that
 			// the paper does not name: the same in all records.
-			{Key: "auc_mean", Deviation: "auc_std", Published: "paper", Name: "AUC", Unit: "%", Kind: results.Numbers, MoreIsBetter: true, BestIsPublished: true, Format: results.Format{Number: "%.1f", Deviation: "%.1f"}},
-			{Key: "test_auc_mean", Deviation: "test_auc_std", Name: "AUC of the test points", Unit: "%", Kind: results.Numbers, Format: results.Format{Number: "%.1f"}},
-			{Key: "residual_max", Name: "residual", Kind: results.Numbers, Format: results.Format{Number: "%.1e"}}, // of equation (17), relative
+			{Key: "auc_mean", Deviation: "auc_std", Published: "paper", Name: "AUC", Unit: "%",
+				Kind: results.Numbers, MoreIsBetter: true, BestIsPublished: true,
+				Format: results.Format{Number: "%.1f", Deviation: "%.1f"}},
+			{Key: "test_auc_mean", Deviation: "test_auc_std", Name: "AUC of the test points", Unit: "%",
+				Kind: results.Numbers, Format: results.Format{Number: "%.1f"}},
+			// of equation (17), relative
+			{Key: "residual_max", Name: "residual", Kind: results.Numbers,
+				Format: results.Format{Number: "%.1e"}},
 		},
-		Figures: []results.Figure{{Title: "AUC by weight of the graph, targets ", Each: "targets", X: "gamma_i", By: "gamma_o", Value: "auc_mean", LogX: true,
+		Figures: []results.Figure{{Title: "AUC by weight of the graph, targets ", Each: "targets",
+			X: "gamma_i", By: "gamma_o", Value: "auc_mean", LogX: true,
 			Caption: "Unlabeled points, mean over the draws; the bars are one standard deviation."}},
 	}
+
 	captions := map[string]string{signTargets: "AUC %, unlabeled points ± standard deviation / test points",
-		centredTargets: "The same with targets less their mean over the labeled points: a finding of ours, not the authors' method"}
+		centredTargets: "The same with targets less their mean over the labeled points: a finding of " +
+			"ours, not the authors' method"}
 	for _, targets := range e.Targets {
-		t.Views = append(t.Views, results.View{Caption: captions[targets], Where: results.Where{Key: "targets", Is: targets},
-			Rows: "gamma_i", Across: "gamma_o", Show: []string{"auc_mean", "test_auc_mean"}, Corner: `γ_I \ γ_O`})
+		t.Views = append(t.Views, results.View{Caption: captions[targets],
+			Where: results.Where{Key: "targets", Is: targets},
+			Rows:  "gamma_i", Across: "gamma_o", Show: []string{"auc_mean", "test_auc_mean"},
+			Corner: `γ_I \ γ_O`})
 	}
-	best, at, residual := results.Number(0), &gridPoint{}, 0.0
+
+	best := results.Number(0)
+	at := &gridPoint{}
+	residual := 0.0
 	for _, p := range grid {
 		auc := results.Mean(p.unlabeled).Beside(e.Paper)
-		t.Add(results.Text(p.targets), results.Number(p.gammaI), results.Number(p.gammaO), auc, results.Mean(p.test), results.Number(p.residual))
+		t.Add(results.Text(p.targets), results.Number(p.gammaI), results.Number(p.gammaO), auc,
+			results.Mean(p.test), results.Number(p.residual))
 		if p.targets == signTargets && auc.Number > best.Number {
-			best, at = auc, p
+			best = auc
+			at = p
 		}
 		residual = math.Max(residual, p.residual)
 	}
+
 	t.Notes = append([]string{
-		fmt.Sprintf("the highest of the unlabeled points, which all labels must be known to tell: %.1f at γ_I = %g, γ_O = %g; the paper has %.1f at weights it does not name. γ_O = 0 is LapRLS for every label by itself, γ_I = 0 vector-valued RLS, both zero RLS.",
+		fmt.Sprintf("the highest of the unlabeled points, which all labels must be known to tell: "+
+			"%.1f at γ_I = %g, γ_O = %g; the paper has %.1f at weights it does not name. γ_O = 0 is "+
+			"LapRLS for every label by itself, γ_I = 0 vector-valued RLS, both zero RLS.",
 			best.Number, at.gammaI, at.gammaO, e.Paper),
 		fmt.Sprintf("largest relative residual of equation (17): %.1e", residual)}, e.Notes...)
 	return t
@@ -255,17 +283,20 @@ func (e *Experiment) table(grid []*gridPoint) *results.Table {
 // way round.
 func (e *Experiment) hide(drawn []int) (known, rest *mat.Dense) {
 	n, c := e.Labels.Dims()
-	known, rest = mat.NewDense(n, c, nil), mat.DenseCopyOf(e.Labels)
+	known = mat.NewDense(n, c, nil)
+	rest = mat.DenseCopyOf(e.Labels)
 	for i := range n {
 		for j := range c {
 			known.Set(i, j, math.NaN())
 		}
 	}
+
 	for _, i := range drawn {
 		copy(known.RawRowView(i), e.Labels.RawRowView(i))
 		for j := range c {
 			rest.Set(i, j, math.NaN())
 		}
 	}
+
 	return known, rest
 }

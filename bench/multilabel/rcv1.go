@@ -22,7 +22,8 @@ const rcv1Origin = `subset 1 of RCV1-v2 (Lewis et al. 2004), cut to its 944 most
 // scaled to length one; the paper has 2900 words of other weights, so its figure
 // is of other data. The labels are the 25 categories most frequent in training.
 func RCV1(o papers.Options) (*Experiment, error) {
-	points, y, err := readMultiLabel(o, rcv1Origin, "rcv1subset1_binary944_X.npz", "rcv1subset1_binary944_Y.npz")
+	points, y, err := readMultiLabel(o, rcv1Origin, "rcv1subset1_binary944_X.npz",
+		"rcv1subset1_binary944_Y.npz")
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +47,7 @@ func RCV1(o papers.Options) (*Experiment, error) {
 			to[p] /= math.Sqrt(square)
 		}
 	}
+
 	var training, test []int
 	for i := range x.Rows {
 		if i < x.Rows/2 {
@@ -54,24 +56,30 @@ func RCV1(o papers.Options) (*Experiment, error) {
 			test = append(test, i)
 		}
 	}
+
 	_, all := y.Dims()
-	counts, order := make([]float64, all), make([]int, all)
+	counts := make([]float64, all)
+	order := make([]int, all)
 	for j := range all {
 		order[j] = j
 		for _, i := range training {
 			counts[j] += y.At(i, j)
 		}
 	}
+
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
 	order = order[:min(25, all)]
 	frequent := mat.NewDense(x.Rows, len(order), nil)
 	for c, j := range order {
 		frequent.SetCol(c, mat.Col(nil, j, y))
 	}
-	e := &Experiment{Name: "rcv1", Kernel: kernel.Kernel{Kind: kernel.Linear}, Metric: knn.Angle, Inputs: 50, Outputs: 20,
-		Norms:  regularizer.Regularizer{GammaA: 1, Power: 5, Laplacian: sparse.Normalized},
-		GammaI: multiLabelI, GammaO: multiLabelO, Targets: []string{signTargets}, Labeled: 50, Draws: 10, Paper: 85.2, Seed: o.Seed,
-		Notes: []string{"points are which of 944 words occur; the paper has 2900 words of other weights, so its figure is of other data"}}
+	e := &Experiment{Name: "rcv1", Kernel: kernel.Kernel{Kind: kernel.Linear}, Metric: knn.Angle, Inputs: 50,
+		Outputs: 20,
+		Norms:   regularizer.Regularizer{GammaA: 1, Power: 5, Laplacian: sparse.Normalized},
+		GammaI:  multiLabelI, GammaO: multiLabelO, Targets: []string{signTargets}, Labeled: 50, Draws: 10,
+		Paper: 85.2, Seed: o.Seed,
+		Notes: []string{"points are which of 944 words occur; the paper has 2900 words of other " +
+			"weights, so its figure is of other data"}}
 	e.split(&unit, frequent, training, test)
 	return e, nil
 }

@@ -17,7 +17,9 @@ const scatterMost = 8
 // RLS, and one for the largest, both with targets ±1.
 func (e *Experiment) scatter(grid []*gridPoint) *results.Picture {
 	out := &results.Picture{Title: "Areas under the ROC curve by label",
-		Caption: "Figure 2 of Minh & Sindhwani (2011), targets ±1: a point for each label and draw. The paper does not name its weights; these are the least and the largest of its grid, chosen by no result."}
+		Caption: "Figure 2 of Minh & Sindhwani (2011), targets ±1: a point for each label and draw. " +
+			"The paper does not name its weights; these are the least and the largest of its grid, " +
+			"chosen by no result."}
 	var ends []*gridPoint
 	for _, p := range grid {
 		if p.targets != signTargets {
@@ -30,17 +32,21 @@ func (e *Experiment) scatter(grid []*gridPoint) *results.Picture {
 			ends[1] = p
 		}
 	}
+
 	for _, p := range ends {
-		s := &chart.Scatter{Title: fmt.Sprintf("γ_I = %g, γ_O = %g", p.gammaI, p.gammaO), XLabel: "AUC of the unlabeled points, %", YLabel: "AUC of the test points, %"}
+		s := &chart.Scatter{Title: fmt.Sprintf("γ_I = %g, γ_O = %g", p.gammaI, p.gammaO),
+			XLabel: "AUC of the unlabeled points, %", YLabel: "AUC of the test points, %"}
 		_, labels := e.Labels.Dims()
 		if labels <= scatterMost {
 			for c := range labels {
 				s.Classes = append(s.Classes, fmt.Sprintf("label %d", c+1))
 			}
 		}
+
 		for draw, inside := range p.areas[0] {
 			for c, v := range inside {
-				x, y := 100*float64(v), 100*float64(p.areas[1][draw][c])
+				x := 100 * float64(v)
+				y := 100 * float64(p.areas[1][draw][c])
 				if math.IsNaN(x) || math.IsNaN(y) {
 					continue
 				}
@@ -50,7 +56,9 @@ func (e *Experiment) scatter(grid []*gridPoint) *results.Picture {
 				}
 			}
 		}
+
 		out.Charts = append(out.Charts, s)
 	}
+
 	return out
 }

@@ -20,13 +20,22 @@ func Scene(o papers.Options) (*Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Experiment{Name: "scene", Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 4.3}, Inputs: 5, Outputs: 2,
-		Norms:  regularizer.Regularizer{GammaA: 1e-4, Power: 1, Laplacian: sparse.Normalized},
-		GammaI: multiLabelI, GammaO: multiLabelO, Targets: []string{signTargets, centredTargets}, Labeled: 100, Draws: 10, Paper: 84.9, Seed: o.Seed,
+
+	e := &Experiment{Name: "scene", Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 4.3}, Inputs: 5,
+		Outputs: 2,
+		Norms:   regularizer.Regularizer{GammaA: 1e-4, Power: 1, Laplacian: sparse.Normalized},
+		GammaI:  multiLabelI, GammaO: multiLabelO, Targets: []string{signTargets, centredTargets},
+		Labeled: 100, Draws: 10, Paper: 84.9, Seed: o.Seed,
 		Notes: []string{
 			"the paper does not name its split into training and test points; this one is drawn by the seed",
-			"not reproduced: the AUC falls at γ_I = 0.1, targets ±1, where Figure 1 of the paper rises. Features and σ are the paper's (the median distance is 4.3). Equation (17) has no constant, most targets are −1, and what the normalized Laplacian leaves free of cost is the root of the degree, so that a large γ_I ranks points by their degree. Targets without their mean have no such part and do not fall below γ_I = 0; nor does a γ_I divided by the number of points, whose range ends at the row 0.0001",
+			"not reproduced: the AUC falls at γ_I = 0.1, targets ±1, where Figure 1 of the paper " +
+				"rises. Features and σ are the paper's (the median distance is 4.3). Equation (17) " +
+				"has no constant, most targets are −1, and what the normalized Laplacian leaves free " +
+				"of cost is the root of the degree, so that a large γ_I ranks points by their " +
+				"degree. Targets without their mean have no such part and do not fall below γ_I = 0; " +
+				"nor does a γ_I divided by the number of points, whose range ends at the row 0.0001",
 		}}
+
 	n, _ := x.Dims()
 	order := rand.New(rand.NewPCG(o.Seed, 0x7363656e65)).Perm(n) // "scene"
 	half := (n + 1) / 2

@@ -70,11 +70,15 @@ func mnistComponents(o Options) (*Experiment, *pca.Projection, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &Experiment{Name: "MNIST", Truth: truth, Graph: knn.GraphSettings{K: 8}, Pairs: 1000, Rows: mnistTable.experimentRows(), Readings: mnistReadings}
+	e := &Experiment{Name: "MNIST", Truth: truth, Graph: knn.GraphSettings{K: 8}, Pairs: 1000,
+		Rows: mnistTable.experimentRows(), Readings: mnistReadings}
 	dimensions := 100
 	if o.Best {
-		dimensions, e.Graph, e.Rows, e.Readings = BestDimensions, BestGraph, mnistTable.bestRows(BestPenalty), nil
+		dimensions = BestDimensions
+		e.Graph, e.Rows = BestGraph, mnistTable.bestRows(BestPenalty)
+		e.Readings = nil
 	}
+
 	p, err := pca.New(context.Background(), x, dimensions)
 	if err != nil {
 		return nil, nil, err
@@ -90,12 +94,14 @@ var mnistReadings = []Reading{{"8 neighbours either way, as written", 8}, {"5 ne
 // ReadMNIST reads images and labels; part is train or t10k.
 func ReadMNIST(o Options, part string) (data.Points, *data.Labels, error) {
 	own := map[string]string{"train": "mnist_train", "t10k": "mnist_test"}[part]
-	images, err := Find(o.Dir, mnistOrigin, own+"_images.npz", part+"-images-idx3-ubyte", part+"-images-idx3-ubyte.gz",
+	images, err := Find(o.Dir, mnistOrigin, own+"_images.npz", part+"-images-idx3-ubyte",
+		part+"-images-idx3-ubyte.gz",
 		part+"-images.idx3-ubyte", part+"-images.idx3-ubyte.gz")
 	if err != nil {
 		return nil, nil, err
 	}
-	labels, err := Find(o.Dir, mnistOrigin, own+"_labels.npy", part+"-labels-idx1-ubyte", part+"-labels-idx1-ubyte.gz",
+	labels, err := Find(o.Dir, mnistOrigin, own+"_labels.npy", part+"-labels-idx1-ubyte",
+		part+"-labels-idx1-ubyte.gz",
 		part+"-labels.idx1-ubyte", part+"-labels.idx1-ubyte.gz")
 	if err != nil {
 		return nil, nil, err
@@ -122,10 +128,13 @@ func Newsgroups(o Options) (*Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	rows := data.Nonzero(x)
-	e := &Experiment{Name: "20 Newsgroups", X: data.Select(x, rows), Truth: truth.Select(rows), Metric: knn.Angle,
-		Graph: knn.GraphSettings{K: 8}, Pairs: 2000, Rows: newsgroupsTable.experimentRows(),
-		Notes: []string{"a finding, not the authors' method: 8 neighbours either way, as written, agree with this table, and 5, which agree with the table of mnist, do not (docs/papers.md)"}}
+	e := &Experiment{Name: "20 Newsgroups", X: data.Select(x, rows), Truth: truth.Select(rows),
+		Metric: knn.Angle,
+		Graph:  knn.GraphSettings{K: 8}, Pairs: 2000, Rows: newsgroupsTable.experimentRows(),
+		Notes: []string{"a finding, not the authors' method: 8 neighbours either way, as written, " +
+			"agree with this table, and 5, which agree with the table of mnist, do not (docs/papers.md)"}}
 	if o.Best {
 		e.Graph, e.Rows = BestGraph, newsgroupsTable.bestRows(BestPenalty)
 	}
@@ -147,8 +156,10 @@ func Phonemes(o Options) (*Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Experiment{Name: "ESL phonemes", X: x, Truth: truth, Graph: knn.GraphSettings{K: 10}, Pairs: 1000, Rows: phonemesTable.experimentRows(),
-		Notes: []string{"the paper's Table 3 is of 13,168 vowels from TIMIT, which is not free; its figures do not apply to these 4509 phonemes"}}
+	e := &Experiment{Name: "ESL phonemes", X: x, Truth: truth, Graph: knn.GraphSettings{K: 10}, Pairs: 1000,
+		Rows: phonemesTable.experimentRows(),
+		Notes: []string{"the paper's Table 3 is of 13,168 vowels from TIMIT, which is not free; its " +
+			"figures do not apply to these 4509 phonemes"}}
 	if o.Best {
 		e.Graph, e.Rows = BestGraph, phonemesTable.bestRows(BestPenalty)
 	}
@@ -159,9 +170,14 @@ const phonemesOrigin = `the phonemes are the file phoneme.data at hastie.su.doma
 
 // with fills in what all experiments have in common.
 func (e *Experiment) with(o Options) *Experiment {
-	e.Labels, e.Splits, e.Seed, e.KNN, e.GNN = o.Labels, o.Splits, o.Seed, o.KNN, o.GNN
+	e.Labels = o.Labels
+	e.Splits = o.Splits
+	e.Seed = o.Seed
+	e.KNN = o.KNN
+	e.GNN = o.GNN
 	if o.Best {
-		e.Notes = append(e.Notes, "one recipe of ours for all rows in place of the paper's settings; a figure in brackets is the best of the paper's row")
+		e.Notes = append(e.Notes, "one recipe of ours for all rows in place of the paper's settings; "+
+			"a figure in brackets is the best of the paper's row")
 	}
 	return e
 }
@@ -180,8 +196,10 @@ func (e *MissingError) Error() string {
 // Find returns the first of the names that exists in dir.
 func Find(dir, origin string, names ...string) (string, error) {
 	if dir == "" {
-		return "", fmt.Errorf("papers: no folder of data is given; set --data or the environment variable BIGFIT_DATA. If you do not have the data: %s", origin)
+		return "", fmt.Errorf("papers: no folder of data is given; set --data or the environment "+
+			"variable BIGFIT_DATA. If you do not have the data: %s", origin)
 	}
+
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		if _, err := os.Stat(path); err == nil {
@@ -190,6 +208,7 @@ func Find(dir, origin string, names ...string) (string, error) {
 			return "", err
 		}
 	}
+
 	return "", &MissingError{dir, names, origin}
 }
 

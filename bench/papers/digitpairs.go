@@ -47,6 +47,7 @@ func DigitPairs(ctx context.Context, o Options, obs stage.Observer) (*results.Ta
 	if err != nil {
 		return nil, err
 	}
+
 	obs.End(fmt.Sprintf("%d pairs, %d draws", len(pairs), pairsDraws))
 	return pairTable(d.truth, pairs), nil
 }
@@ -66,12 +67,14 @@ func readPairs(ctx context.Context, o Options, obs stage.Observer) (*pairData, e
 		return nil, err
 	}
 	rows := data.Range(0, min(pairsTrain, truth.Len()))
-	x, truth = data.Select(x, rows), truth.Select(rows)
+	x = data.Select(x, rows)
+	truth = truth.Select(rows)
 	n, d := x.Dims()
 	p, err := pca.New(ctx, x, min(100, d, n))
 	if err != nil {
 		return nil, err
 	}
+
 	out := &pairData{truth: truth, of: make([][]int, len(truth.Classes))}
 	if out.x, err = p.Apply(x); err != nil {
 		return nil, err
@@ -84,22 +87,26 @@ func readPairs(ctx context.Context, o Options, obs stage.Observer) (*pairData, e
 }
 
 // run fits the machines to all pairs of digits with so many labels a draw.
-func (d *pairData) run(ctx context.Context, o Options, labels int, machines []pairMachine, obs stage.Observer) ([]*digitPair, error) {
+func (d *pairData) run(ctx context.Context, o Options, labels int, machines []pairMachine,
+	obs stage.Observer) ([]*digitPair, error) {
 	var pairs []*digitPair
 	for a := range d.of {
 		for b := range a {
 			pairs = append(pairs, &digitPair{a: b, b: a, labels: labels, machines: machines})
 		}
 	}
+
 	faults := make([]error, len(pairs))
 	par.For(len(pairs), 1, func(i, _ int) {
 		p := pairs[i]
 		faults[i] = p.run(ctx, d.x, d.truth, d.of, o)
 		obs.Update(float64(i+1), float64(len(pairs)), fmt.Sprintf("%d labels, %d and %d", labels, p.a, p.b))
 	})
+
 	for i, err := range faults {
 		if err != nil {
-			return nil, fmt.Errorf("%d labels, digits %d and %d: %w", labels, d.truth.Classes[pairs[i].a], d.truth.Classes[pairs[i].b], err)
+			return nil, fmt.Errorf("%d labels, digits %d and %d: %w", labels, d.truth.Classes[pairs[i].a],
+				d.truth.Classes[pairs[i].b], err)
 		}
 	}
 	return pairs, nil
@@ -140,6 +147,7 @@ func (p *digitPair) run(ctx context.Context, x data.Points, truth *data.Labels, 
 	if err != nil {
 		return err
 	}
+
 	for j := range p.machines {
 		unlabeled, test, err := q.errors(ctx, &p.machines[j])
 		if err != nil {
@@ -147,6 +155,7 @@ func (p *digitPair) run(ctx context.Context, x data.Points, truth *data.Labels, 
 		}
 		p.errors[0], p.errors[1] = append(p.errors[0], unlabeled), append(p.errors[1], test)
 	}
+
 	return nil
 }
 
@@ -160,12 +169,14 @@ type pairProblem struct {
 }
 
 // prepare splits the images of the pair, of which of has the rows of each digit.
-func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labels, of [][]int, o Options) (*pairProblem, error) {
+func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labels, of [][]int,
+	o Options) (*pairProblem, error) {
 	var train, test []int
 	for _, c := range []int{p.a, p.b} {
 		split := min(pairsEach, len(of[c])*2/3)
 		train, test = append(train, of[c][:split]...), append(test, of[c][split:]...)
 	}
+
 	two := func(rows []int) *data.Labels {
 		values := make([]int64, len(rows))
 		for i, r := range rows {
@@ -173,8 +184,11 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 		}
 		return data.NewLabels(values, nil)
 	}
-	q := &pairProblem{labels: float64(p.labels), problems: map[sparse.Kind]*kernelmachine.Problem{}, y: two(train), yt: two(test), cross: mat.NewDense(len(test), len(train), nil)}
-	xs, xt := data.Select(x, train), data.Select(x, test)
+
+	q := &pairProblem{labels: float64(p.labels), problems: map[sparse.Kind]*kernelmachine.Problem{},
+		y: two(train), yt: two(test), cross: mat.NewDense(len(test), len(train), nil)}
+	xs := data.Select(x, train)
+	xt := data.Select(x, test)
 	var err error
 	if q.draws, err = DrawPerClass(q.y, p.labels/2, pairsDraws, o.Seed); err != nil {
 		return nil, err
@@ -183,6 +197,7 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 	if err != nil {
 		return nil, err
 	}
+
 	k := kernel.Kernel{Kind: kernel.Polynomial, Degree: 3, Scale: 1.0 / 256}
 	gram, err := kernel.Gram(xs, k, o.Limit)
 	if err != nil {
@@ -191,6 +206,7 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 	if err := kernel.Cross(q.cross, xt, xs, k); err != nil {
 		return nil, err
 	}
+
 	for _, v := range section5 {
 		l, err := Laplacian(nb, knn.GraphSettings{K: nb.K}, v.kind)
 		if err != nil {
@@ -200,6 +216,7 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 			return nil, err
 		}
 	}
+
 	return q, nil
 }
 
@@ -208,8 +225,10 @@ func (q *pairProblem) errors(ctx context.Context, m *pairMachine) (unlabeled, te
 	reg := regularizer.Regularizer{GammaA: 0.05 / q.labels, Laplacian: m.laplacian.kind}
 	points := union(q.draws)
 	if m.graph {
-		reg.GammaA, reg.GammaI = 0.005/q.labels, 0.045/q.labels
+		reg.GammaA = 0.005 / q.labels
+		reg.GammaI = 0.045 / q.labels
 	}
+
 	if m.transducts {
 		points = data.Range(0, q.y.Len())
 	}
@@ -218,16 +237,19 @@ func (q *pairProblem) errors(ctx context.Context, m *pairMachine) (unlabeled, te
 	if err != nil {
 		return nil, nil, err
 	}
+
 	for i, drawn := range q.draws {
 		var f, ft *mat.Dense
 		if m.transducts {
 			var fitted *kernelmachine.Machine
 			if fitted, err = transductive(ctx, w, drawn, reg); err == nil {
-				f, ft = problem.Outputs(fitted), outputsAt(fitted, q.cross)
+				f = problem.Outputs(fitted)
+				ft = outputsAt(fitted, q.cross)
 			}
 		} else {
 			f, ft, err = outputs(ctx, problem, w, drawn, m.settings(reg), q.cross)
 		}
+
 		if err != nil {
 			return nil, nil, fmt.Errorf("draw %d: %w", i, err)
 		}
@@ -239,13 +261,17 @@ func (q *pairProblem) errors(ctx context.Context, m *pairMachine) (unlabeled, te
 		if err != nil {
 			return nil, nil, err
 		}
-		unlabeled, test = append(unlabeled, here), append(test, there)
+
+		unlabeled = append(unlabeled, here)
+		test = append(test, there)
 	}
+
 	return unlabeled, test, nil
 }
 
 // transductive fits a TSVM to a draw; w is of all points.
-func transductive(ctx context.Context, w *kernelmachine.Warped, drawn *data.Labels, reg regularizer.Regularizer) (*kernelmachine.Machine, error) {
+func transductive(ctx context.Context, w *kernelmachine.Warped, drawn *data.Labels,
+	reg regularizer.Regularizer) (*kernelmachine.Machine, error) {
 	t, err := models.ClassTargets(drawn)
 	if err != nil {
 		return nil, err
@@ -266,7 +292,8 @@ func pairTable(truth *data.Labels, pairs []*digitPair) *results.Table {
 		below := map[string]map[int]float64{} // mean errors by machine and pair
 		for j := range pairMachines {
 			m := &pairMachines[j]
-			column, base := m.column(), below[m.inductive]
+			column := m.column()
+			base := below[m.inductive]
 			var all []float64
 			below[column] = map[int]float64{}
 			count := 0
@@ -280,6 +307,7 @@ func pairTable(truth *data.Labels, pairs []*digitPair) *results.Table {
 					count++
 				}
 			}
+
 			remark := ""
 			if m.inductive != "" {
 				remark = fmt.Sprintf("below %s on %d of %d pairs", m.inductive, count, len(pairs))
@@ -287,6 +315,8 @@ func pairTable(truth *data.Labels, pairs []*digitPair) *results.Table {
 			means = append(means, MachineRecord("mean over pairs, "+name, column, all, 0, remark))
 		}
 	}
+
 	return MachineTable(append(means, each...), section5Note,
-		"the paper names neither the scale of the kernel nor the number of neighbours: here they are (xᵀz/256)³ for the 256 pixels, and 10; it prints no errors but draws them (Figure 4)")
+		"the paper names neither the scale of the kernel nor the number of neighbours: here they are "+
+			"(xᵀz/256)³ for the 256 pixels, and 10; it prints no errors but draws them (Figure 4)")
 }

@@ -84,7 +84,8 @@ type Outcome struct {
 }
 
 // errorColumn holds errors in percent: means over the draws.
-var errorColumn = results.Column{Key: "error_mean", Deviation: "error_std", Published: "paper", Name: "error", Unit: "%", Kind: results.Numbers,
+var errorColumn = results.Column{Key: "error_mean", Deviation: "error_std", Published: "paper", Name: "error",
+	Unit: "%", Kind: results.Numbers,
 	Format: results.Format{Number: "%.2f", Deviation: "%.2f", Published: "%.1f"}}
 
 // newTable returns the table of the experiment, without records: one line for each
@@ -101,19 +102,27 @@ func (e *Experiment) newTable() *results.Table {
 			errorColumn,
 			{Key: "classifier", PrintOnly: true},
 		},
-		Views: []results.View{{Rows: "labels", Across: "classifier", Show: []string{errorColumn.Key}, Corner: "labels"}},
-		Figures: []results.Figure{{Title: "Error by number of labels", Caption: "Mean over the draws of the labels; the bars are one standard deviation.",
-			X: "labels", By: "classifier", Value: errorColumn.Key, LogX: true, LogY: true,
-			Published: "paper, best number of eigenvectors", Of: results.Where{Key: "method", Is: "eigenmap"}}},
+		Views: []results.View{{Rows: "labels", Across: "classifier", Show: []string{errorColumn.Key},
+			Corner: "labels"}},
+		Figures: []results.Figure{{Title: "Error by number of labels",
+			Caption: "Mean over the draws of the labels; the bars are one standard deviation.",
+			X:       "labels", By: "classifier", Value: errorColumn.Key, LogX: true, LogY: true,
+			Published: "paper, best number of eigenvectors",
+			Of:        results.Where{Key: "method", Is: "eigenmap"}}},
 		Notes: slices.Clone(e.Notes),
 	}
+
 	if len(e.Readings) > 0 {
-		t.Views, t.Figures[0].Each, t.Figures[0].Title = nil, "reading", "Error by number of labels, "
+		t.Views = nil
+		t.Figures[0].Each = "reading"
+		t.Figures[0].Title = "Error by number of labels, "
 		for _, r := range e.Readings {
-			t.Views = append(t.Views, results.View{Caption: r.Name, Where: results.Where{Key: "reading", Is: r.Name},
-				Rows: "labels", Across: "classifier", Show: []string{errorColumn.Key}, Corner: "labels"})
+			t.Views = append(t.Views, results.View{Caption: r.Name,
+				Where: results.Where{Key: "reading", Is: r.Name},
+				Rows:  "labels", Across: "classifier", Show: []string{errorColumn.Key}, Corner: "labels"})
 		}
 	}
+
 	return t
 }
 
@@ -123,7 +132,9 @@ func (o *Outcome) addEigenmap(labels int, c Cell, eigenvectors int, errs []float
 	if c.Name == "" {
 		classifier = fmt.Sprintf("%d eigenvectors", eigenvectors)
 	}
-	o.Table.Add(results.Text(o.reading), results.Integer(labels), results.Text("eigenmap"), results.Text(c.Name), results.Integer(eigenvectors), results.Integer(0), results.Mean(errs).Beside(c.Paper), results.Text(classifier))
+	o.Table.Add(results.Text(o.reading), results.Integer(labels), results.Text("eigenmap"),
+		results.Text(c.Name), results.Integer(eigenvectors), results.Integer(0),
+		results.Mean(errs).Beside(c.Paper), results.Text(classifier))
 }
 
 // sortClassifiers orders the columns of the table: eigenmaps with a name, others by
@@ -137,6 +148,7 @@ func sortClassifiers(t *results.Table) {
 		}
 		return slices.Index(methods, t.Value(r, "method").Text), eigenvectors
 	}
+
 	sorted := slices.Clone(t.Records)
 	slices.SortStableFunc(sorted, func(a, b results.Record) int {
 		methodA, eigenvectorsA := place(a)
@@ -177,6 +189,7 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*Outcome, err
 	if o.Neighbors, err = ix.Self(ctx, length); err != nil {
 		return nil, err
 	}
+
 	obs.End(fmt.Sprintf("%d points, %d nearest, exact, %s", n, length, e.Metric))
 
 	readings := e.Readings
@@ -186,7 +199,8 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*Outcome, err
 	var notConverged error
 	for i, r := range readings {
 		one := *e
-		one.Graph.K, one.KNN = r.K, e.KNN && i == 0 // k-NN has no graph
+		one.Graph.K = r.K
+		one.KNN = e.KNN && i == 0 // k-NN has no graph
 		o.reading = r.Name
 		fault := one.reading(ctx, o, obs)
 		if fault != nil && !errors.Is(fault, lanczos.ErrNotConverged) {
@@ -197,6 +211,7 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*Outcome, err
 			o.Table.Notes = append(o.Table.Notes, o.deviation())
 		}
 	}
+
 	sortClassifiers(o.Table)
 	return o, notConverged
 }
@@ -223,9 +238,11 @@ func (e *Experiment) reading(ctx context.Context, o *Outcome, obs stage.Observer
 		return nil
 	}}
 	var notConverged error
-	if o.Eigs, notConverged = lanczos.Laplacian(ctx, l, o.Graph.Components, settings); notConverged != nil && !errors.Is(notConverged, lanczos.ErrNotConverged) {
+	if o.Eigs, notConverged = lanczos.Laplacian(ctx, l, o.Graph.Components, settings); notConverged != nil &&
+		!errors.Is(notConverged, lanczos.ErrNotConverged) {
 		return notConverged
 	}
+
 	obs.End(o.Eigs.String())
 
 	obs.Begin("classifiers")
@@ -238,6 +255,7 @@ func (e *Experiment) reading(ctx context.Context, o *Outcome, obs stage.Observer
 		}
 		obs.Update(float64(i+1), float64(len(e.Rows)), fmt.Sprintf("%d labels", row.Labels))
 	}
+
 	obs.End(fmt.Sprintf("%d draws a row", e.Splits))
 	return notConverged
 }
@@ -254,15 +272,19 @@ func (o *Outcome) deviation() string {
 			continue
 		}
 		if count++; count == 1 || d > most {
-			most, at = d, r
+			most = d
+			at = r
 		}
 		sum += d
 	}
+
 	if count == 0 {
 		return o.reading + ": there is no published figure"
 	}
-	return fmt.Sprintf("%s (mean degree %.1f): the %d cells of eigenvectors are %.2f from the paper's in the mean and %.2f at most, at %.0f labels and %s",
-		o.reading, float64(o.Graph.W.NNZ())/float64(o.Graph.Len()), count, sum/float64(count), most, o.Table.Value(at, "labels").Number, o.Table.Value(at, "classifier").Text)
+	return fmt.Sprintf("%s (mean degree %.1f): the %d cells of eigenvectors are %.2f from the "+
+		"paper's in the mean and %.2f at most, at %.0f labels and %s",
+		o.reading, float64(o.Graph.W.NNZ())/float64(o.Graph.Len()), count, sum/float64(count), most,
+		o.Table.Value(at, "labels").Number, o.Table.Value(at, "classifier").Text)
 }
 
 // graph makes the graph of the experiment alone.
@@ -296,6 +318,7 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 			return err
 		}
 	}
+
 	settings := make([]eigenmap.Settings, len(row.Cells))
 	for j, c := range row.Cells {
 		settings[j] = c.Settings
@@ -304,6 +327,7 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 	if err != nil {
 		return err
 	}
+
 	for j, c := range row.Cells {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -318,15 +342,18 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 		}
 		o.addEigenmap(row.Labels, c, ms[0].Settings.Eigenvectors, errs)
 	}
+
 	if e.KNN {
 		if o.poll == nil {
 			o.poll = nearest.NewPoll(e.X, e.Metric, o.Neighbors)
 		}
-		err := e.baseline(o, row, draws, "knn", row.PaperKNN, func(y *data.Labels) ([][]int32, error) { return o.poll.KNN(ctx, y, baselineKs) })
+		err := e.baseline(o, row, draws, "knn", row.PaperKNN,
+			func(y *data.Labels) ([][]int32, error) { return o.poll.KNN(ctx, y, baselineKs) })
 		if err != nil {
 			return err
 		}
 	}
+
 	if e.GNN {
 		lengths := o.Neighbors.Distances(e.Graph.K).Symmetrize(e.Graph.Symmetry)
 		return e.baseline(o, row, draws, "gnn", math.NaN(), func(y *data.Labels) ([][]int32, error) {
@@ -338,7 +365,8 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 
 // baseline runs a method that answers for every k of baselineKs and adds the
 // best.
-func (e *Experiment) baseline(o *Outcome, row Row, draws []*data.Labels, method string, paper float64, classify func(*data.Labels) ([][]int32, error)) error {
+func (e *Experiment) baseline(o *Outcome, row Row, draws []*data.Labels, method string, paper float64,
+	classify func(*data.Labels) ([][]int32, error)) error {
 	errs := make([][]float64, len(baselineKs))
 	for _, y := range draws {
 		predicted, err := classify(y)
@@ -349,13 +377,18 @@ func (e *Experiment) baseline(o *Outcome, row Row, draws []*data.Labels, method 
 			errs[j] = append(errs[j], 100*metrics.ErrorRate(p, e.Truth, y))
 		}
 	}
-	best, k := results.Number(math.Inf(1)), 0
+
+	best := results.Number(math.Inf(1))
+	k := 0
 	for j := range baselineKs {
 		if v := results.Mean(errs[j]); v.Number < best.Number {
-			best, k = v, baselineKs[j]
+			best = v
+			k = baselineKs[j]
 		}
 	}
+
 	classifier := map[string]string{"knn": "best k-NN", "gnn": "best k-GNN"}[method]
-	o.Table.Add(results.Text(o.reading), results.Integer(row.Labels), results.Text(method), results.Text(""), results.Integer(0), results.Integer(k), best.Beside(paper), results.Text(classifier))
+	o.Table.Add(results.Text(o.reading), results.Integer(row.Labels), results.Text(method), results.Text(""),
+		results.Integer(0), results.Integer(k), best.Beside(paper), results.Text(classifier))
 	return nil
 }

@@ -47,7 +47,8 @@ func binary(counts ...int) []gridGraph {
 func (g gridGraph) laplacian(nb *knn.Neighbors, kind sparse.Kind, width float64) (*sparse.Laplacian, error) {
 	s := knn.GraphSettings{K: min(g.neighbors, nb.K)}
 	if g.heat > 0 {
-		s.Weights, s.T = knn.Heat, g.heat*width*width
+		s.Weights = knn.Heat
+		s.T = g.heat * width * width
 	}
 	return Laplacian(nb, s, kind)
 }
@@ -73,7 +74,8 @@ func (s setting) String() string {
 // search shows all settings to all searches: there is a Gram matrix for each
 // width, and for each of these a warped kernel for each graph and norm. A search
 // that lists graphs sees these alone.
-func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Observer, searches ...*gridSearch) error {
+func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Observer,
+	searches ...*gridSearch) error {
 	var draws []*data.Labels
 	for _, g := range searches {
 		draws = append(draws, g.draws...)
@@ -84,15 +86,18 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Ob
 	if err != nil {
 		return err
 	}
+
 	sigma, err := kernel.Width(x, kernel.Mean, o.Seed)
 	if err != nil {
 		return err
 	}
+
 	try := func(p *kernelmachine.Problem, s setting) error {
 		w, err := p.Warp(ctx, s.reg, points)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
+
 		for _, g := range searches {
 			if g.graphs != nil && !slices.Contains(g.graphs, s.graph) {
 				continue
@@ -101,8 +106,10 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Ob
 				return fmt.Errorf("%s: %w", s, err)
 			}
 		}
+
 		return nil
 	}
+
 	for i, factor := range v.widths {
 		s := setting{sigma: factor * sigma}
 		gram, err := kernel.Gram(x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: s.sigma}, o.Limit)
@@ -113,6 +120,7 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Ob
 		if err != nil {
 			return err
 		}
+
 		var seen []float64
 		for _, norm := range v.norms {
 			if s.reg = (regularizer.Regularizer{GammaA: norm.GammaA}); slices.Contains(seen, norm.GammaA) {
@@ -123,6 +131,7 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Ob
 				return err
 			}
 		}
+
 		for j, graph := range v.graphs {
 			s.graph = graph
 			l, err := graph.laplacian(nb, v.norms[0].Laplacian, sigma)
@@ -140,6 +149,7 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Ob
 			obs.Update(float64(i*len(v.graphs)+j+1), float64(len(v.widths)*len(v.graphs)), s.String())
 		}
 	}
+
 	return nil
 }
 
@@ -207,9 +217,12 @@ func newGridSearch(truth *data.Labels, draws []*data.Labels, seed uint64) (*grid
 				splits = append(splits, &models.Split{Train: t.Keep(kept), Kept: kept, Held: held})
 			}
 		}
-		g.local, g.splits = append(g.local, t), append(g.splits, splits)
+
+		g.local = append(g.local, t)
+		g.splits = append(g.splits, splits)
 		g.choice = append(g.choice, slices.Repeat([]choice{worst}, len(machines)))
 	}
+
 	g.common = slices.Repeat([]choice{worst}, len(machines))
 	return g, nil
 }
@@ -229,7 +242,9 @@ const (
 	oneChoice = ", one choice by the labels of all draws"
 )
 
-const oneChoiceNote = "one choice by the labels of all draws: the mean of the draws' cross-validation errors, and so of labels that each draw hides from the machine; only a draw's own choice uses no label that is called unlabeled"
+const oneChoiceNote = "one choice by the labels of all draws: the mean of the draws' " +
+	"cross-validation errors, and so of labels that each draw hides from the machine; only a draw's " +
+	"own choice uses no label that is called unlabeled"
 
 // ownRecords returns records of a [MachineTable]: each draw with the setting that its own
 // labels chose. Machines that the search did not see have none.
@@ -263,6 +278,7 @@ func (g *gridSearch) with(other *gridSearch) *gridSearch {
 		}
 		return a
 	}
+
 	out := &gridSearch{truth: g.truth, draws: g.draws, common: best(g.common, other.common)}
 	for i := range g.choice {
 		out.choice = append(out.choice, best(g.choice[i], other.choice[i]))
@@ -272,16 +288,19 @@ func (g *gridSearch) with(other *gridSearch) *gridSearch {
 
 // try scores a setting for the machines it is for, and takes it where it is the
 // best so far.
-func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kernelmachine.Warped, points []int, at setting) error {
+func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kernelmachine.Warped, points []int,
+	at setting) error {
 	reg := at.reg
 	for j, m := range machines {
 		if m.graph != (reg.GammaI > 0) {
 			continue
 		}
-		scores, found := make([]score, len(g.draws)), make([]float64, len(g.draws))
+		scores := make([]score, len(g.draws))
+		found := make([]float64, len(g.draws))
 		for i := range found {
 			found[i] = math.NaN()
 		}
+
 		// final fits draw i to all its labels, once.
 		final := func(i int) error {
 			if !math.IsNaN(found[i]) {
@@ -293,15 +312,18 @@ func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kerne
 			}
 			return err
 		}
+
 		faults := make([]error, len(g.draws))
 		par.For(len(g.draws), 1, func(i, _ int) {
-			if scores[i], faults[i] = g.score(ctx, w, points, i, m.settings(reg)); faults[i] != nil || !scores[i].below(g.choice[i][j].score) {
+			if scores[i], faults[i] = g.score(ctx, w, points, i, m.settings(reg)); faults[i] != nil ||
+				!scores[i].below(g.choice[i][j].score) {
 				return
 			}
 			if faults[i] = final(i); faults[i] == nil {
 				g.choice[i][j] = choice{scores[i], at, []float64{found[i]}}
 			}
 		})
+
 		var mean score
 		for i, err := range faults {
 			if err != nil {
@@ -309,9 +331,11 @@ func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kerne
 			}
 			mean.add(scores[i], 1/float64(len(scores)))
 		}
+
 		if !mean.below(g.common[j].score) {
 			continue
 		}
+
 		for i := range g.draws {
 			if err := final(i); err != nil {
 				return fmt.Errorf("%s, draw %d: %w", m.name, i, err)
@@ -319,12 +343,14 @@ func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kerne
 		}
 		g.common[j] = choice{mean, at, found}
 	}
+
 	return nil
 }
 
 // score cross-validates the machine of s on draw i. A warped kernel is a kernel:
 // what the folds need of it are its values among the labeled points.
-func (g *gridSearch) score(ctx context.Context, w *kernelmachine.Warped, points []int, i int, s kernelmachine.Settings) (score, error) {
+func (g *gridSearch) score(ctx context.Context, w *kernelmachine.Warped, points []int, i int,
+	s kernelmachine.Settings) (score, error) {
 	at := g.draws[i].Labeled()
 	for a, point := range at {
 		at[a], _ = slices.BinarySearch(points, point)
@@ -336,6 +362,7 @@ func (g *gridSearch) score(ctx context.Context, w *kernelmachine.Warped, points 
 		}
 		return out
 	}
+
 	var mean score
 	for _, split := range g.splits[i] {
 		h, err := w.HoldOut(ctx, among(split.Kept), among(split.Held))
@@ -352,11 +379,13 @@ func (g *gridSearch) score(ctx context.Context, w *kernelmachine.Warped, points 
 		}
 		mean.add(one, 1/float64(len(g.splits[i])))
 	}
+
 	return mean, nil
 }
 
 // foldScore measures outputs at the points of t that are held out.
-func foldScore(t *models.Targets, split *models.Split, held *mat.Dense, method kernelmachine.Method) (score, error) {
+func foldScore(t *models.Targets, split *models.Split, held *mat.Dense,
+	method kernelmachine.Method) (score, error) {
 	var loss float64
 	for i, q := range split.Held {
 		y := t.Y.RawRowView(q)
@@ -368,6 +397,8 @@ func foldScore(t *models.Targets, split *models.Split, held *mat.Dense, method k
 			}
 		}
 	}
-	wrong, err := selection.Measure(t, selection.ErrorCriterion, split, models.AnswerOf(models.NewPrediction(held, t.Classes), nil))
+
+	wrong, err := selection.Measure(t, selection.ErrorCriterion, split,
+		models.AnswerOf(models.NewPrediction(held, t.Classes), nil))
 	return score{wrong, loss / float64(len(split.Held))}, err
 }

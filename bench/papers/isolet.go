@@ -35,13 +35,16 @@ func Isolet(ctx context.Context, o Options, obs stage.Observer) (*results.Table,
 
 	obs.Begin("machines")
 	const labels = 52 // of a speaker: 26 letters, twice
-	runs := []isoletRun{{machines[:2], 0, regularizer.Regularizer{GammaA: 0.05 / labels, Laplacian: sparse.Normalized}}}
+	runs := []isoletRun{{machines[:2], 0, regularizer.Regularizer{GammaA: 0.05 / labels,
+		Laplacian: sparse.Normalized}}}
 	for _, count := range []int{6, 10, 15, 20} {
 		for power := range 2 {
-			runs = append(runs, isoletRun{machines[2:], count, regularizer.Regularizer{GammaA: 0.005 / labels, GammaI: 0.005 / labels,
-				Power: power + 1, Laplacian: sparse.Normalized}})
+			runs = append(runs, isoletRun{machines[2:], count, regularizer.Regularizer{GammaA: 0.005 / labels,
+				GammaI: 0.005 / labels,
+				Power:  power + 1, Laplacian: sparse.Normalized}})
 		}
 	}
+
 	nb, err := Neighbors(ctx, d.x, 20)
 	if err != nil {
 		return nil, err
@@ -50,6 +53,7 @@ func Isolet(ctx context.Context, o Options, obs stage.Observer) (*results.Table,
 	if err != nil {
 		return nil, fmt.Errorf("TSVM, %w", err)
 	}
+
 	for i, r := range runs {
 		of, err := d.run(ctx, nb, r)
 		if err != nil {
@@ -58,8 +62,11 @@ func Isolet(ctx context.Context, o Options, obs stage.Observer) (*results.Table,
 		records = append(records, of...)
 		obs.Update(float64(i+2), float64(len(runs)+1), strings.TrimPrefix(r.String(), ", "))
 	}
+
 	obs.End(fmt.Sprintf("%d speakers labeled in turn", len(d.draws)))
-	return MachineTable(records, "TSVM, one letter against the rest, has as its share of a letter that of the labels, and the γ_A of SVM", "the paper does not name the graph: several are shown, with the normalized Laplacian",
+	return MachineTable(records, "TSVM, one letter against the rest, has as its share of a letter "+
+		"that of the labels, and the γ_A of SVM",
+		"the paper does not name the graph: several are shown, with the normalized Laplacian",
 		"a finding, not the authors' method: of these graphs "+closest(records)), nil
 }
 
@@ -73,7 +80,8 @@ var isoletKernel = kernel.Kernel{Kind: kernel.Gaussian, Sigma: 10}
 
 // readSpeakers reads who spoke the utterances.
 func readSpeakers(o Options) (*data.Labels, error) {
-	return data.ReadLabels(filepath.Join(o.Dir, isoletFile)+":speaker", data.LabelOptions{Limit: o.Limit, NoUnlabeled: true})
+	return data.ReadLabels(filepath.Join(o.Dir, isoletFile)+":speaker", data.LabelOptions{Limit: o.Limit,
+		NoUnlabeled: true})
 }
 
 // isoletData holds the utterances with their kernel.
@@ -99,7 +107,8 @@ func readIsolet(o Options) (*isoletData, error) {
 	for at, i := range train {
 		utterances[speakers.Index[i]] = append(utterances[speakers.Index[i]], at)
 	}
-	d := &isoletData{x: data.Select(x, train), truth: truth.Select(train), truthT: truth.Select(test), cross: mat.NewDense(len(test), len(train), nil)}
+	d := &isoletData{x: data.Select(x, train), truth: truth.Select(train), truthT: truth.Select(test),
+		cross: mat.NewDense(len(test), len(train), nil)}
 	d.draws = keep(d.truth, utterances)
 	if d.gram, err = kernel.Gram(d.x, isoletKernel, o.Limit); err != nil {
 		return nil, err
@@ -116,6 +125,7 @@ func (d *isoletData) run(ctx context.Context, nb *knn.Neighbors, r isoletRun) ([
 			return nil, err
 		}
 	}
+
 	problem, err := newProblem(ctx, d.gram, l)
 	if err != nil {
 		return nil, err
@@ -139,6 +149,7 @@ func (d *isoletData) run(ctx context.Context, nb *knn.Neighbors, r isoletRun) ([
 		unlabeled = append(unlabeled, MachineRecord("unlabeled"+r.String(), m.name, errs[0], paper[0], ""))
 		test = append(test, MachineRecord("test"+r.String(), m.name, errs[1], paper[1], ""))
 	}
+
 	return append(unlabeled, test...), nil
 }
 
@@ -161,13 +172,16 @@ func (d *isoletData) tsvm(ctx context.Context, reg regularizer.Regularizer) ([]r
 		errs[0] = append(errs[0], wrong(problem.Outputs(m), d.truth, drawn))
 		errs[1] = append(errs[1], wrong(outputsAt(m, d.cross), d.truthT, nil))
 	}
+
 	paper := isoletPaper["TSVM"]
-	return []results.Record{MachineRecord("unlabeled", "TSVM", errs[0], paper[0], ""), MachineRecord("test", "TSVM", errs[1], paper[1], "")}, nil
+	return []results.Record{MachineRecord("unlabeled", "TSVM", errs[0], paper[0], ""),
+		MachineRecord("test", "TSVM", errs[1], paper[1], "")}, nil
 }
 
 // closest names the graph whose errors are nearest to the paper's.
 func closest(records []results.Record) string {
-	sum, count := map[string]float64{}, map[string]int{}
+	sum := map[string]float64{}
+	count := map[string]int{}
 	var names []string
 	for _, r := range records {
 		_, graph, found := strings.Cut(r[0].Text, ", ")
@@ -180,13 +194,15 @@ func closest(records []results.Record) string {
 		sum[graph] += math.Abs(r[2].Number - r[2].Published)
 		count[graph]++
 	}
+
 	mean := func(name string) float64 { return sum[name] / float64(count[name]) }
 	best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(mean(a), mean(b)) })
 	return fmt.Sprintf("%s is nearest to the paper's figures, %.2f from them in the mean", best, mean(best))
 }
 
 // isoletPaper are the errors of Table 4, unlabeled and test.
-var isoletPaper = map[string][2]float64{"TSVM": {46.6, 43.3}, "SVM": {28.6, 36.9}, "RLS": {28.3, 36.3}, "LapSVM": {24.5, 33.7}, "LapRLS": {24.1, 33.3}}
+var isoletPaper = map[string][2]float64{"TSVM": {46.6, 43.3}, "SVM": {28.6, 36.9}, "RLS": {28.3, 36.3},
+	"LapSVM": {24.5, 33.7}, "LapRLS": {24.1, 33.3}}
 
 // isoletRun names machines that share one warped kernel.
 type isoletRun struct {

@@ -48,6 +48,7 @@ func Landmarks(ctx context.Context, o Options, obs stage.Observer) (*results.Tab
 	if d.xt, d.truthT, err = mnistImages(o, "t10k"); err != nil {
 		return nil, err
 	}
+
 	obs.End(fmt.Sprintf("%d and %d images", d.x.Rows, d.xt.Rows))
 	run := landmarkRun{landmarks: 4000, labels: 1000, draws: 5, dimensions: 40,
 		gammaA: []float64{1e-7, 1e-5, 1e-3}, gammaI: []float64{1e-5, 1e-4, 1e-3}}
@@ -61,6 +62,7 @@ func Landmarks(ctx context.Context, o Options, obs stage.Observer) (*results.Tab
 			return nil, err
 		}
 	}
+
 	deskewed, err := run.images(ctx, o, d, obs)
 	if err != nil {
 		return nil, err
@@ -90,7 +92,8 @@ type landmarkData struct {
 }
 
 // images returns the records of both machines on the images d.
-func (r *landmarkRun) images(ctx context.Context, o Options, d *digitImages, obs stage.Observer) ([]results.Record, error) {
+func (r *landmarkRun) images(ctx context.Context, o Options, d *digitImages,
+	obs stage.Observer) ([]results.Record, error) {
 	obs.Begin("graph")
 	w, err := bestGraph(ctx, d.x)
 	if err != nil {
@@ -100,6 +103,7 @@ func (r *landmarkRun) images(ctx context.Context, o Options, d *digitImages, obs
 	if err != nil {
 		return nil, err
 	}
+
 	in := &landmarkData{digitImages: d}
 	p, err := pca.New(ctx, d.x, r.dimensions)
 	if err != nil {
@@ -111,6 +115,7 @@ func (r *landmarkRun) images(ctx context.Context, o Options, d *digitImages, obs
 	if err != nil {
 		return nil, err
 	}
+
 	obs.End("images " + d.name)
 
 	for i := range r.draws {
@@ -120,6 +125,7 @@ func (r *landmarkRun) images(ctx context.Context, o Options, d *digitImages, obs
 		}
 		in.draws = append(in.draws, y)
 	}
+
 	sigma, err := kernel.Width(in.z, kernel.Median, o.Seed)
 	if err != nil {
 		return nil, err
@@ -129,39 +135,48 @@ func (r *landmarkRun) images(ctx context.Context, o Options, d *digitImages, obs
 	if err != nil {
 		return nil, err
 	}
+
 	lapRLS, err := r.machine(ctx, o, in, l, obs)
 	return append(rls, lapRLS...), err
 }
 
 // machine returns the records of LapRLS, or without a Laplacian of RLS: its errors on
 // the points without a label and on the test points.
-func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, l *sparse.Laplacian, obs stage.Observer) ([]results.Record, error) {
+func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, l *sparse.Laplacian,
+	obs stage.Observer) ([]results.Record, error) {
 	name := "RLS"
 	if l != nil {
 		name = "LapRLS"
 	}
 	obs.Begin(name)
 	start := time.Now()
-	problem, err := kernelmachine.NewApproximateProblem(ctx, &kernelmachine.Data{Points: in.z, Kernel: in.kernel, Laplacian: l, Limit: o.Limit}, 1, &kernelmachine.ApproximationSettings{Landmarks: r.landmarks, Seed: o.Seed})
+	problem, err := kernelmachine.NewApproximateProblem(ctx,
+		&kernelmachine.Data{Points: in.z, Kernel: in.kernel, Laplacian: l, Limit: o.Limit}, 1,
+		&kernelmachine.ApproximationSettings{Landmarks: r.landmarks, Seed: o.Seed})
 	if err != nil {
 		return nil, err
 	}
+
 	prepared := time.Since(start)
 	learner := NewPrepared(l)
 	learner.Problems[in.kernel.Sigma] = problem
-	grid := &selection.Grid{Learner: learner, Fixed: models.Values{"sigma": models.FormatFloat(in.kernel.Sigma)}, Axes: map[string][]string{"gamma-a": Texts(r.gammaA)}}
+	grid := &selection.Grid{Learner: learner,
+		Fixed: models.Values{"sigma": models.FormatFloat(in.kernel.Sigma)},
+		Axes:  map[string][]string{"gamma-a": Texts(r.gammaA)}}
 	if l != nil {
 		grid.Axes["gamma-i"] = Texts(r.gammaI)
 	}
 	var unlabeled, test []float64
 	var last models.Values // of the last draw
+
 	var fitted time.Duration
 	for i, y := range in.draws {
 		t, err := models.ClassTargets(y)
 		if err != nil {
 			return nil, err
 		}
-		found, err := selection.Search(ctx, &selection.Data{Targets: t, Points: in.z}, grid, &selection.Settings{Folds: 5, Seed: o.Seed})
+		found, err := selection.Search(ctx, &selection.Data{Targets: t, Points: in.z}, grid,
+			&selection.Settings{Folds: 5, Seed: o.Seed})
 		if err != nil {
 			return nil, fmt.Errorf("%s, draw %d: %w", name, i+1, err)
 		}
@@ -171,6 +186,7 @@ func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, 
 		if err != nil {
 			return nil, fmt.Errorf("%s, draw %d: %w", name, i+1, err)
 		}
+
 		fitted = time.Since(start)
 		inside, err := machine.Predict(ctx, in.z, nil)
 		if err != nil {
@@ -180,9 +196,12 @@ func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, 
 		if err != nil {
 			return nil, err
 		}
-		unlabeled, test = append(unlabeled, wrong(inside.Scores, in.truth, y)), append(test, wrong(outside.Scores, in.truthT, nil))
+
+		unlabeled, test = append(unlabeled, wrong(inside.Scores, in.truth, y)),
+			append(test, wrong(outside.Scores, in.truthT, nil))
 		obs.Update(float64(i+1), float64(len(in.draws)), "")
 	}
+
 	remark := fmt.Sprintf("last draw γ_A = %g, γ_I = %g; %d landmarks and the norms %.1f s, a fit %.1f s",
 		last.Float("gamma-a"), last.Float("gamma-i"), r.landmarks, prepared.Seconds(), fitted.Seconds())
 	obs.End(remark)

@@ -31,7 +31,8 @@ func MachineTable(records []results.Record, notes ...string) *results.Table {
 			// Which settings were chosen, or another remark.
 			{Key: "note", Kind: results.Remarks, About: []string{"row", "method"}, OmitEmpty: true},
 		},
-		Views:   []results.View{{Rows: "row", Across: "method", Show: []string{errorColumn.Key}, Corner: errorColumn.Heading()}},
+		Views: []results.View{{Rows: "row", Across: "method", Show: []string{errorColumn.Key},
+			Corner: errorColumn.Heading()}},
 		Figures: []results.Figure{{Each: "row", By: "method", Value: errorColumn.Key}},
 		Records: records,
 		Notes:   notes,
@@ -41,7 +42,8 @@ func MachineTable(records []results.Record, notes ...string) *results.Table {
 // MachineRecord returns a record of MachineTable: the errors of all draws, the paper's
 // figure unless that is 0, and a remark.
 func MachineRecord(row, method string, errs []float64, paper float64, remark string) results.Record {
-	return results.Record{results.Text(row), results.Text(method), results.Mean(errs).Beside(paper), results.Text(remark)}
+	return results.Record{results.Text(row), results.Text(method), results.Mean(errs).Beside(paper),
+		results.Text(remark)}
 }
 
 // machine is a kernel machine of the papers' tables.
@@ -68,7 +70,8 @@ type namedLaplacian struct {
 // (2006): the normalized one, which is the paper's (Remark 3), and D − W beside it.
 var section5 = []namedLaplacian{{sparse.Normalized, ""}, {sparse.Combinatorial, " with D − W"}}
 
-const section5Note = "LapSVM and LapRLS have the normalized Laplacian, which Remark 3 says the paper uses in all of section 5; “with D − W” is ours, at the same γ_A and γ_I"
+const section5Note = "LapSVM and LapRLS have the normalized Laplacian, which Remark 3 says the paper " +
+	"uses in all of section 5; “with D − W” is ours, at the same γ_A and γ_I"
 
 // newProblem returns the problem on a Gram matrix.
 func newProblem(ctx context.Context, gram *mat.Dense, l *sparse.Laplacian) (*kernelmachine.Problem, error) {
@@ -131,11 +134,13 @@ func breakEven(f []float64, truth, drawn *data.Labels) (prbep, atBreak, sign flo
 		if drawn != nil && drawn.Index[i] != data.Unlabeled {
 			continue
 		}
-		scores, positive = append(scores, f[i]), append(positive, c == 1)
+		scores = append(scores, f[i])
+		positive = append(positive, c == 1)
 		if (f[i] > 0) != (c == 1) {
 			wrong++
 		}
 	}
+
 	b, err := metrics.BreakEven(scores, positive)
 	return 100 * b.PRBEP, 100 * b.Error, 100 * float64(wrong) / float64(len(scores)), err
 }
@@ -143,7 +148,8 @@ func breakEven(f []float64, truth, drawn *data.Labels) (prbep, atBreak, sign flo
 // outputs fits a machine and returns its outputs at the points of the problem
 // and, unless cross is nil, at others, whose kernel values with them are the rows
 // of cross.
-func outputs(ctx context.Context, p *kernelmachine.Problem, w *kernelmachine.Warped, drawn *data.Labels, s kernelmachine.Settings, cross *mat.Dense) (f, ft *mat.Dense, err error) {
+func outputs(ctx context.Context, p *kernelmachine.Problem, w *kernelmachine.Warped, drawn *data.Labels,
+	s kernelmachine.Settings, cross *mat.Dense) (f, ft *mat.Dense, err error) {
 	t, err := models.ClassTargets(drawn)
 	if err != nil {
 		return nil, nil, err
@@ -183,13 +189,16 @@ func (m machine) settings(r regularizer.Regularizer) kernelmachine.Settings {
 // ReadSet reads the points X, the labels y and, unless it is empty, an array of
 // rows with the numbers of the labeled points of a draw each. points and labels
 // may be one file.
-func ReadSet(o Options, origin, points, labels, draws string) (x data.Points, y *data.Labels, rows [][]int, err error) {
+func ReadSet(o Options, origin, points, labels, draws string) (x data.Points, y *data.Labels, rows [][]int,
+	err error) {
 	for _, name := range []string{points, labels} {
 		if _, err := Find(o.Dir, origin, name); err != nil {
 			return nil, nil, nil, err
 		}
 	}
-	points, labels = filepath.Join(o.Dir, points), filepath.Join(o.Dir, labels)
+
+	points = filepath.Join(o.Dir, points)
+	labels = filepath.Join(o.Dir, labels)
 	if x, y, err = Read(points, labels, o.Limit); err != nil || draws == "" {
 		return x, y, nil, err
 	}
@@ -197,6 +206,7 @@ func ReadSet(o Options, origin, points, labels, draws string) (x data.Points, y 
 	if err != nil {
 		return nil, nil, nil, err
 	}
+
 	count, l := table.Dims()
 	row := make([]float64, l)
 	for i := range count {
@@ -204,12 +214,14 @@ func ReadSet(o Options, origin, points, labels, draws string) (x data.Points, y 
 		var draw []int
 		for _, v := range row {
 			if !(v >= 0 && v < float64(y.Len())) {
-				return nil, nil, nil, fmt.Errorf("%s: draw %d of %s labels point %v, there are %d", labels, i, draws, v, y.Len())
+				return nil, nil, nil, fmt.Errorf("%s: draw %d of %s labels point %v, there are %d", labels, i,
+					draws, v, y.Len())
 			}
 			draw = append(draw, int(v))
 		}
 		rows = append(rows, draw)
 	}
+
 	return x, y, rows, nil
 }
 
@@ -237,7 +249,8 @@ func DrawPerClass(truth *data.Labels, perClass, count int, seed uint64) ([]*data
 	draws := make([]*data.Labels, count)
 	for i := range draws {
 		var err error
-		if draws[i], err = (PropagationRow{Labels: perClass, PerClass: true}).draw(truth, seed+uint64(i)); err != nil {
+		if draws[i], err = (PropagationRow{Labels: perClass, PerClass: true}).draw(truth,
+			seed+uint64(i)); err != nil {
 			return nil, err
 		}
 	}

@@ -56,9 +56,11 @@ var moonsFigureWeights = []float64{0, 1e-3, 0.01, 0.1, 1, 10}
 
 // NewMoonsFigure fits the machines to points of two columns and two classes; the
 // seed draws the labeled ones.
-func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, kind sparse.Kind, seed uint64) (*MoonsFigure, error) {
+func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, kind sparse.Kind,
+	seed uint64) (*MoonsFigure, error) {
 	if _, d := x.Dims(); d != 2 || len(truth.Classes) != 2 {
-		return nil, fmt.Errorf("papers: moons have 2 columns and 2 classes, not %d and %d", d, len(truth.Classes))
+		return nil, fmt.Errorf("papers: moons have 2 columns and 2 classes, not %d and %d", d,
+			len(truth.Classes))
 	}
 	draws, err := DrawPerClass(truth, 1, 1, seed)
 	if err != nil {
@@ -69,13 +71,18 @@ func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, kind
 	if err != nil {
 		return nil, err
 	}
+
 	l, err := moonsLaplacian(ctx, x, kind)
 	if err != nil {
 		return nil, err
 	}
+
 	for _, weight := range fig.GammaI {
-		s := machines[2].settings(regularizer.Regularizer{GammaA: moonsGammaA, GammaI: weight, Laplacian: kind}) // LapSVM
-		m, err := kernelmachine.Fit(ctx, &kernelmachine.Data{Points: x, Kernel: moonsKernel, Laplacian: l}, t, &s)
+		// LapSVM
+		s := machines[2].settings(regularizer.Regularizer{GammaA: moonsGammaA, GammaI: weight,
+			Laplacian: kind})
+		m, err := kernelmachine.Fit(ctx, &kernelmachine.Data{Points: x, Kernel: moonsKernel,
+			Laplacian: l}, t, &s)
 		if err != nil {
 			return nil, fmt.Errorf("γ_I = %g: %w", weight, err)
 		}
@@ -86,6 +93,7 @@ func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, kind
 		fig.Machines = append(fig.Machines, m)
 		fig.Errors = append(fig.Errors, 100*metrics.ErrorRate(p.Classes, truth, fig.Drawn))
 	}
+
 	return fig, nil
 }
 
@@ -104,6 +112,7 @@ func ReadMoonsFigures(ctx context.Context, o Options) ([]*MoonsFigure, error) {
 		}
 		out = append(out, fig)
 	}
+
 	return out, nil
 }
 
@@ -125,6 +134,7 @@ func Moons(ctx context.Context, o Options, obs stage.Observer) (*results.Table, 
 	if err != nil {
 		return nil, err
 	}
+
 	n, _ := x.Dims()
 	nt, _ := xt.Dims()
 	obs.End(fmt.Sprintf("%s: %d and %d points", filepath.Base(file), n, nt))
@@ -141,6 +151,7 @@ func Moons(ctx context.Context, o Options, obs stage.Observer) (*results.Table, 
 	if err := kernel.Cross(e.cross, xt, x, moonsKernel); err != nil {
 		return nil, err
 	}
+
 	var records []results.Record
 	var degree float64 // mean over the points
 	for i, v := range section5 {
@@ -153,19 +164,24 @@ func Moons(ctx context.Context, o Options, obs stage.Observer) (*results.Table, 
 		if err != nil {
 			return nil, err
 		}
+
 		for j, weight := range moonsWeights {
 			of, err := e.fit(ctx, problem, weight, v)
 			if err != nil {
 				return nil, err
 			}
 			records = append(records, of...)
-			obs.Update(float64(i*len(moonsWeights)+j+1), float64(len(section5)*len(moonsWeights)), fmt.Sprintf("γ_I = %g%s", weight, v.mark))
+			obs.Update(float64(i*len(moonsWeights)+j+1), float64(len(section5)*len(moonsWeights)),
+				fmt.Sprintf("γ_I = %g%s", weight, v.mark))
 		}
 	}
+
 	obs.End(fmt.Sprintf("%d draws", len(e.draws)))
 	t := MachineTable(records, section5Note,
-		"the paper prints no errors and names neither the neighbours, 10 here, nor the weights of the edges, one here",
-		fmt.Sprintf("the eigenvalues of D − W are those of the normalized Laplacian times the degree, %.1f on average: the same γ_I weighs that much more with D − W", degree))
+		"the paper prints no errors and names neither the neighbours, 10 here, nor the weights of "+
+			"the edges, one here",
+		fmt.Sprintf("the eigenvalues of D − W are those of the normalized Laplacian times the "+
+			"degree, %.1f on average: the same γ_I weighs that much more with D − W", degree))
 	t.Figures = nil // [MoonsFigure] shows more
 	return t, nil
 }
@@ -178,7 +194,8 @@ type moonsData struct {
 }
 
 // fit returns the records of the machines with a γ_I.
-func (e *moonsData) fit(ctx context.Context, p *kernelmachine.Problem, gammaI float64, v namedLaplacian) ([]results.Record, error) {
+func (e *moonsData) fit(ctx context.Context, p *kernelmachine.Problem, gammaI float64,
+	v namedLaplacian) ([]results.Record, error) {
 	reg := regularizer.Regularizer{GammaA: moonsGammaA, GammaI: gammaI, Laplacian: v.kind}
 	w, err := p.Warp(ctx, reg, union(e.draws))
 	if err != nil {
@@ -196,7 +213,9 @@ func (e *moonsData) fit(ctx context.Context, p *kernelmachine.Problem, gammaI fl
 			here = append(here, wrong(f, e.truth, drawn))
 			there = append(there, wrong(ft, e.truthT, nil))
 		}
-		out = append(out, MachineRecord(row, m.name+v.mark+", X", here, 0, ""), MachineRecord(row, m.name+v.mark+", Xt", there, 0, ""))
+		out = append(out, MachineRecord(row, m.name+v.mark+", X", here, 0, ""),
+			MachineRecord(row, m.name+v.mark+", Xt", there, 0, ""))
 	}
+
 	return out, nil
 }

@@ -24,7 +24,9 @@ func DigitPairLabels(ctx context.Context, o Options, obs stage.Observer) (*resul
 	}
 	obs.Begin("pairs")
 	t := countsTable("error at break-even", "%", false,
-		"the paper draws these errors (Figure 5), prints none and does not say which numbers of labels it has; half of the labels are of each digit; kernel, weights and graph are those of usps, with the normalized Laplacian",
+		"the paper draws these errors (Figure 5), prints none and does not say which numbers of "+
+			"labels it has; half of the labels are of each digit; kernel, weights and graph are "+
+			"those of usps, with the normalized Laplacian",
 		"± is the standard deviation over the 45 pairs of digits of means over 10 draws")
 	for i, labels := range pairCounts {
 		pairs, err := d.run(ctx, o, labels, pairCurves, &partObserver{obs, i, len(pairCounts)})
@@ -42,6 +44,7 @@ func DigitPairLabels(ctx context.Context, o Options, obs stage.Observer) (*resul
 			}
 		}
 	}
+
 	obs.End(fmt.Sprintf("%d numbers of labels, %d draws", len(pairCounts), pairsDraws))
 	return t, nil
 }
@@ -65,10 +68,12 @@ func countsTable(measure, unit string, more bool, notes ...string) *results.Tabl
 			{Key: "panel", OmitEmpty: true},
 			{Key: "labels", Name: "labels", Kind: results.Integers},
 			{Key: "curve"},
-			{Key: "mean", Deviation: "std", Name: measure, Unit: unit, Kind: results.Numbers, Format: results.Format{Number: "%.2f", Deviation: "%.2f"}, MoreIsBetter: more},
+			{Key: "mean", Deviation: "std", Name: measure, Unit: unit, Kind: results.Numbers,
+				Format: results.Format{Number: "%.2f", Deviation: "%.2f"}, MoreIsBetter: more},
 		},
 		Views: []results.View{{Rows: "labels", Across: "curve", Show: []string{"mean"}, Corner: "labels"}},
-		Figures: []results.Figure{{Title: "By the number of labels", X: "labels", By: "curve", Value: "mean", LogX: true,
+		Figures: []results.Figure{{Title: "By the number of labels", X: "labels", By: "curve", Value: "mean",
+			LogX:    true,
 			Caption: "U: unlabeled points, T: test points."}},
 		Notes: notes,
 	}

@@ -22,7 +22,8 @@ type Prepared struct {
 // NewPrepared returns the learner of least squares without problems; its graph, if
 // it has one, is l.
 func NewPrepared(l *sparse.Laplacian) *Prepared {
-	p := &Prepared{Learner: kernelmachine.Learner{Method: kernelmachine.RLS, Intrinsic: l != nil}, Problems: map[float64]*kernelmachine.ApproximateProblem{}}
+	p := &Prepared{Learner: kernelmachine.Learner{Method: kernelmachine.RLS, Intrinsic: l != nil},
+		Problems: map[float64]*kernelmachine.ApproximateProblem{}}
 	if l != nil {
 		p.laplacian = l.Kind()
 	}
@@ -40,12 +41,14 @@ func (p *Prepared) Info() models.Info {
 // settings returns the settings that v stands for.
 func (p *Prepared) settings(v models.Values) kernelmachine.Settings {
 	return kernelmachine.Settings{Method: p.Method,
-		Regularizer: regularizer.Regularizer{GammaA: v.Float("gamma-a"), GammaI: v.Float("gamma-i"), Laplacian: p.laplacian}}
+		Regularizer: regularizer.Regularizer{GammaA: v.Float("gamma-a"), GammaI: v.Float("gamma-i"),
+			Laplacian: p.laplacian}}
 }
 
 // Fit fits the problem of the width among in.Values.
 func (p *Prepared) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
-	fits, err := p.Problems[in.Values.Float("sigma")].Path(ctx, in.Targets, []kernelmachine.Settings{p.settings(in.Values)})
+	fits, err := p.Problems[in.Values.Float("sigma")].Path(ctx, in.Targets,
+		[]kernelmachine.Settings{p.settings(in.Values)})
 	if !models.Usable(err) {
 		return nil, err
 	}
@@ -54,7 +57,8 @@ func (p *Prepared) Fit(ctx context.Context, in *models.Input) (models.Model, err
 
 // FitGrid fits the settings of each width as one path.
 func (p *Prepared) FitGrid(ctx context.Context, g *models.Grid) error {
-	for _, same := range models.Grouped(g.All(), func(i int) float64 { return g.Settings[i].Float("sigma") }) {
+	for _, same := range models.Grouped(g.All(),
+		func(i int) float64 { return g.Settings[i].Float("sigma") }) {
 		problem := p.Problems[g.Settings[same[0]].Float("sigma")]
 		settings := make([]kernelmachine.Settings, len(same))
 		for i, at := range same {
@@ -75,11 +79,13 @@ func (p *Prepared) FitGrid(ctx context.Context, g *models.Grid) error {
 				}
 				answers[i] = models.AnswerOf(f, err)
 			}
+
 			return answers
 		})
 		if err != nil {
 			return err
 		}
 	}
+
 	return nil
 }

@@ -42,8 +42,10 @@ var poissonPaper = map[int]float64{1: 9.8, 2: 6.4, 3: 5.5, 4: 5.1, 5: 4.7}
 // PropagationMethods are those that [Propagation] compares.
 var PropagationMethods = []PropagationMethod{
 	{Name: "harmonic", Settings: propagation.Settings{Method: propagation.Harmonic}},
-	{Name: "harmonic, mass of the labels", Settings: propagation.Settings{Method: propagation.Harmonic, MassNormalization: true}},
-	{Name: "harmonic, equal mass", Settings: propagation.Settings{Method: propagation.Harmonic, MassNormalization: true}, Equal: true},
+	{Name: "harmonic, mass of the labels", Settings: propagation.Settings{Method: propagation.Harmonic,
+		MassNormalization: true}},
+	{Name: "harmonic, equal mass", Settings: propagation.Settings{Method: propagation.Harmonic,
+		MassNormalization: true}, Equal: true},
 	{Name: "lgc", Settings: propagation.Settings{Method: propagation.LGC}},
 	{Name: "poisson", Settings: propagation.Settings{Method: propagation.Poisson}, Paper: poissonPaper},
 	{Name: "reweighted", Reweighted: true},
@@ -104,7 +106,8 @@ func (r PropagationRow) draw(truth *data.Labels, seed uint64) (*data.Labels, err
 	var rows []int
 	for c, all := range of {
 		if len(all) < r.Labels {
-			return nil, fmt.Errorf("papers: class %d has %d points, %d are to be labeled", truth.Classes[c], len(all), r.Labels)
+			return nil, fmt.Errorf("papers: class %d has %d points, %d are to be labeled", truth.Classes[c],
+				len(all), r.Labels)
 		}
 		for i := range r.Labels {
 			j := i + rng.IntN(len(all)-i)
@@ -112,6 +115,7 @@ func (r PropagationRow) draw(truth *data.Labels, seed uint64) (*data.Labels, err
 		}
 		rows = append(rows, all[:r.Labels]...)
 	}
+
 	return truth.Keep(rows), nil
 }
 
@@ -120,7 +124,10 @@ func (r PropagationRow) draw(truth *data.Labels, seed uint64) (*data.Labels, err
 func (e *Propagation) Run(ctx context.Context, obs stage.Observer) (*results.Table, error) {
 	n, _ := e.X.Dims()
 	obs.Begin("graph")
-	ix, err := knn.NewBrute(e.X, &knn.Settings{OnProgress: func(done, total int) { obs.Update(float64(done), float64(total), "") }})
+	ix, err := knn.NewBrute(e.X, &knn.Settings{OnProgress: func(done, total int) {
+		obs.Update(float64(done),
+			float64(total), "")
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +135,7 @@ func (e *Propagation) Run(ctx context.Context, obs stage.Observer) (*results.Tab
 	if err != nil {
 		return nil, err
 	}
+
 	g := models.NewGraph(w)
 	obs.End(fmt.Sprintf("%d points, %s", n, g.Describe()))
 
@@ -150,6 +158,7 @@ func (e *Propagation) Run(ctx context.Context, obs stage.Observer) (*results.Tab
 				return nil, err
 			}
 		}
+
 		for _, m := range PropagationMethods {
 			r, err := e.fit(ctx, prepared, row, draws, m)
 			if err != nil && !errors.Is(err, cg.ErrNotConverged) {
@@ -160,6 +169,7 @@ func (e *Propagation) Run(ctx context.Context, obs stage.Observer) (*results.Tab
 			obs.Update(float64(len(t.Records)), float64(total), fmt.Sprintf("%s labels, %s", row, m.Name))
 		}
 	}
+
 	obs.End(fmt.Sprintf("%d methods", len(PropagationMethods)))
 	return t, notConverged
 }
@@ -169,7 +179,8 @@ func (e *Propagation) Run(ctx context.Context, obs stage.Observer) (*results.Tab
 func (e *Propagation) Cost() (stage.Cost, error) {
 	n, _ := e.X.Dims()
 	classes := len(e.Truth.Classes)
-	in := &models.Input{Edges: n * e.Graph.K * 3 / 2, Targets: &models.Targets{Len: n, Classes: e.Truth.Classes, Y: mat.NewDense(1, classes, nil)}}
+	in := &models.Input{Edges: n * e.Graph.K * 3 / 2,
+		Targets: &models.Targets{Len: n, Classes: e.Truth.Classes, Y: mat.NewDense(1, classes, nil)}}
 	cost, err := propagation.ReweightedLearner{}.Cost(in)
 	cost.Bytes += stage.HeapBytes(12 * int64(in.Edges)) // the graph
 	cost.Operations = 0                                 // a fit is short, and there are many
@@ -186,14 +197,20 @@ func (e *Propagation) table() *results.Table {
 			{Key: "method", Name: "method"},
 			{Key: "draws", Name: "draws", Kind: results.Integers},
 			wrong,
-			{Key: "seconds_mean", Name: "seconds a fit", Kind: results.Numbers, Format: results.Format{Number: "%.3f"}},
+			{Key: "seconds_mean", Name: "seconds a fit", Kind: results.Numbers,
+				Format: results.Format{Number: "%.3f"}},
 			{Key: "iterations_max", Name: "iterations", Kind: results.Integers},
-			{Key: "residual_max", Name: "residual", Kind: results.Numbers, Format: results.Format{Number: "%.1e"}}, // recomputed
+			// recomputed
+			{Key: "residual_max", Name: "residual", Kind: results.Numbers,
+				Format: results.Format{Number: "%.1e"}},
 		},
-		Views:   []results.View{{Show: []string{"labels", "method", wrong.Key, "seconds_mean", "iterations_max", "residual_max", "draws"}}},
+		Views: []results.View{{Show: []string{"labels", "method", wrong.Key, "seconds_mean",
+			"iterations_max", "residual_max", "draws"}}},
 		Figures: []results.Figure{{Title: "labels: ", Each: "labels", By: "method", Value: wrong.Key}},
-		Notes: []string{"The figures of the paper are those of Poisson learning in Table 1 of Calder et al. (2020), by 100 draws on another graph: " +
-			"10 nearest by features of an autoencoder, which are not in the data. They stand here for the size of the errors and are not comparable."},
+		Notes: []string{"The figures of the paper are those of Poisson learning in Table 1 of Calder " +
+			"et al. (2020), by 100 draws on another graph: " +
+			"10 nearest by features of an autoencoder, which are not in the data. They stand here " +
+			"for the size of the errors and are not comparable."},
 	}
 }
 
@@ -204,7 +221,8 @@ type propagationGraph struct {
 }
 
 // solve fits a method to targets.
-func (g *propagationGraph) solve(ctx context.Context, y *models.Targets, m *PropagationMethod) (*propagation.Solution, error) {
+func (g *propagationGraph) solve(ctx context.Context, y *models.Targets,
+	m *PropagationMethod) (*propagation.Solution, error) {
 	if m.Reweighted {
 		s, _, err := propagation.FitReweighted(ctx, g.w, g.problem, y, &m.Settings)
 		return s, err
@@ -214,7 +232,8 @@ func (g *propagationGraph) solve(ctx context.Context, y *models.Targets, m *Prop
 
 // fit returns the record of one method on all draws of a row. With
 // cg.ErrNotConverged comes what was reached.
-func (e *Propagation) fit(ctx context.Context, graph *propagationGraph, row PropagationRow, draws []*data.Labels, m PropagationMethod) (results.Record, error) {
+func (e *Propagation) fit(ctx context.Context, graph *propagationGraph, row PropagationRow,
+	draws []*data.Labels, m PropagationMethod) (results.Record, error) {
 	if m.Equal {
 		m.Settings.Priors = slices.Repeat([]float64{1}, len(e.Truth.Classes))
 	}
@@ -238,10 +257,13 @@ func (e *Propagation) fit(ctx context.Context, graph *propagationGraph, row Prop
 		residual = math.Max(residual, slices.Max(g.Residuals))
 		errs = append(errs, 100*metrics.ErrorRate(g.Labels, e.Truth, y))
 	}
+
 	seconds := spent.Seconds() / float64(len(draws))
 	paper := math.NaN()
 	if v, ok := m.Paper[row.Labels]; ok && row.PerClass {
 		paper = v
 	}
-	return results.Record{results.Text(row.String()), results.Text(m.Name), results.Integer(len(draws)), results.Mean(errs).Beside(paper), results.Number(seconds), results.Integer(iterations), results.Number(residual)}, notConverged
+	return results.Record{results.Text(row.String()), results.Text(m.Name), results.Integer(len(draws)),
+		results.Mean(errs).Beside(paper), results.Number(seconds), results.Integer(iterations),
+		results.Number(residual)}, notConverged
 }

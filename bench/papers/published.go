@@ -77,7 +77,8 @@ func (t *published) experimentRows() []Row {
 	for _, r := range t.rows {
 		row := Row{Labels: r.labels, PaperKNN: r.knn}
 		for j, paper := range r.errors {
-			row.Cells = append(row.Cells, Cell{Settings: eigenmap.Settings{Eigenvectors: t.eigenvectors[j]}, Paper: paper})
+			row.Cells = append(row.Cells, Cell{Settings: eigenmap.Settings{Eigenvectors: t.eigenvectors[j]},
+				Paper: paper})
 		}
 		rows = append(rows, row)
 	}
@@ -93,7 +94,8 @@ func (t *published) bestRows(settings func(labels int) eigenmap.Settings) []Row 
 		for _, v := range r.errors {
 			best = min(best, v)
 		}
-		rows = append(rows, Row{Labels: r.labels, PaperKNN: r.knn, Cells: []Cell{{Settings: settings(r.labels), Paper: best}}})
+		rows = append(rows, Row{Labels: r.labels, PaperKNN: r.knn,
+			Cells: []Cell{{Settings: settings(r.labels), Paper: best}}})
 	}
 	return rows
 }

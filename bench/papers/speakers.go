@@ -40,49 +40,67 @@ func Speakers(ctx context.Context, o Options, obs stage.Observer) (*results.Tabl
 	if err != nil {
 		return nil, nil, err
 	}
+
 	obs.End(fmt.Sprintf("%d utterances of %d speakers", truth.Len(), len(speakers.Classes)))
 	t := speakersTable()
-	curves := results.Picture{Title: "Errors by the labeled speaker", Caption: "Figure 6 of Belkin, Niyogi & Sindhwani (2006), experiment 1."}
-	scatters := results.Picture{Title: "Unlabeled and test utterances", Caption: "Figure 7 of Belkin, Niyogi & Sindhwani (2006): a point for each machine and labeled speaker."}
-	for number, split := range []func(speakers, letters *data.Labels) (train, test []int){bySpeaker, byUtterance} {
+	curves := results.Picture{Title: "Errors by the labeled speaker",
+		Caption: "Figure 6 of Belkin, Niyogi & Sindhwani (2006), experiment 1."}
+	scatters := results.Picture{Title: "Unlabeled and test utterances",
+		Caption: "Figure 7 of Belkin, Niyogi & Sindhwani (2006): a point for each machine and " +
+			"labeled speaker."}
+	for number, split := range []func(speakers, letters *data.Labels) (train, test []int){bySpeaker,
+		byUtterance} {
 		obs.Begin(fmt.Sprintf("experiment %d", number+1))
 		train, test := split(speakers, truth)
 		if len(train) == 0 || len(test) == 0 {
-			return nil, nil, fmt.Errorf("%s: experiment %d has %d utterances to train on and %d to test on", isoletFile, number+1, len(train), len(test))
+			return nil, nil, fmt.Errorf("%s: experiment %d has %d utterances to train on and %d to test on",
+				isoletFile, number+1, len(train), len(test))
 		}
 		e, err := newSpeakerSplit(ctx, o, x, [2]*data.Labels{truth, speakers}, [2][]int{train, test})
 		if err != nil {
 			return nil, nil, err
 		}
+
 		lines := []*chart.Lines{{}, {}}
-		scatter := &chart.Scatter{Title: fmt.Sprintf("experiment %d", number+1), XLabel: "unlabeled, %", YLabel: "test, %"}
+		scatter := &chart.Scatter{Title: fmt.Sprintf("experiment %d", number+1), XLabel: "unlabeled, %",
+			YLabel: "test, %"}
 		for i := range speakerMachines {
 			m := &speakerMachines[i]
 			errs, err := e.errors(ctx, m)
 			if err != nil {
 				return nil, nil, fmt.Errorf("experiment %d, %s, %w", number+1, m.name, err)
 			}
-			t.Add(results.Integer(number+1), results.Text(m.name), results.Integer(0), results.Mean(errs[0]), results.Mean(errs[1]), results.Text("mean"))
+			t.Add(results.Integer(number+1), results.Text(m.name), results.Integer(0), results.Mean(errs[0]),
+				results.Mean(errs[1]), results.Text("mean"))
 			series := chart.Series{Name: m.name}
 			scatter.Classes = append(scatter.Classes, m.name)
 			for s := range errs[0] {
-				t.Add(results.Integer(number+1), results.Text(m.name), results.Integer(s+1), results.Number(errs[0][s]), results.Number(errs[1][s]), results.Text(""))
+				t.Add(results.Integer(number+1), results.Text(m.name), results.Integer(s+1),
+					results.Number(errs[0][s]), results.Number(errs[1][s]), results.Text(""))
 				series.X = append(series.X, float64(s+1))
-				scatter.X, scatter.Y, scatter.Class = append(scatter.X, errs[0][s]), append(scatter.Y, errs[1][s]), append(scatter.Class, i)
+				scatter.X, scatter.Y, scatter.Class = append(scatter.X, errs[0][s]),
+					append(scatter.Y, errs[1][s]), append(scatter.Class, i)
 			}
+
 			for part, l := range lines {
-				l.Title, l.XLabel, l.YLabel = speakersParts[part], "labeled speaker", "error at break-even, %"
+				l.Title = speakersParts[part]
+				l.XLabel = "labeled speaker"
+				l.YLabel = "error at break-even, %"
 				series.Y = errs[part]
 				l.Series = append(l.Series, series)
 			}
+
 			obs.Update(float64(i+1), float64(len(speakerMachines)), m.name)
 		}
+
 		scatters.Charts = append(scatters.Charts, scatter)
 		if number == 0 {
 			curves.Charts = []chart.Chart{lines[0], lines[1]}
 		}
-		obs.End(fmt.Sprintf("%d utterances to train on, %d to test on, %d speakers labeled in turn", len(train), len(test), len(e.draws)))
+		obs.End(fmt.Sprintf("%d utterances to train on, %d to test on, %d speakers labeled in turn",
+			len(train), len(test), len(e.draws)))
 	}
+
 	return t, []results.Picture{curves, scatters}, nil
 }
 
@@ -95,16 +113,24 @@ func speakersTable() *results.Table {
 			{Key: "experiment", Name: "experiment", Kind: results.Integers},
 			{Key: "method", Name: "method"},
 			{Key: "speaker", Kind: results.Integers, OmitEmpty: true}, // 0 is the mean over all
-			{Key: "unlabeled_mean", Deviation: "unlabeled_std", Name: "unlabeled", Unit: "%", Kind: results.Numbers, Format: share},
-			{Key: "test_mean", Deviation: "test_std", Name: "test", Unit: "%", Kind: results.Numbers, Format: share},
+			{Key: "unlabeled_mean", Deviation: "unlabeled_std", Name: "unlabeled", Unit: "%",
+				Kind: results.Numbers, Format: share},
+			{Key: "test_mean", Deviation: "test_std", Name: "test", Unit: "%", Kind: results.Numbers,
+				Format: share},
 			{Key: "printed", PrintOnly: true},
 		},
-		Views: []results.View{{Caption: "errors at the break-even point of precision and recall, letters A–M against N–Z: means over the labeled speakers ± standard deviation",
-			Where: results.Where{Key: "printed", Is: "mean"}, Show: []string{"experiment", "method", "unlabeled_mean", "test_mean"}}},
+		Views: []results.View{{Caption: "errors at the break-even point of precision and recall, " +
+			"letters A–M against N–Z: means over the labeled speakers ± standard deviation",
+			Where: results.Where{Key: "printed", Is: "mean"},
+			Show:  []string{"experiment", "method", "unlabeled_mean", "test_mean"}}},
 		Notes: []string{
-			"experiment 1 tests on the last 30 speakers (isolet5), experiment 2 on the second utterance of each letter by the speakers that it trains on",
-			fmt.Sprintf("the paper draws these errors (Figures 6 and 7) and prints none; it does not name the graph, which has %d neighbours either way, weights one and the normalized Laplacian, p = 1", speakersNeighbors),
-			"TSVM has the share of the first letters that the labels have, a half, and the γ_A of SVM; nothing is chosen by labels",
+			"experiment 1 tests on the last 30 speakers (isolet5), experiment 2 on the second " +
+				"utterance of each letter by the speakers that it trains on",
+			fmt.Sprintf("the paper draws these errors (Figures 6 and 7) and prints none; it does not "+
+				"name the graph, which has %d neighbours either way, weights one and the normalized "+
+				"Laplacian, p = 1", speakersNeighbors),
+			"TSVM has the share of the first letters that the labels have, a half, and the γ_A of " +
+				"SVM; nothing is chosen by labels",
 		},
 	}
 }
@@ -144,6 +170,7 @@ func byUtterance(speakers, letters *data.Labels) (train, test []int) {
 		}
 		seen[at] = true
 	}
+
 	return train, test
 }
 
@@ -157,8 +184,12 @@ type speakerSplit struct {
 
 // newSpeakerSplit makes an experiment of the utterances x, of which are given letters and
 // speakers, with the rows to train on and to test on.
-func newSpeakerSplit(ctx context.Context, o Options, x data.Points, given [2]*data.Labels, rows [2][]int) (*speakerSplit, error) {
-	letters, speakers, train, test := given[0], given[1], rows[0], rows[1]
+func newSpeakerSplit(ctx context.Context, o Options, x data.Points, given [2]*data.Labels,
+	rows [2][]int) (*speakerSplit, error) {
+	letters := given[0]
+	speakers := given[1]
+	train := rows[0]
+	test := rows[1]
 	half := func(rows []int) *data.Labels {
 		classes := make([]int64, len(rows))
 		for i, r := range rows {
@@ -168,7 +199,9 @@ func newSpeakerSplit(ctx context.Context, o Options, x data.Points, given [2]*da
 		}
 		return data.NewLabels(classes, nil)
 	}
-	e := &speakerSplit{truth: half(train), truthT: half(test), cross: mat.NewDense(len(test), len(train), nil)}
+
+	e := &speakerSplit{truth: half(train), truthT: half(test),
+		cross: mat.NewDense(len(test), len(train), nil)}
 	of := make([][]int, isoletSpeakers)
 	for at, i := range train {
 		of[speakers.Index[i]] = append(of[speakers.Index[i]], at)
@@ -182,6 +215,7 @@ func newSpeakerSplit(ctx context.Context, o Options, x data.Points, given [2]*da
 	if err := kernel.Cross(e.cross, data.Select(x, test), xs, isoletKernel); err != nil {
 		return nil, err
 	}
+
 	nb, err := Neighbors(ctx, xs, speakersNeighbors)
 	if err != nil {
 		return nil, err
@@ -193,6 +227,7 @@ func newSpeakerSplit(ctx context.Context, o Options, x data.Points, given [2]*da
 	if e.plain, err = newProblem(ctx, gram, nil); err != nil {
 		return nil, err
 	}
+
 	e.graph, err = newProblem(ctx, gram, l)
 	return e, err
 }
@@ -201,11 +236,14 @@ func newSpeakerSplit(ctx context.Context, o Options, x data.Points, given [2]*da
 // test utterances, for each speaker.
 func (e *speakerSplit) errors(ctx context.Context, m *pairMachine) (out [2][]float64, err error) {
 	l := float64(len(e.draws[0].Labeled()))
-	reg, problem, points := regularizer.Regularizer{GammaA: 0.05 / l}, e.plain, union(e.draws)
+	reg := regularizer.Regularizer{GammaA: 0.05 / l}
+	problem, points := e.plain, union(e.draws)
 	if m.graph {
-		reg = regularizer.Regularizer{GammaA: 0.005 / l, GammaI: 0.005 / l, Power: 1, Laplacian: sparse.Normalized}
+		reg = regularizer.Regularizer{GammaA: 0.005 / l, GammaI: 0.005 / l, Power: 1,
+			Laplacian: sparse.Normalized}
 		problem = e.graph
 	}
+
 	if m.transducts {
 		points = data.Range(0, e.truth.Len())
 	}
@@ -225,13 +263,15 @@ func (e *speakerSplit) errors(ctx context.Context, m *pairMachine) (out [2][]flo
 				if err != nil {
 					return err
 				}
-				f, ft = problem.Outputs(fitted), outputsAt(fitted, e.cross)
+				f = problem.Outputs(fitted)
+				ft = outputsAt(fitted, e.cross)
 			} else {
 				var err error
 				if f, ft, err = outputs(ctx, problem, w, e.draws[i], m.settings(reg), e.cross); err != nil {
 					return err
 				}
 			}
+
 			var err error
 			if _, out[0][i], _, err = breakEven(mat.Col(nil, 0, f), e.truth, e.draws[i]); err != nil {
 				return err
@@ -240,6 +280,7 @@ func (e *speakerSplit) errors(ctx context.Context, m *pairMachine) (out [2][]flo
 			return err
 		}()
 	})
+
 	for i, err := range faults {
 		if err != nil {
 			return out, fmt.Errorf("speaker %d: %w", i+1, err)

@@ -48,10 +48,13 @@ func SSLBook(ctx context.Context, o Options, obs stage.Observer) (*results.Table
 	var records []results.Record
 	for _, name := range sslBookSets {
 		obs.Begin(name)
-		points, labels := "sslbook_"+name+".npz", "sslbook_"+name+".npz"
+		points := "sslbook_" + name + ".npz"
+		labels := "sslbook_" + name + ".npz"
 		if name == "text" {
-			points, labels = "sslbook_text_X.npz", "sslbook_text_y_splits.npz"
+			points = "sslbook_text_X.npz"
+			labels = "sslbook_text_y_splits.npz"
 		}
+
 		var x data.Points
 		var searches []*gridSearch
 		counts := []string{"10", "100"}
@@ -67,28 +70,34 @@ func SSLBook(ctx context.Context, o Options, obs stage.Observer) (*results.Table
 			}
 			searches = append(searches, g)
 		}
+
 		if err := sslBookGrid.search(ctx, x, o, obs, searches...); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+
 		for i, g := range searches {
 			row := fmt.Sprintf("%s, %s labels", name, counts[i])
-			records = append(append(records, g.ownRecords(row, [4]float64{})...), g.oneRecords(row, [4]float64{})...)
+			records = append(append(records, g.ownRecords(row, [4]float64{})...),
+				g.oneRecords(row, [4]float64{})...)
 			others, err := g.others(ctx, x, o, row+oneChoice)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", row, err)
 			}
 			records = append(records, others...)
 		}
+
 		n, d := x.Dims()
 		obs.End(fmt.Sprintf("%d points × %d", n, d))
 	}
+
 	return MachineTable(records, oneChoiceNote), nil
 }
 
 // others returns the records of the methods without a search: the TSVM with the
 // settings chosen for the SVM, the nearest labeled neighbour, and the methods on
 // the graph of [BestGraph].
-func (g *gridSearch) others(ctx context.Context, x data.Points, o Options, row string) ([]results.Record, error) {
+func (g *gridSearch) others(ctx context.Context, x data.Points, o Options,
+	row string) ([]results.Record, error) {
 	nb, err := Neighbors(ctx, x, 64)
 	if err != nil {
 		return nil, err
@@ -98,6 +107,7 @@ func (g *gridSearch) others(ctx context.Context, x data.Points, o Options, row s
 		return nil, err
 	}
 	records := []results.Record{MachineRecord(row, "TSVM", tsvm, 0, "")}
+
 	var errs []float64
 	for _, drawn := range g.draws {
 		nearest, err := nearest.KNN(ctx, x, knn.Euclidean, nb, drawn, []int{1})
@@ -106,6 +116,7 @@ func (g *gridSearch) others(ctx context.Context, x data.Points, o Options, row s
 		}
 		errs = append(errs, 100*metrics.ErrorRate(nearest[0], g.truth, drawn))
 	}
+
 	records = append(records, MachineRecord(row, "1-NN", errs, 0, ""))
 	w, _, err := knn.FromNeighbors(nb, BestGraph)
 	if err != nil {
@@ -126,6 +137,7 @@ func (g *gridSearch) tsvm(ctx context.Context, x data.Points, o Options) ([]floa
 	if err != nil {
 		return nil, err
 	}
+
 	w, err := p.Warp(ctx, s.reg, data.Range(0, g.truth.Len()))
 	if err != nil {
 		return nil, err
@@ -138,6 +150,7 @@ func (g *gridSearch) tsvm(ctx context.Context, x data.Points, o Options) ([]floa
 		}
 		errs = append(errs, wrong(p.Outputs(m), g.truth, drawn))
 	}
+
 	return errs, nil
 }
 
@@ -156,7 +169,8 @@ var sslBookEigenmaps = []struct {
 
 // onGraph returns the records of graph regularization, with its defaults, and of
 // eigenmaps on the graph w.
-func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options, row string) ([]results.Record, error) {
+func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options,
+	row string) ([]results.Record, error) {
 	c := w.Components()
 	p, err := propagation.NewProblem(w, c)
 	if err != nil {
@@ -178,6 +192,7 @@ func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options, row 
 		}
 		records = append(records, MachineRecord(row, method.String(), errs, 0, ""))
 	}
+
 	l, err := sparse.NewLaplacian(w, sparse.Combinatorial)
 	if err != nil {
 		return nil, err
@@ -186,8 +201,10 @@ func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options, row 
 	if err != nil {
 		return nil, err
 	}
+
 	for _, e := range sslBookEigenmaps {
-		fitted, err := eigenmap.FitAll(ctx, eigs, c, g.draws, []eigenmap.Settings{e.settings(len(g.draws[0].Labeled()))})
+		fitted, err := eigenmap.FitAll(ctx, eigs, c, g.draws,
+			[]eigenmap.Settings{e.settings(len(g.draws[0].Labeled()))})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.name, err)
 		}
@@ -201,5 +218,6 @@ func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options, row 
 		}
 		records = append(records, MachineRecord(row, e.name, errs, 0, ""))
 	}
+
 	return records, nil
 }

@@ -49,9 +49,11 @@ var webKBDrawn = [2]int{9, 3}
 // webKBTable returns the table of [WebKB], without records: shares in percent, means
 // over the draws, with a view for each paper.
 func webKBTable() *results.Table {
-	share, exact := results.Format{Number: "%.2f", Deviation: "%.2f", Published: "%.2f"}, results.Format{Number: "%.3g"}
+	share := results.Format{Number: "%.2f", Deviation: "%.2f", Published: "%.2f"}
+	exact := results.Format{Number: "%.3g"}
 	show := func(measure string) []string {
-		return []string{"view", "weights", "method", "gamma_a_l", "gamma_i_l", measure, "error_mean", "sign_error_mean", "draws"}
+		return []string{"view", "weights", "method", "gamma_a_l", "gamma_i_l", measure, "error_mean",
+			"sign_error_mean", "draws"}
 	}
 	return &results.Table{
 		Columns: []results.Column{
@@ -60,27 +62,42 @@ func webKBTable() *results.Table {
 			{Key: "weights", Name: "weights"}, // of the graph
 			{Key: "method", Name: "method"},
 			{Key: "gamma_a_l", Name: "γ_A l", Kind: results.Numbers, Format: exact},
-			{Key: "gamma_i_l", Name: "γ_I l", Kind: results.Numbers, Format: exact}, // in 2006 divided by (l+u)²
+			// in 2006 divided by (l+u)²
+			{Key: "gamma_i_l", Name: "γ_I l", Kind: results.Numbers, Format: exact},
 			// In 2005 the published figure is 100 less that of the paper.
-			{Key: "prbep_mean", Deviation: "prbep_std", Published: "paper_prbep", Name: "PRBEP", Kind: results.Numbers, Format: share, MoreIsBetter: true},
+			{Key: "prbep_mean", Deviation: "prbep_std", Published: "paper_prbep", Name: "PRBEP",
+				Kind: results.Numbers, Format: share, MoreIsBetter: true},
 			// Where precision and recall are equal.
-			{Key: "error_mean", Deviation: "error_std", Published: "paper_error", Name: "error at break-even", Unit: "%", Kind: results.Numbers, Format: share},
-			{Key: "sign_error_mean", Name: "error of the sign", Unit: "%", Kind: results.Numbers, Format: results.Format{Number: "%.2f"}}, // of f
+			{Key: "error_mean", Deviation: "error_std", Published: "paper_error", Name: "error at break-even",
+				Unit: "%", Kind: results.Numbers, Format: share},
+			// of f
+			{Key: "sign_error_mean", Name: "error of the sign", Unit: "%", Kind: results.Numbers,
+				Format: results.Format{Number: "%.2f"}},
 			{Key: "draws", Name: "draws", Kind: results.Integers},
 			{Key: "prbep_rest", Name: "100 − PRBEP", Kind: results.Numbers, Format: share, PrintOnly: true},
 		},
 		Views: []results.View{
 			{Caption: "Belkin, Niyogi & Sindhwani (2006), Table 5: norms of the paper; in brackets its figures",
-				Where: results.Where{Key: "table", Is: "2006"}, Show: show("prbep_mean"), Headings: map[string]string{"gamma_i_l": "γ_I l/(l+u)²"}},
-			{Caption: "Sindhwani, Niyogi & Belkin (2005): norms chosen by the results on the unlabeled pages, as in the paper; its figures are read as 100 − PRBEP",
+				Where: results.Where{Key: "table", Is: "2006"}, Show: show("prbep_mean"),
+				Headings: map[string]string{"gamma_i_l": "γ_I l/(l+u)²"}},
+			{Caption: "Sindhwani, Niyogi & Belkin (2005): norms chosen by the results on the " +
+				"unlabeled pages, as in the paper; its figures are read as 100 − PRBEP",
 				Where: results.Where{Key: "table", Is: "2005"}, Show: show("prbep_rest")},
 		},
 		Notes: []string{
-			"2006: pages without words are left out, and edges have the weight 1 − cosine, as in the software of the authors",
-			"2005: the paper does not name the weights of the graph; two are shown. Its norms were chosen by the results on the unlabeled pages, and so are ours: this table is no measure of what can be chosen without their labels",
-			"TSVM has the hinge loss, as the papers' SVMlight, and one rule for its share of positive pages, that of the labeled ones; svm-linear and tsvm-linear are ours and have the square of the hinge; the papers' LapRLS and RLS have no b",
-			"of Table 5 these rows are missing: k-NN (PRBEP 73.2, error 13.3), SGT (86.2, 6.2), naive Bayes (error 12.9) and cotraining (error 6.20); the paper took them from Joachims (2003) and Blum & Mitchell (1998), on preparations of the pages that are not these",
-			"of 2005 these rows are missing: SVM and RLS on all labels, and Graph-Trans (link, page, both: 22.0, 10.7, 6.6)",
+			"2006: pages without words are left out, and edges have the weight 1 − cosine, as in the " +
+				"software of the authors",
+			"2005: the paper does not name the weights of the graph; two are shown. Its norms were " +
+				"chosen by the results on the unlabeled pages, and so are ours: this table is no " +
+				"measure of what can be chosen without their labels",
+			"TSVM has the hinge loss, as the papers' SVMlight, and one rule for its share of " +
+				"positive pages, that of the labeled ones; svm-linear and tsvm-linear are ours and " +
+				"have the square of the hinge; the papers' LapRLS and RLS have no b",
+			"of Table 5 these rows are missing: k-NN (PRBEP 73.2, error 13.3), SGT (86.2, 6.2), " +
+				"naive Bayes (error 12.9) and cotraining (error 6.20); the paper took them from " +
+				"Joachims (2003) and Blum & Mitchell (1998), on preparations of the pages that are not these",
+			"of 2005 these rows are missing: SVM and RLS on all labels, and Graph-Trans (link, page, " +
+				"both: 22.0, 10.7, 6.6)",
 		},
 	}
 }
@@ -102,15 +119,20 @@ type webKBMethod struct {
 // RLS has no b in the papers; with b it is linear.Fit. TSVM has the hinge of the papers'
 // SVMlight, tsvm-linear its square.
 var webKBMethods = []webKBMethod{
-	{name: "RLS", machine: kernelmachine.RLS, gammaAL: 0.01, table5: [2]float64{73.49, 11.68}, errors: [3]float64{30.3, 30.2, 23.9}},
+	{name: "RLS", machine: kernelmachine.RLS, gammaAL: 0.01, table5: [2]float64{73.49, 11.68},
+		errors: [3]float64{30.3, 30.2, 23.9}},
 	{name: "RLS with b", machine: kernelmachine.RLS, intercept: true, gammaAL: 0.01},
-	{name: "SVM", machine: kernelmachine.SVM, gammaAL: 1, table5: [2]float64{76.39, 10.41}, errors: [3]float64{28.1, 24.3, 18.2}},
+	{name: "SVM", machine: kernelmachine.SVM, gammaAL: 1, table5: [2]float64{76.39, 10.41},
+		errors: [3]float64{28.1, 24.3, 18.2}},
 	{name: "svm-linear", primal: true, gammaAL: 1},
-	{name: "TSVM", machine: kernelmachine.SVM, transductive: true, gammaAL: 1, table5: [2]float64{88.15, 5.22}, errors: [3]float64{14.5, 8.6, 7.8}},
+	{name: "TSVM", machine: kernelmachine.SVM, transductive: true, gammaAL: 1,
+		table5: [2]float64{88.15, 5.22}, errors: [3]float64{14.5, 8.6, 7.8}},
 	{name: "tsvm-linear", primal: true, transductive: true, gammaAL: 1},
-	{name: "LapRLS", machine: kernelmachine.RLS, graph: true, gammaAL: 0.01, table5: [2]float64{86.37, 5.99}, errors: [3]float64{19.2, 11.2, 7.5}},
+	{name: "LapRLS", machine: kernelmachine.RLS, graph: true, gammaAL: 0.01, table5: [2]float64{86.37, 5.99},
+		errors: [3]float64{19.2, 11.2, 7.5}},
 	{name: "LapRLS with b", machine: kernelmachine.RLS, intercept: true, graph: true, gammaAL: 0.01},
-	{name: "LapSVM", machine: kernelmachine.SVM, graph: true, gammaAL: 1, table5: [2]float64{87.73, 5.41}, errors: [3]float64{17.2, 10.9, 6.4}},
+	{name: "LapSVM", machine: kernelmachine.SVM, graph: true, gammaAL: 1, table5: [2]float64{87.73, 5.41},
+		errors: [3]float64{17.2, 10.9, 6.4}},
 }
 
 // webKBWeights are weights of an edge between pages with the given cosine.
@@ -147,17 +169,20 @@ var (
 // norms by the results on the unlabeled pages.
 func (e *WebKB) tasks() []webKBTask {
 	rows := data.Nonzero(e.Page)
-	tasks := []webKBTask{{table: 2006, view: "page", weights: "1−cosine", x: data.ToSparse(data.Select(e.Page, rows)), truth: e.Truth.Select(rows),
+	tasks := []webKBTask{{table: 2006, view: "page", weights: "1−cosine",
+		x: data.ToSparse(data.Select(e.Page, rows)), truth: e.Truth.Select(rows),
 		neighbors: 15, power: 3, ratios: []float64{100}}}
 	for column, v := range []struct {
 		name string
 		x    *sparse.CSR
 	}{{"link", e.Link}, {"page", e.Page}, {"page+link", beside(e.Page, e.Link)}} {
 		for k, weights := range []string{"one", "cosine"} {
-			tasks = append(tasks, webKBTask{table: 2005, column: column, view: v.name, weights: weights, x: v.x, truth: e.Truth,
+			tasks = append(tasks, webKBTask{table: 2005, column: column, view: v.name, weights: weights,
+				x: v.x, truth: e.Truth,
 				neighbors: 200, power: 5, gammaALs: webKBGammaALs, ratios: webKBRatios, graphOnly: k > 0})
 		}
 	}
+
 	return tasks
 }
 
@@ -170,7 +195,9 @@ func NewWebKB(o Options) (*WebKB, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, to := range map[string]**sparse.CSR{"webkb_sindhwani_page_X.npz": &e.Page, "webkb_sindhwani_link_X.npz": &e.Link} {
+
+	for name, to := range map[string]**sparse.CSR{"webkb_sindhwani_page_X.npz": &e.Page,
+		"webkb_sindhwani_link_X.npz": &e.Link} {
 		path, err := Find(o.Dir, webKBOrigin, name)
 		if err != nil {
 			return nil, err
@@ -181,6 +208,7 @@ func NewWebKB(o Options) (*WebKB, error) {
 		}
 		order := rand.New(rand.NewPCG(o.Seed, 0x7765626b62)).Perm(y.Len()) // "webkb"
 		*to = data.ToSparse(data.Select(x, order))
+
 		classes := make([]int64, y.Len())
 		for p, i := range order {
 			if y.Classes[y.Index[i]] == 1 {
@@ -189,9 +217,11 @@ func NewWebKB(o Options) (*WebKB, error) {
 		}
 		e.Truth = data.NewLabels(classes, nil)
 	}
+
 	for c, need := range webKBDrawn {
 		if have := countClass(e.Truth, int32(c)); len(e.Truth.Classes) != 2 || have <= need {
-			return nil, fmt.Errorf("%s: more than %d pages of class 1, courses, and %d others are needed", labels, webKBDrawn[1], webKBDrawn[0])
+			return nil, fmt.Errorf("%s: more than %d pages of class 1, courses, and %d others are needed",
+				labels, webKBDrawn[1], webKBDrawn[0])
 		}
 	}
 	return e, nil
@@ -220,12 +250,14 @@ func beside(a, b *sparse.CSR) *sparse.CSR {
 				if val != nil {
 					v = val[p]
 				}
-				out.Col, out.Val = append(out.Col, int32(from)+j), append(out.Val, v)
+				out.Col = append(out.Col, int32(from)+j)
+				out.Val = append(out.Val, v)
 			}
 			from += m.Cols
 		}
 		out.Ptr = append(out.Ptr, int64(len(out.Col)))
 	}
+
 	return out
 }
 
@@ -241,6 +273,7 @@ func (e *WebKB) Run(ctx context.Context, obs stage.Observer) (*results.Table, er
 		table.Records = append(table.Records, records...)
 		obs.End(note)
 	}
+
 	return table, nil
 }
 
@@ -253,7 +286,8 @@ type webKBScore struct {
 
 // task fits every method with all norms and returns the records of the best PRBEP of
 // each.
-func (e *WebKB) task(ctx context.Context, t webKBTask, obs stage.Observer) (records []results.Record, note string, err error) {
+func (e *WebKB) task(ctx context.Context, t webKBTask, obs stage.Observer) (records []results.Record,
+	note string, err error) {
 	gram, err := kernel.Gram(t.x, kernel.Kernel{}, e.Limit)
 	if err != nil {
 		return nil, "", err
@@ -266,6 +300,7 @@ func (e *WebKB) task(ctx context.Context, t webKBTask, obs stage.Observer) (reco
 	if err != nil {
 		return nil, "", err
 	}
+
 	plain, err := newProblem(ctx, gram, l)
 	if err != nil {
 		return nil, "", err
@@ -278,10 +313,12 @@ func (e *WebKB) task(ctx context.Context, t webKBTask, obs stage.Observer) (reco
 	for step, ratio := range append([]float64{0}, t.ratios...) {
 		problem, values := plain, gram
 		if ratio > 0 {
-			if problem, values, err = warped(ctx, plain, regularizer.Regularizer{GammaA: 1, GammaI: ratio, Power: t.power, Laplacian: sparse.Normalized}, w.Rows); err != nil {
+			if problem, values, err = warped(ctx, plain, regularizer.Regularizer{GammaA: 1, GammaI: ratio,
+				Power: t.power, Laplacian: sparse.Normalized}, w.Rows); err != nil {
 				return nil, "", err
 			}
 		}
+
 		for j := range webKBMethods {
 			m := &webKBMethods[j]
 			for _, g := range t.norms(m, ratio) {
@@ -294,8 +331,10 @@ func (e *WebKB) task(ctx context.Context, t webKBTask, obs stage.Observer) (reco
 				}
 			}
 		}
+
 		obs.Update(float64(step+1), float64(len(t.ratios)+1), "")
 	}
+
 	for j := range webKBMethods {
 		if best[j] != nil {
 			records = append(records, t.record(&webKBMethods[j], best[j]))
@@ -324,16 +363,21 @@ func (t *webKBTask) record(m *webKBMethod, best *webKBScore) results.Record {
 	if !m.graph {
 		weights = ""
 	}
-	prbep, atBreak := results.Mean(best.prbep), results.Mean(best.atBreak)
+	prbep := results.Mean(best.prbep)
+	atBreak := results.Mean(best.atBreak)
 	if figure := m.errors[t.column]; t.table == 2005 && figure > 0 {
 		prbep = prbep.Beside(100 - figure)
 	}
+
 	if t.table == 2006 {
-		prbep, atBreak = prbep.Beside(m.table5[0]), atBreak.Beside(m.table5[1])
+		prbep = prbep.Beside(m.table5[0])
+		atBreak = atBreak.Beside(m.table5[1])
 	}
 	rest := prbep
-	rest.Number, rest.Published = 100-prbep.Number, 100-prbep.Published
-	return results.Record{results.Integer(t.table), results.Text(t.view), results.Text(weights), results.Text(m.name), results.Number(best.gammaAL), results.Number(best.gammaIL),
+	rest.Number = 100 - prbep.Number
+	rest.Published = 100 - prbep.Published
+	return results.Record{results.Integer(t.table), results.Text(t.view), results.Text(weights),
+		results.Text(m.name), results.Number(best.gammaAL), results.Number(best.gammaIL),
 		prbep, atBreak, results.Mean(best.sign), results.Integer(len(best.prbep)), rest}
 }
 
@@ -349,16 +393,20 @@ func (t *webKBTask) graph(ctx context.Context) (*sparse.CSR, error) {
 		return nil, err
 	}
 	var from, to []int32
+
 	var weights []float64
 	for i := range t.x.Rows {
 		index, angle := nb.Row(i)
 		for p, j := range index {
 			c := math.Cos(angle[p])
 			if v := webKBWeights[t.weights](c); c > 1e-12 && v > 0 {
-				from, to, weights = append(from, int32(i)), append(to, j), append(weights, v)
+				from = append(from, int32(i))
+				to = append(to, j)
+				weights = append(weights, v)
 			}
 		}
 	}
+
 	w, err := sparse.FromTriplets(t.x.Rows, t.x.Rows, from, to, weights)
 	if err != nil {
 		return nil, err
@@ -368,7 +416,8 @@ func (t *webKBTask) graph(ctx context.Context) (*sparse.CSR, error) {
 
 // warped returns the problem of the kernel of p warped by r: the norm γ_A‖f‖² of the
 // warped kernel's space is both norms of 2005 at once.
-func warped(ctx context.Context, p *kernelmachine.Problem, r regularizer.Regularizer, n int) (*kernelmachine.Problem, *mat.Dense, error) {
+func warped(ctx context.Context, p *kernelmachine.Problem, r regularizer.Regularizer,
+	n int) (*kernelmachine.Problem, *mat.Dense, error) {
 	w, err := p.Warp(ctx, r, data.Range(0, n))
 	if err != nil {
 		return nil, nil, err
@@ -396,7 +445,8 @@ func drawCourses(truth *data.Labels, seed uint64) *data.Labels {
 }
 
 // evaluate fits the method to all draws on the kernel gram, whose problem is p.
-func (m *webKBMethod) evaluate(ctx context.Context, p *kernelmachine.Problem, gram *mat.Dense, t *webKBTask, draws []*data.Labels, gammaAL float64) (*webKBScore, error) {
+func (m *webKBMethod) evaluate(ctx context.Context, p *kernelmachine.Problem, gram *mat.Dense, t *webKBTask,
+	draws []*data.Labels, gammaAL float64) (*webKBScore, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -407,24 +457,30 @@ func (m *webKBMethod) evaluate(ctx context.Context, p *kernelmachine.Problem, gr
 	} else {
 		f, err = m.onKernel(ctx, p, gram, draws, gammaAL)
 	}
+
 	if err != nil {
 		return nil, err
 	}
 	n := len(draws)
-	r := &webKBScore{gammaAL: gammaAL, prbep: make([]float64, n), atBreak: make([]float64, n), sign: make([]float64, n)}
+	r := &webKBScore{gammaAL: gammaAL, prbep: make([]float64, n), atBreak: make([]float64, n),
+		sign: make([]float64, n)}
 	for i, drawn := range draws {
-		if r.prbep[i], r.atBreak[i], r.sign[i], err = breakEven(mat.Col(nil, i, f), t.truth, drawn); err != nil {
+		if r.prbep[i], r.atBreak[i], r.sign[i], err = breakEven(mat.Col(nil, i, f), t.truth,
+			drawn); err != nil {
 			return nil, err
 		}
 	}
+
 	r.mean, _ = results.MeanStd(r.prbep)
 	return r, nil
 }
 
 // onKernel returns the outputs on the kernel, a column for each draw.
-func (m *webKBMethod) onKernel(ctx context.Context, p *kernelmachine.Problem, gram *mat.Dense, draws []*data.Labels, gammaAL float64) (*mat.Dense, error) {
+func (m *webKBMethod) onKernel(ctx context.Context, p *kernelmachine.Problem, gram *mat.Dense,
+	draws []*data.Labels, gammaAL float64) (*mat.Dense, error) {
 	n, _ := gram.Dims()
-	coefficients, bias := mat.NewDense(n, len(draws), nil), make([]float64, len(draws))
+	coefficients := mat.NewDense(n, len(draws), nil)
+	bias := make([]float64, len(draws))
 	err := eachDraw(draws, func(i int) error {
 		machine, err := m.fit(ctx, p, draws[i], gammaAL)
 		if err != nil {
@@ -437,6 +493,7 @@ func (m *webKBMethod) onKernel(ctx context.Context, p *kernelmachine.Problem, gr
 	if err != nil {
 		return nil, err
 	}
+
 	f := mat.NewDense(n, len(draws), nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, gram, coefficients, 0, f)
 	for i := range n {
@@ -446,14 +503,16 @@ func (m *webKBMethod) onKernel(ctx context.Context, p *kernelmachine.Problem, gr
 }
 
 // linear returns the outputs of a primal method, a column for each draw.
-func (m *webKBMethod) linear(ctx context.Context, x *sparse.CSR, draws []*data.Labels, gammaAL float64) (*mat.Dense, error) {
+func (m *webKBMethod) linear(ctx context.Context, x *sparse.CSR, draws []*data.Labels,
+	gammaAL float64) (*mat.Dense, error) {
 	f := mat.NewDense(x.Rows, len(draws), nil)
 	return f, eachDraw(draws, func(i int) error {
 		t, err := models.ClassTargets(draws[i])
 		if err != nil {
 			return err
 		}
-		s := linear.Settings{Loss: linear.SquaredHinge, Regularizer: regularizer.Regularizer{GammaA: gammaAL / float64(len(t.Labeled))}}
+		s := linear.Settings{Loss: linear.SquaredHinge,
+			Regularizer: regularizer.Regularizer{GammaA: gammaAL / float64(len(t.Labeled))}}
 		var machine *linear.Model
 		if m.transductive {
 			var tsvm *linear.TSVM
@@ -461,9 +520,11 @@ func (m *webKBMethod) linear(ctx context.Context, x *sparse.CSR, draws []*data.L
 				return err
 			}
 			machine = tsvm.Model
-		} else if machine, err = linear.Fit(ctx, data.Select(x, t.Labeled), nil, among(t), &s, nil); err != nil {
+		} else if machine, err = linear.Fit(ctx, data.Select(x, t.Labeled), nil, among(t), &s,
+			nil); err != nil {
 			return err
 		}
+
 		p, err := machine.Predict(ctx, x, nil)
 		if err != nil {
 			return err
@@ -492,7 +553,8 @@ func eachDraw(draws []*data.Labels, fit func(i int) error) error {
 }
 
 // fit fits the method to one draw.
-func (m *webKBMethod) fit(ctx context.Context, p *kernelmachine.Problem, drawn *data.Labels, gammaAL float64) (*kernelmachine.Machine, error) {
+func (m *webKBMethod) fit(ctx context.Context, p *kernelmachine.Problem, drawn *data.Labels,
+	gammaAL float64) (*kernelmachine.Machine, error) {
 	t, err := models.ClassTargets(drawn)
 	if err != nil {
 		return nil, err

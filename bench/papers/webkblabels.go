@@ -26,7 +26,8 @@ var (
 )
 
 // The panels of Figure 8.
-const webKBTop, webKBBottom = "top panel: all training pages", "bottom panel: LapSVM by the number of training pages"
+const webKBTop, webKBBottom = "top panel: all training pages",
+	"bottom panel: LapSVM by the number of training pages"
 
 // webKBSplit is a random split of the pages, the training pages in a random order.
 type webKBSplit struct {
@@ -47,18 +48,28 @@ func WebKBLabels(ctx context.Context, o Options, obs stage.Observer) (*results.T
 	task := e.tasks()[0] // of Table 5
 	n := task.x.Rows
 	if n <= webKBTest+2*webKBCounts[len(webKBCounts)-1] {
-		return nil, fmt.Errorf("papers: %d pages with words are too few for a test of %d and %d labels", n, webKBTest, webKBCounts[len(webKBCounts)-1])
+		return nil, fmt.Errorf("papers: %d pages with words are too few for a test of %d and %d labels", n,
+			webKBTest, webKBCounts[len(webKBCounts)-1])
 	}
+
 	obs.End(fmt.Sprintf("%d pages", n))
 	t := countsTable("PRBEP", "%", true,
-		fmt.Sprintf("the paper draws these figures and prints none; it has 100 random splits, here there are %d, and does not name the numbers of labels and pages; labels are drawn from all training pages, at least one of each class", e.Draws),
-		"kernel, weights and graph are those of webkb, Table 5: γ_A l of 0.01 for RLS and 1 for SVM, γ_I l/(l+u)² = 100 γ_A l, 15 neighbours among the training pages, weights 1 − cosine, p = 3, the normalized Laplacian",
-		"nothing is chosen by labels; the share of courses that PRBEP needs is that of the pages measured, as in the paper")
-	t.Views, t.Figures[0].Each = nil, "panel"
+		fmt.Sprintf("the paper draws these figures and prints none; it has 100 random splits, here "+
+			"there are %d, and does not name the numbers of labels and pages; labels are drawn from "+
+			"all training pages, at least one of each class", e.Draws),
+		"kernel, weights and graph are those of webkb, Table 5: γ_A l of 0.01 for RLS and 1 for SVM, "+
+			"γ_I l/(l+u)² = 100 γ_A l, 15 neighbours among the training pages, weights 1 − cosine, p "+
+			"= 3, the normalized Laplacian",
+		"nothing is chosen by labels; the share of courses that PRBEP needs is that of the pages "+
+			"measured, as in the paper")
+	t.Views = nil
+	t.Figures[0].Each = "panel"
 	t.Figures[0].Title = ""
 	for _, panel := range []string{webKBTop, webKBBottom} {
-		t.Views = append(t.Views, results.View{Caption: panel, Where: results.Where{Key: "panel", Is: panel}, Rows: "labels", Across: "curve", Show: []string{"mean"}, Corner: "labels"})
+		t.Views = append(t.Views, results.View{Caption: panel, Where: results.Where{Key: "panel", Is: panel},
+			Rows: "labels", Across: "curve", Show: []string{"mean"}, Corner: "labels"})
 	}
+
 	for _, size := range webKBSizes {
 		size = min(size, n-webKBTest)
 		obs.Begin(fmt.Sprintf("%d training pages", size))
@@ -67,12 +78,14 @@ func WebKBLabels(ctx context.Context, o Options, obs stage.Observer) (*results.T
 		}
 		obs.End(fmt.Sprintf("%d splits", e.Draws))
 	}
+
 	return t, nil
 }
 
 // curves adds the curves of so many training pages: of all machines if they are as many as
 // there are, else of LapSVM.
-func (e *WebKB) curves(ctx context.Context, task *webKBTask, t *results.Table, size int, obs stage.Observer) error {
+func (e *WebKB) curves(ctx context.Context, task *webKBTask, t *results.Table, size int,
+	obs stage.Observer) error {
 	all := size == min(webKBSizes[0], task.x.Rows-webKBTest)
 	var values [2][4][][]float64 // by part, machine and count: a value for each split
 	for part := range values {
@@ -80,15 +93,18 @@ func (e *WebKB) curves(ctx context.Context, task *webKBTask, t *results.Table, s
 			values[part][j] = make([][]float64, len(webKBCounts))
 		}
 	}
+
 	for split := range e.Draws {
 		s, err := newWebKBSplit(ctx, task, size, e.Limit, e.Seed+uint64(split))
 		if err != nil {
 			return err
 		}
+
 		for j, m := range machines {
 			if !all && m.name != "LapSVM" {
 				continue
 			}
+
 			for c, labels := range webKBCounts {
 				if 2*labels > size {
 					continue
@@ -102,8 +118,10 @@ func (e *WebKB) curves(ctx context.Context, task *webKBTask, t *results.Table, s
 				}
 			}
 		}
+
 		obs.Update(float64(split+1), float64(e.Draws), "")
 	}
+
 	for j, m := range machines {
 		for part, name := range []string{"U", "T"} {
 			for c, labels := range webKBCounts {
@@ -117,20 +135,25 @@ func (e *WebKB) curves(ctx context.Context, task *webKBTask, t *results.Table, s
 			}
 		}
 	}
+
 	return nil
 }
 
 // newWebKBSplit draws training and test pages.
-func newWebKBSplit(ctx context.Context, task *webKBTask, size int, limit int64, seed uint64) (*webKBSplit, error) {
+func newWebKBSplit(ctx context.Context, task *webKBTask, size int, limit int64,
+	seed uint64) (*webKBSplit, error) {
 	order := rand.New(rand.NewPCG(seed, 0x776238)).Perm(task.x.Rows) // "wb8"
-	test, train := order[:webKBTest], order[webKBTest:webKBTest+size]
-	s := &webKBSplit{truth: task.truth.Select(train), truthT: task.truth.Select(test), cross: mat.NewDense(len(test), len(train), nil)}
+	test := order[:webKBTest]
+	train := order[webKBTest : webKBTest+size]
+	s := &webKBSplit{truth: task.truth.Select(train), truthT: task.truth.Select(test),
+		cross: mat.NewDense(len(test), len(train), nil)}
 	own := *task
 	own.x = data.ToSparse(data.Select(task.x, train))
 	w, err := own.graph(ctx)
 	if err != nil {
 		return nil, err
 	}
+
 	l, err := sparse.NewLaplacian(w, sparse.Normalized)
 	if err != nil {
 		return nil, err
@@ -164,6 +187,7 @@ func (s *webKBSplit) measure(ctx context.Context, m machine, labels int) (out [2
 			}
 		}
 	}
+
 	drawn := s.truth.Keep(rows)
 	reg := regularizer.Regularizer{GammaA: 1 / float64(labels)}
 	if m.method == kernelmachine.RLS {
@@ -171,8 +195,12 @@ func (s *webKBSplit) measure(ctx context.Context, m machine, labels int) (out [2
 	}
 	p := s.plain
 	if m.graph {
-		p, reg.GammaI, reg.Power, reg.Laplacian = s.graph, 100*reg.GammaA, 3, sparse.Normalized
+		p = s.graph
+		reg.GammaI = 100 * reg.GammaA
+		reg.Power = 3
+		reg.Laplacian = sparse.Normalized
 	}
+
 	w, err := p.Warp(ctx, reg, drawn.Labeled())
 	if err != nil {
 		return out, err
@@ -184,6 +212,7 @@ func (s *webKBSplit) measure(ctx context.Context, m machine, labels int) (out [2
 	if out[0], _, _, err = breakEven(mat.Col(nil, 0, f), s.truth, drawn); err != nil {
 		return out, err
 	}
+
 	out[1], _, _, err = breakEven(mat.Col(nil, 0, ft), s.truthT, nil)
 	return out, err
 }

@@ -55,8 +55,11 @@ const (
 
 // works make points.
 var works = map[string]func(n int) *data.Dense[float32]{
-	"manifold": func(n int) *data.Dense[float32] { return synthetic.Manifold(n, columns, intrinsic, noise, seed) },
-	"sheets":   sheets,
+	"manifold": func(n int) *data.Dense[float32] {
+		return synthetic.Manifold(n, columns, intrinsic,
+			noise, seed)
+	},
+	"sheets": sheets,
 }
 
 func main() {
@@ -75,6 +78,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+
 	if err := run(ctx, &o); err != nil {
 		log.Fatal(err)
 	}
@@ -106,6 +110,7 @@ func run(ctx context.Context, o *options) error {
 		return err
 	}
 	defer o.bigfit.Close()
+
 	var all []measured
 	for _, work := range strings.Split(o.works, ",") {
 		rows, err := o.measure(ctx, work)
@@ -117,6 +122,7 @@ func run(ctx context.Context, o *options) error {
 			return err
 		}
 	}
+
 	fmt.Print(o.table(all))
 	return nil
 }
@@ -143,6 +149,7 @@ func (o *options) measure(ctx context.Context, work string) (rows []measured, er
 			return nil, err
 		}
 	}
+
 	common := []string{"graph", "X.npy", "--neighbors", strconv.Itoa(o.k)}
 	parts := append(common, "--parts", strconv.Itoa(o.parts), "--overlap", strconv.Itoa(o.overlap))
 	add := func(name string, args ...string) error {
@@ -153,14 +160,18 @@ func (o *options) measure(ctx context.Context, work string) (rows []measured, er
 		row := measured{Work: work, Run: name, Usage: used}
 		row.read()
 		rows = append(rows, row)
-		log.Printf("%s, %s: %.1f s, %d of %d MiB announced, %d MiB resident, recall %s, %s before", work, name, row.Seconds, row.Peak>>20, row.Announced>>20, row.Resident>>20, row.Recall, row.Before)
+		log.Printf("%s, %s: %.1f s, %d of %d MiB announced, %d MiB resident, recall %s, %s before", work,
+			name, row.Seconds, row.Peak>>20, row.Announced>>20, row.Resident>>20, row.Recall, row.Before)
 		return nil
 	}
+
 	if o.whole {
-		if err := add("in one piece", append(common, "--method", "nn-descent", "-o", "whole/")...); err != nil {
+		if err := add("in one piece", append(common, "--method", "nn-descent", "-o",
+			"whole/")...); err != nil {
 			return nil, err
 		}
 	}
+
 	if err := os.RemoveAll(filepath.Join(dir, "W")); err != nil {
 		return nil, err
 	}
@@ -173,6 +184,7 @@ func (o *options) measure(ctx context.Context, work string) (rows []measured, er
 	if err := os.RemoveAll(filepath.Join(dir, "K")); err != nil {
 		return nil, err
 	}
+
 	again := append(parts, "--work", "K", "-o", "killed/")
 	pause := time.Duration(rows[len(rows)-1].Seconds / float64(o.kills+1) * float64(time.Second))
 	for i := range o.kills {
@@ -180,6 +192,7 @@ func (o *options) measure(ctx context.Context, work string) (rows []measured, er
 			return nil, fmt.Errorf("kill %d: %w", i+1, err)
 		}
 	}
+
 	if err := add(fmt.Sprintf("in parts, after %d kills", o.kills), again...); err != nil {
 		return nil, err
 	}
@@ -222,7 +235,9 @@ func (o *options) save(rows []measured) error {
 // table has a row for each run, with time and memory relative to the search in one piece.
 func (o *options) table(rows []measured) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%.0f points of %d columns, %d neighbours, %d parts, overlap %d; %s\n\n| points | run | time | peak (announced) | with mapped pages | recall (before the exchange) |\n|---|---|---|---|---|---|\n",
+	fmt.Fprintf(&b, "%.0f points of %d columns, %d neighbours, %d parts, overlap %d; %s\n\n| points "+
+		"| run | time | peak (announced) | with mapped pages | recall (before the exchange) "+
+		"|\n|---|---|---|---|---|---|\n",
 		o.points, columns, o.k, o.parts, o.overlap, simd.Path())
 	whole := measured{Usage: &program.Usage{}}
 	for _, r := range rows {
@@ -235,12 +250,16 @@ func (o *options) table(rows []measured) string {
 			}
 			return fmt.Sprintf(" = %.2f×", a/b)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %.1f s%s | %d MiB%s (%d) | %d MiB%s | %s", r.Work, r.Run, r.Seconds, ratio(r.Seconds, whole.Seconds),
-			r.Peak>>20, ratio(float64(r.Peak), float64(whole.Peak)), r.Announced>>20, r.Resident>>20, ratio(float64(r.Resident), float64(whole.Resident)), r.Recall)
+
+		fmt.Fprintf(&b, "| %s | %s | %.1f s%s | %d MiB%s (%d) | %d MiB%s | %s", r.Work, r.Run, r.Seconds,
+			ratio(r.Seconds, whole.Seconds),
+			r.Peak>>20, ratio(float64(r.Peak), float64(whole.Peak)), r.Announced>>20, r.Resident>>20,
+			ratio(float64(r.Resident), float64(whole.Resident)), r.Recall)
 		if r.Before != "" {
 			fmt.Fprintf(&b, " (%s)", r.Before)
 		}
 		b.WriteString(" |\n")
 	}
+
 	return b.String()
 }

@@ -20,15 +20,22 @@ func sheets(n int) *data.Dense[float32] {
 		}
 		return out
 	}
+
 	for s := range surfaces {
-		a, b, phase, middle := normal(2*columns), normal(2*columns), normal(columns), normal(columns)
+		a := normal(2 * columns)
+		b := normal(2 * columns)
+		phase := normal(columns)
+		middle := normal(columns)
 		for i := s * n / surfaces; i < (s+1)*n/surfaces; i++ {
-			t, u := r.Float64(), r.Float64()
+			t := r.Float64()
+			u := r.Float64()
 			row := x.Row(i)
 			for j := range row {
-				row[j] = float32(math.Cos(1.5*(t*a[j]+u*a[columns+j])+phase[j]) + 0.5*(t*b[j]+u*b[columns+j]) + 8*middle[j])
+				row[j] = float32(math.Cos(1.5*(t*a[j]+u*a[columns+j])+phase[j]) +
+					0.5*(t*b[j]+u*b[columns+j]) + 8*middle[j])
 			}
 		}
 	}
+
 	return x
 }

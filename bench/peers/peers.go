@@ -81,6 +81,7 @@ func SLEPc(ctx context.Context, log io.Writer, args ...string) ([]map[string]any
 		fmt.Fprintf(log, "no SLEPc: %v; install the Debian packages named in bench/peers/%s\n", err, script)
 		return nil, nil
 	}
+
 	// Standard input reaches one rank only.
 	dir, err := os.MkdirTemp("", "bigfit-slepc-")
 	if err != nil {
@@ -91,7 +92,9 @@ func SLEPc(ctx context.Context, log io.Writer, args ...string) ([]map[string]any
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, mpirun, append([]string{"--allow-run-as-root", "-n", "2", python, path}, args...)...)
+
+	cmd := exec.CommandContext(ctx, mpirun, append([]string{"--allow-run-as-root", "-n", "2", python, path},
+		args...)...)
 	cmd.Env = environment
 	cmd.Stderr = log
 	return objects(cmd, script)
@@ -195,6 +198,7 @@ func NewRow(work string, object map[string]any) Row {
 			r.More[key] = v
 		}
 	}
+
 	return r
 }
 
@@ -223,14 +227,18 @@ func Save(dir, name, title string, rows []Row, notes ...string) (string, error) 
 			ours[r.Work] = r.Seconds
 		}
 	}
-	path, limited := simd.Path(), strings.Join(limits(), ", ")
+
+	path := simd.Path()
+	limited := strings.Join(limits(), ", ")
 	instructions := "bigfit uses its " + path + " path"
 	if limited != "" {
 		instructions += "; peers are kept from AVX-512 by " + limited
 	}
 	notes = append([]string{instructions + "."}, notes...)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n| work | program | seconds | × ours | peak memory | |\n|---|---|---|---|---|---|\n", title)
+	fmt.Fprintf(&b, "# %s\n\n| work | program | seconds | × ours | peak memory | "+
+		"|\n|---|---|---|---|---|---|\n", title)
+
 	for i := range rows {
 		r := &rows[i]
 		ratio := ""
@@ -240,6 +248,7 @@ func Save(dir, name, title string, rows []Row, notes ...string) (string, error) 
 			r.Ratio = r.Seconds / t
 			ratio = fmt.Sprintf("%.2f", r.Ratio)
 		}
+
 		peak := ""
 		if r.PeakBytes > 0 {
 			peak = fmt.Sprintf("%.2f GiB", float64(r.PeakBytes)/(1<<30))
@@ -248,14 +257,17 @@ func Save(dir, name, title string, rows []Row, notes ...string) (string, error) 
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `%s` |\n", r.Work, r.Program, duration(r.Seconds), ratio, peak, more)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `%s` |\n", r.Work, r.Program, duration(r.Seconds), ratio,
+			peak, more)
 	}
+
 	for _, note := range notes {
 		fmt.Fprintf(&b, "\n%s\n", note)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
+
 	err := atomicfile.Atomically(filepath.Join(dir, name+".json"), func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")

@@ -31,14 +31,17 @@ func Prepare(ctx context.Context, path, work, out string) (*Program, error) {
 			return nil, err
 		}
 	}
+
 	if p.Work, err = filepath.Abs(p.Work); err != nil { // the program runs elsewhere
 		return nil, err
 	}
+
 	for _, dir := range []string{p.Work, out} {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return nil, err
 		}
 	}
+
 	if path != "" {
 		p.Path, err = filepath.Abs(path)
 		return p, err
@@ -46,7 +49,8 @@ func Prepare(ctx context.Context, path, work, out string) (*Program, error) {
 	p.Path = filepath.Join(p.Work, "bigfit")
 	build := exec.CommandContext(ctx, "go", "build", "-o", p.Path, "github.com/bigfit/bigfit/cmd/bigfit")
 	if text, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build ./cmd/bigfit: %w: %s; -bigfit names a program that is there", err, text)
+		return nil, fmt.Errorf("go build ./cmd/bigfit: %w: %s; -bigfit names a program that is there",
+			err, text)
 	}
 	return p, nil
 }
@@ -81,6 +85,7 @@ func (p *Program) Run(ctx context.Context, dir string, args ...string) (*Usage, 
 	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		u.Resident = r.Maxrss << 10
 	}
+
 	for line := range strings.Lines(events.String()) {
 		var event struct{ Note string }
 		if json.Unmarshal([]byte(line), &event) != nil {
@@ -88,10 +93,13 @@ func (p *Program) Run(ctx context.Context, dir string, args ...string) (*Usage, 
 		}
 		u.Notes = append(u.Notes, event.Note)
 		var announced, peak float64
-		if n, _ := fmt.Sscanf(event.Note, "memory: %f MiB announced, %f MiB at the peak", &announced, &peak); n == 2 {
-			u.Announced, u.Peak = int64(announced*(1<<20)), int64(peak*(1<<20))
+		if n, _ := fmt.Sscanf(event.Note, "memory: %f MiB announced, %f MiB at the peak", &announced,
+			&peak); n == 2 {
+			u.Announced = int64(announced * (1 << 20))
+			u.Peak = int64(peak * (1 << 20))
 		}
 	}
+
 	return u, nil
 }
 
@@ -104,7 +112,8 @@ func (p *Program) Kill(ctx context.Context, pause time.Duration, dir string, arg
 	timer := time.AfterFunc(pause, func() { cmd.Process.Kill() })
 	err := cmd.Wait()
 	if timer.Stop() {
-		return fmt.Errorf("bigfit %s ended before %v: %w: %s", strings.Join(args, " "), pause, err, lastLine(events.String()))
+		return fmt.Errorf("bigfit %s ended before %v: %w: %s", strings.Join(args, " "), pause, err,
+			lastLine(events.String()))
 	}
 	return ctx.Err()
 }
@@ -114,7 +123,9 @@ func (p *Program) command(ctx context.Context, dir string, args []string) (*exec
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Minute
 	var events bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, io.Discard, &events
+	cmd.Dir = dir
+	cmd.Stdout = io.Discard
+	cmd.Stderr = &events
 	return cmd, &events
 }
 

@@ -52,13 +52,15 @@ func main() {
 	flag.IntVar(&o.labels, "labels", 1000, "labeled points")
 	flag.IntVar(&o.queries, "new", 100_000, "new points to predict")
 	flag.BoolVar(&o.keep, "keep", false, "keep the files of a size that is done")
-	flag.StringVar(&o.work, "work", "", "folder for points, graphs and models, from which an interrupted run goes on (default: a temporary one)")
+	flag.StringVar(&o.work, "work", "", "folder for points, graphs and models, from which an "+
+		"interrupted run goes on (default: a temporary one)")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
 	flag.StringVar(&o.program, "bigfit", "", "bigfit program (default: built from this module)")
 	flag.StringVar(&o.memory, "memory-limit", "", "--memory-limit of each run")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+
 	if err := run(ctx, &o); err != nil {
 		log.Fatal(err)
 	}
@@ -68,7 +70,8 @@ func main() {
 func (o *options) check() error {
 	var faults []error
 	if !(o.from >= 2000 && o.from <= o.upTo && o.upTo <= 1e9) {
-		faults = append(faults, fmt.Errorf("-from %g -up-to %g: sizes must be from 2000 to 1e9, the smaller first", o.from, o.upTo))
+		faults = append(faults, fmt.Errorf("-from %g -up-to %g: sizes must be from 2000 to 1e9, the "+
+			"smaller first", o.from, o.upTo))
 	}
 	for name, v := range map[string]int{"k": o.k, "pairs": o.pairs, "labels": o.labels, "new": o.queries} {
 		if v < 1 || float64(v) > o.from && name != "new" {
@@ -91,6 +94,7 @@ func (o *options) sizes() []int {
 		}
 		out = append(out, int(math.Round(n)))
 	}
+
 	if last := int(math.Round(o.upTo)); out[len(out)-1] < last {
 		out = append(out, last)
 	}
@@ -107,6 +111,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	defer o.bigfit.Close()
 	o.work = o.bigfit.Work
+
 	var all []measured
 	for _, n := range o.sizes() {
 		rows, err := measure(ctx, o, n)
@@ -122,6 +127,7 @@ func run(ctx context.Context, o *options) error {
 			fmt.Print(text)
 		}
 	}
+
 	return nil
 }
 
@@ -155,7 +161,8 @@ func done(path, key string) []measured {
 
 // key tells runs apart whose files are not the same.
 func (o *options) key(n int) string {
-	return fmt.Sprintf("n=%d k=%d pairs=%d labels=%d new=%d threads=%d simd=%s %s", n, o.k, o.pairs, o.labels, o.queries, runtime.GOMAXPROCS(0), simd.Path(), o.memory)
+	return fmt.Sprintf("n=%d k=%d pairs=%d labels=%d new=%d threads=%d simd=%s %s", n, o.k, o.pairs, o.labels,
+		o.queries, runtime.GOMAXPROCS(0), simd.Path(), o.memory)
 }
 
 // count writes a number of points: 10,000.

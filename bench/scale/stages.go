@@ -23,14 +23,21 @@ type stage struct {
 }
 
 func (o *options) stages() []stage {
-	k, pairs := strconv.Itoa(o.k), strconv.Itoa(o.pairs)
+	k := strconv.Itoa(o.k)
+	pairs := strconv.Itoa(o.pairs)
 	return []stage{
-		{name: "graph", args: []string{"graph", "X.npy", "--method", "nn-descent", "--neighbors", k, "-o", "graph.npz"}},
-		{name: "eigenpairs", args: []string{"eigs", "graph.npz", "--laplacian", "normalized", "-n", pairs, "-o", "eigs.npz"}, resumes: true},
-		{name: "eigenmap", args: []string{"fit", "--model", "eigenmap", "X.npy", "y.npy", "--graph", "graph.npz", "--eigs", "eigs.npz", "--calibrate", "none", "-o", "eigenmap.npz"}},
-		{name: "propagation", args: []string{"fit", "--model", "lgc", "X.npy", "y.npy", "--graph", "graph.npz", "--calibrate", "none", "-o", "lgc.npz"}},
-		{name: "prediction, eigenmap", args: []string{"predict", "eigenmap.npz", "new.npy", "-o", "eigenmap.answers.npy"}, output: "eigenmap.answers.npy"},
-		{name: "prediction, propagation", args: []string{"predict", "lgc.npz", "new.npy", "-o", "lgc.answers.npy"}, output: "lgc.answers.npy"},
+		{name: "graph", args: []string{"graph", "X.npy", "--method", "nn-descent", "--neighbors", k, "-o",
+			"graph.npz"}},
+		{name: "eigenpairs", args: []string{"eigs", "graph.npz", "--laplacian", "normalized", "-n", pairs,
+			"-o", "eigs.npz"}, resumes: true},
+		{name: "eigenmap", args: []string{"fit", "--model", "eigenmap", "X.npy", "y.npy", "--graph",
+			"graph.npz", "--eigs", "eigs.npz", "--calibrate", "none", "-o", "eigenmap.npz"}},
+		{name: "propagation", args: []string{"fit", "--model", "lgc", "X.npy", "y.npy", "--graph",
+			"graph.npz", "--calibrate", "none", "-o", "lgc.npz"}},
+		{name: "prediction, eigenmap", args: []string{"predict", "eigenmap.npz", "new.npy", "-o",
+			"eigenmap.answers.npy"}, output: "eigenmap.answers.npy"},
+		{name: "prediction, propagation", args: []string{"predict", "lgc.npz", "new.npy", "-o",
+			"lgc.answers.npy"}, output: "lgc.answers.npy"},
 	}
 }
 
@@ -46,21 +53,25 @@ func measure(ctx context.Context, o *options, n int) ([]measured, error) {
 	if len(rows) >= len(stages) {
 		return rows, nil
 	}
+
 	log.Printf("%s points", count(n))
 	if err := writePoints(o, dir, n); err != nil {
 		return nil, err
 	}
+
 	for _, s := range stages[len(rows):] {
 		row, err := s.run(ctx, o, dir, n)
 		if err != nil {
 			return nil, err
 		}
-		log.Printf("  %-24s %8.1f s  %6.2f GiB  %s", row.Stage, row.Seconds, float64(row.Peak)/(1<<30), row.Note)
+		log.Printf("  %-24s %8.1f s  %6.2f GiB  %s", row.Stage, row.Seconds,
+			float64(row.Peak)/(1<<30), row.Note)
 		rows = append(rows, row)
 		if err := writeJSON(record, map[string]any{"Key": o.key(n), "Stages": rows}); err != nil {
 			return nil, err
 		}
 	}
+
 	if o.keep {
 		return rows, nil
 	}
@@ -80,6 +91,7 @@ func writePoints(o *options, dir string, n int) error {
 	if _, err := os.Stat(filepath.Join(dir, "truth.npy")); err == nil {
 		return nil
 	}
+
 	// Point i does not depend on how many there are.
 	x := synthetic.Manifold(n+o.queries, columns, intrinsic, noise, seed)
 	var mean [3]float64
@@ -88,6 +100,7 @@ func writePoints(o *options, dir string, n int) error {
 			mean[j] += float64(x.Row(i)[j]) / float64(min(n, 10_000))
 		}
 	}
+
 	class := func(i int) int64 {
 		var c int64
 		for j, m := range mean {
@@ -97,13 +110,16 @@ func writePoints(o *options, dir string, n int) error {
 		}
 		return c
 	}
-	y, answers := make([]int64, n), make([]int64, o.queries)
+
+	y := make([]int64, n)
+	answers := make([]int64, o.queries)
 	for i := range y {
 		y[i] = -1
 		if i < o.labels {
 			y[i] = class(i)
 		}
 	}
+
 	for i := range answers {
 		answers[i] = class(n + i)
 	}
@@ -122,6 +138,7 @@ func writePoints(o *options, dir string, n int) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -137,11 +154,13 @@ func (s *stage) run(ctx context.Context, o *options, dir string, n int) (measure
 			args = append(args, "--resume")
 		}
 	}
+
 	used, err := o.bigfit.Run(ctx, dir, args...)
 	if err != nil {
 		return measured{}, err
 	}
-	row := measured{Stage: s.name, Points: n, Seconds: used.Seconds, Peak: used.Peak, Announced: used.Announced}
+	row := measured{Stage: s.name, Points: n, Seconds: used.Seconds, Peak: used.Peak,
+		Announced: used.Announced}
 	if s.output != "" {
 		wrong, err := shareWrong(filepath.Join(dir, "truth.npy"), filepath.Join(dir, s.output))
 		if err != nil {
@@ -149,6 +168,7 @@ func (s *stage) run(ctx context.Context, o *options, dir string, n int) (measure
 		}
 		row.Note = fmt.Sprintf("%.1f %% wrong, %.0f points/s", 100*wrong, float64(o.queries)/row.Seconds)
 	}
+
 	return row, nil
 }
 
@@ -164,6 +184,7 @@ func shareWrong(truth, answers string) (float64, error) {
 			return 0, fmt.Errorf("%s: %w", path, err)
 		}
 	}
+
 	if len(read[0]) != len(read[1]) {
 		return 0, fmt.Errorf("%s has %d answers and %s %d", answers, len(read[1]), truth, len(read[0]))
 	}

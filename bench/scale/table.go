@@ -18,17 +18,20 @@ func save(o *options, rows []measured) (string, error) {
 	if err := writeJSON(filepath.Join(o.out, "scale.json"), rows); err != nil {
 		return "", err
 	}
-	text, picture := table(o, rows), lines(o, rows)
+	text := table(o, rows)
+	picture := lines(o, rows)
 	if len(picture.Series[0].X) > 1 {
 		drawn, err := picture.Draw()
 		if err != nil {
 			return "", err
 		}
-		err = atomicfile.Atomically(filepath.Join(o.out, "scale.svg"), func(w io.Writer) error { return drawn.Write(w, ".svg", 16, 11) })
+		err = atomicfile.Atomically(filepath.Join(o.out, "scale.svg"),
+			func(w io.Writer) error { return drawn.Write(w, ".svg", 16, 11) })
 		if err != nil {
 			return "", err
 		}
 	}
+
 	return text, atomicfile.Atomically(filepath.Join(o.out, "scale.md"), func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
@@ -55,6 +58,7 @@ func byStage(o *options, rows []measured) [][]measured {
 		}
 		out = append(out, of)
 	}
+
 	return out
 }
 
@@ -62,13 +66,15 @@ func byStage(o *options, rows []measured) [][]measured {
 func table(o *options, rows []measured) string {
 	stages := byStage(o, rows)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Points of a manifold in %d coordinates, %d neighbours, %d pairs, %d labels, %s new points; seconds of whole runs, peak memory; %s\n\n| stage |",
+	fmt.Fprintf(&b, "Points of a manifold in %d coordinates, %d neighbours, %d pairs, %d labels, %s "+
+		"new points; seconds of whole runs, peak memory; %s\n\n| stage |",
 		columns, o.k, o.pairs, o.labels, count(o.queries), simd.Path())
 	for _, r := range stages[0] {
 		fmt.Fprintf(&b, " n = %s |", count(r.Points))
 	}
 	b.WriteString(" time ~ |\n|---|")
 	b.WriteString(strings.Repeat("---|", len(stages[0])+1) + "\n")
+
 	for _, of := range stages {
 		fmt.Fprintf(&b, "| %s |", of[0].Stage)
 		for _, r := range of {
@@ -76,6 +82,7 @@ func table(o *options, rows []measured) string {
 		}
 		fmt.Fprintf(&b, " %s |\n", growth(of))
 	}
+
 	b.WriteString("\n")
 	for _, of := range stages {
 		if r := of[len(of)-1]; r.Note != "" {
@@ -103,25 +110,33 @@ func growth(of []measured) string {
 func exponent(of []measured) float64 {
 	var sx, sy, sxx, sxy float64
 	for _, r := range of {
-		x, y := math.Log(float64(r.Points)), math.Log(r.Seconds)
-		sx, sy, sxx, sxy = sx+x, sy+y, sxx+x*x, sxy+x*y
+		x := math.Log(float64(r.Points))
+		y := math.Log(r.Seconds)
+		sx += x
+		sy += y
+		sxx = sxx + x*x
+		sxy = sxy + x*y
 	}
+
 	m := float64(len(of))
 	return (m*sxy - sx*sy) / (m*sxx - sx*sx)
 }
 
 // lines draws the seconds of each stage over the number of points.
 func lines(o *options, rows []measured) *chart.Lines {
-	out := &chart.Lines{Title: "Time over the number of points", XLabel: "points", YLabel: "seconds", XLog: true, YLog: true}
+	out := &chart.Lines{Title: "Time over the number of points", XLabel: "points", YLabel: "seconds",
+		XLog: true, YLog: true}
 	for _, of := range byStage(o, rows) {
 		s := chart.Series{Name: of[0].Stage}
 		if g := growth(of); g != "" {
 			s.Name += " ~ " + g
 		}
 		for _, r := range of {
-			s.X, s.Y = append(s.X, float64(r.Points)), append(s.Y, r.Seconds)
+			s.X = append(s.X, float64(r.Points))
+			s.Y = append(s.Y, r.Seconds)
 		}
 		out.Series = append(out.Series, s)
 	}
+
 	return out
 }

@@ -59,7 +59,8 @@ type Loaded struct {
 
 // Read reads a set, or so many of its points, drawn once for all; 0 is all.
 func (s Set) Read(dir string, limit int) (*Loaded, error) {
-	x, y := filepath.Join(dir, s.Points), filepath.Join(dir, s.Points)
+	x := filepath.Join(dir, s.Points)
+	y := filepath.Join(dir, s.Points)
 	if s.Labels != "" {
 		y = filepath.Join(dir, s.Labels)
 	}
@@ -71,6 +72,7 @@ func (s Set) Read(dir string, limit int) (*Loaded, error) {
 	if out.Truth, err = data.ReadLabels(y, data.LabelOptions{NoUnlabeled: true}); err != nil {
 		return nil, err
 	}
+
 	n, _ := out.X.Dims()
 	if out.Truth.Len() != n {
 		return nil, fmt.Errorf("%s: %d points and %d labels", s.Name, n, out.Truth.Len())

@@ -1,4 +1,4 @@
-// Package sssl holds the experiments of Ji et al. (2012), run by bigfit reproduce: regression
+// Package sssl holds the experiments of Ji et al. (2012), run by bench/reproduce: regression
 // on eigenfunctions beside kernel ridge, support vectors and LapRLS.
 package sssl
 
@@ -36,29 +36,39 @@ func ssslTable(sets []string) *results.Table {
 	t := &results.Table{
 		Columns: []results.Column{
 			{Key: "set"},
-			{Key: "percent", Name: "labeled", Unit: "%", Kind: results.Integers, Format: results.Format{Number: "%d %%"}},
+			{Key: "percent", Name: "labeled", Unit: "%", Kind: results.Integers,
+				Format: results.Format{Number: "%d %%"}},
 			{Key: "method", Order: ssslMethods},
-			{Key: "error_mean", Deviation: "error_std", Published: "paper", Name: "squared error", Kind: results.Numbers, Format: results.Format{Number: "%.4g", Deviation: "%.2g", Published: "%g"}},
+			{Key: "error_mean", Deviation: "error_std", Published: "paper", Name: "squared error",
+				Kind: results.Numbers, Format: results.Format{Number: "%.4g", Deviation: "%.2g",
+					Published: "%g"}},
 			// The mean over the draws of the error less that of SSSL on the same draw, and
 			// its standard error.
-			{Key: "above_sssl", Deviation: "above_sssl_std_err", Name: "above SSSL ± standard error", Kind: results.Numbers, Format: results.Format{Number: "%+.2g", Deviation: "%.2g"}},
+			{Key: "above_sssl", Deviation: "above_sssl_std_err", Name: "above SSSL ± standard error",
+				Kind: results.Numbers, Format: results.Format{Number: "%+.2g", Deviation: "%.2g"}},
 			// The spectrum of the kernel, once for each set.
 			{Key: "note", Kind: results.Remarks, About: []string{"set"}, OmitEmpty: true},
 		},
-		Figures: []results.Figure{{Each: "set", X: "percent", By: "method", Value: "error_mean", LogY: true, Published: "paper, SSSL", Of: results.Where{Key: "method", Is: ssslMethods[ssslOwn]},
+		Figures: []results.Figure{{Each: "set", X: "percent", By: "method", Value: "error_mean", LogY: true,
+			Published: "paper, SSSL", Of: results.Where{Key: "method", Is: ssslMethods[ssslOwn]},
 			Caption: "On the test points, mean over the draws; the bars are one standard deviation."}},
 		Notes: []string{
-			"the paper names neither the scaling nor the grids: columns are replaced by their ranks among the training points (not those on the sphere), labels are centred, and every parameter is chosen by fivefold cross-validation",
+			"the paper names neither the scaling nor the grids: columns are replaced by their ranks " +
+				"among the training points (not those on the sphere), labels are centred, and every " +
+				"parameter is chosen by fivefold cross-validation",
 			"the test points of the draws are the tenths of one permutation: every point is tested on once",
 			"the sphere has a made-up field in place of the measured one",
 		},
 	}
+
 	for _, set := range sets {
 		for _, key := range []string{"error_mean", "above_sssl"} {
-			t.Views = append(t.Views, results.View{Where: results.Where{Key: "set", Is: set}, Rows: "percent", Across: "method", Show: []string{key},
+			t.Views = append(t.Views, results.View{Where: results.Where{Key: "set", Is: set}, Rows: "percent",
+				Across: "method", Show: []string{key},
 				Corner: set + ", " + t.Column(key).Name})
 		}
 	}
+
 	return t
 }
 
@@ -155,18 +165,22 @@ func SSSL(ctx context.Context, o papers.Options, obs stage.Observer) (*results.T
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.name, err)
 			}
+
 			for p := range errs {
 				e, err := d.errors(ctx, p+ssslLeast)
 				if err != nil {
 					return nil, fmt.Errorf("%s, %d %%: %w", s.name, p+ssslLeast, err)
 				}
 				errs[p] = append(errs[p], e)
-				obs.Update(float64(len(errs)*draw+p+1), float64(len(errs)*ssslDraws), fmt.Sprintf("draw %d", draw+1))
+				obs.Update(float64(len(errs)*draw+p+1), float64(len(errs)*ssslDraws),
+					fmt.Sprintf("draw %d", draw+1))
 			}
+
 			if draw == 0 {
 				remark = d.describe()
 			}
 		}
+
 		for p, of := range errs {
 			t.Records = append(t.Records, ssslRecords(s.name, p, of, remark)...)
 			remark = ""
@@ -174,6 +188,7 @@ func SSSL(ctx context.Context, o papers.Options, obs stage.Observer) (*results.T
 		obs.End(fmt.Sprintf("%d draws", ssslDraws))
 		t.Notes = append(t.Notes, ssslClaim(t, s.name)...)
 	}
+
 	return t, nil
 }
 
@@ -184,6 +199,7 @@ func ssslClaim(t *results.Table, set string) []string {
 	if !ok {
 		return nil
 	}
+
 	// ahead counts the rates at which a method of the paper errs less than SSSL.
 	ahead := func(m int) (here, there int) {
 		own := map[float64]float64{} // of SSSL, by rate
@@ -193,11 +209,14 @@ func ssslClaim(t *results.Table, set string) []string {
 				own[t.Value(r, "percent").Number] = t.Value(r, "error_mean").Number
 			}
 		}
+
 		for _, r := range records {
-			if t.Value(r, "method").Text == ssslMethods[m] && t.Value(r, "error_mean").Number < own[t.Value(r, "percent").Number] {
+			if t.Value(r, "method").Text == ssslMethods[m] &&
+				t.Value(r, "error_mean").Number < own[t.Value(r, "percent").Number] {
 				here++
 			}
 		}
+
 		for p, v := range paper[m] {
 			if v < paper[ssslOwn][p] {
 				there++
@@ -205,21 +224,29 @@ func ssslClaim(t *results.Table, set string) []string {
 		}
 		return here, there
 	}
+
 	var parts []string
 	for m, name := range ssslMethods[:ssslOwn] {
 		here, there := ahead(m)
-		parts = append(parts, fmt.Sprintf("%s is ahead of SSSL at %d of %d rates (in the paper at %d)", name, here, ssslShares, there))
+		parts = append(parts, fmt.Sprintf("%s is ahead of SSSL at %d of %d rates (in the paper at %d)", name,
+			here, ssslShares, there))
 	}
-	return []string{fmt.Sprintf("%s: the paper claims that SSSL errs least. Here %s", set, strings.Join(parts, ", ")),
+	return []string{fmt.Sprintf("%s: the paper claims that SSSL errs least. Here %s", set,
+		strings.Join(parts, ", ")),
 		ssslReason[set]}
 }
 
 // ssslReason is why the claim does not hold, as far as it was found out. The settings were
 // found by a search with other code; docs/papers.md has the numbers.
 var ssslReason = map[string]string{
-	"wine": "wine: the likely reason is the baseline. KRR comes near the paper's figures at seven of eight rates with columns scaled to [0, 1], σ the median distance, 0.01 added to the diagonal of the Gram matrix, " +
-		"and labels of 3 to 9 that are not centred, though a Gaussian kernel has no constant; with centred labels and the diagonal by cross-validation it errs less than the paper's SSSL, at 2 and at 9 %",
-	"insurance": "insurance: 6 % of the labels are 1, so that the mean of the labels is hard to beat with 2 % of them; compare the column of the mean",
+	"wine": "wine: the likely reason is the baseline. KRR comes near the paper's figures at seven of " +
+		"eight rates with columns scaled to [0, 1], σ the median distance, 0.01 added to the " +
+		"diagonal of the Gram matrix, " +
+		"and labels of 3 to 9 that are not centred, though a Gaussian kernel has no constant; with " +
+		"centred labels and the diagonal by cross-validation it errs less than the paper's SSSL, at " +
+		"2 and at 9 %",
+	"insurance": "insurance: 6 % of the labels are 1, so that the mean of the labels is hard to beat " +
+		"with 2 % of them; compare the column of the mean",
 }
 
 // ssslRecords makes the records of one share of labels, number p, from the errors by
@@ -227,7 +254,8 @@ var ssslReason = map[string]string{
 func ssslRecords(set string, p int, errs [][]float64, remark string) []results.Record {
 	var out []results.Record
 	for m, name := range ssslMethods {
-		own, above := make([]float64, len(errs)), make([]float64, len(errs))
+		own := make([]float64, len(errs))
+		above := make([]float64, len(errs))
 		for i, e := range errs {
 			own[i], above[i] = e[m], e[m]-e[ssslOwn]
 		}
@@ -240,9 +268,11 @@ func ssslRecords(set string, p int, errs [][]float64, remark string) []results.R
 		if m == ssslOwn {
 			difference.Text = "0"
 		}
-		out = append(out, results.Record{results.Text(set), results.Integer(p + ssslLeast), results.Text(name), mean, difference, results.Text(remark)})
+		out = append(out, results.Record{results.Text(set), results.Integer(p + ssslLeast),
+			results.Text(name), mean, difference, results.Text(remark)})
 		remark = ""
 	}
+
 	return out
 }
 
@@ -251,7 +281,8 @@ const Origin = `the wine quality (white) and the insurance (CoIL 2000) data are 
 
 func ssslSets(o papers.Options) ([]ssslSet, error) {
 	var sets []ssslSet
-	for _, f := range []struct{ name, file string }{{"wine", "wine_white.npz"}, {"insurance", "insurance_coil2000.npz"}} {
+	for _, f := range []struct{ name, file string }{{"wine", "wine_white.npz"},
+		{"insurance", "insurance_coil2000.npz"}} {
 		if _, err := papers.Find(o.Dir, Origin, f.file); err != nil {
 			return nil, err
 		}
@@ -265,6 +296,7 @@ func ssslSets(o papers.Options) ([]ssslSet, error) {
 		}
 		sets = append(sets, ssslSet{f.name, x, values})
 	}
+
 	x, values := synthetic.Climate(66, 144, 1, 0.1, o.Seed)
 	return append(sets, ssslSet{"sphere", x, values}), nil
 }
@@ -290,7 +322,8 @@ type ssslWidth struct {
 // permutation of n, and train the others in an order of their own.
 func ssslSplit(n int, seed uint64, draw int) (train, test []int) {
 	order := rand.New(rand.NewPCG(seed, 0x6a69)).Perm(n) // "ji"
-	lo, hi := n*draw/ssslDraws, n*(draw+1)/ssslDraws
+	lo := n * draw / ssslDraws
+	hi := n * (draw + 1) / ssslDraws
 	test = slices.Clone(order[lo:hi])
 	train = slices.Delete(order, lo, hi)
 	rng := rand.New(rand.NewPCG(seed, 0x6a690000+uint64(draw)))
@@ -302,13 +335,15 @@ func ssslSplit(n int, seed uint64, draw int) (train, test []int) {
 func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, error) {
 	n, d := s.x.Dims()
 	take := func(rows []int) (*data.Dense[float64], []float64) {
-		x, y := data.NewDense[float64](len(rows), d), make([]float64, len(rows))
+		x := data.NewDense[float64](len(rows), d)
+		y := make([]float64, len(rows))
 		for p, i := range rows {
 			data.RowTo(x.Row(p), s.x, i)
 			y[p] = s.values[i]
 		}
 		return x, y
 	}
+
 	out := &ssslDraw{n: n, seed: seed + uint64(draw)}
 	train, test := ssslSplit(n, seed, draw)
 	out.train, out.y = take(train)
@@ -320,6 +355,7 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 	if err != nil {
 		return nil, err
 	}
+
 	nb, err := papers.Neighbors(ctx, out.train, ssslNeighbors)
 	if err != nil {
 		return nil, err
@@ -329,13 +365,18 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 		return nil, err
 	}
 	out.lap = papers.NewPrepared(l)
+
 	labeled := &data.Dense[float64]{Rows: n * 9 / 100, Cols: d, Data: out.train.Data[:n*9/100*d]}
 	for _, w := range ssslWidths {
 		p := &ssslWidth{kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: w * sigma}}
-		if out.lap.Problems[p.kernel.Sigma], err = kernelmachine.NewApproximateProblem(ctx, &kernelmachine.Data{Points: out.train, Kernel: p.kernel, Laplacian: l}, 1, &kernelmachine.ApproximationSettings{Landmarks: ssslLandmarks, Seed: out.seed}); err != nil {
+		if out.lap.Problems[p.kernel.Sigma], err = kernelmachine.NewApproximateProblem(ctx,
+			&kernelmachine.Data{Points: out.train, Kernel: p.kernel, Laplacian: l}, 1,
+			&kernelmachine.ApproximationSettings{Landmarks: ssslLandmarks, Seed: out.seed}); err != nil {
 			return nil, err
 		}
-		if p.functions, err = eigenfunction.New(ctx, kernel.Source{Kernel: p.kernel, Points: out.train}, &eigenfunction.FunctionSettings{Count: 200, Landmarks: ssslLandmarks, Seed: out.seed}); err != nil {
+		if p.functions, err = eigenfunction.New(ctx, kernel.Source{Kernel: p.kernel, Points: out.train},
+			&eigenfunction.FunctionSettings{Count: 200, Landmarks: ssslLandmarks,
+				Seed: out.seed}); err != nil {
 			return nil, err
 		}
 		if p.at, err = p.functions.At(ctx, labeled); err != nil {
@@ -343,6 +384,7 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 		}
 		out.widths = append(out.widths, p)
 	}
+
 	return out, nil
 }
 
@@ -373,7 +415,8 @@ func (d *ssslDraw) describe() string {
 	for _, w := range d.widths {
 		e := w.functions
 		_, p := eigenfunction.PowerLaw(e.Values)
-		parts = append(parts, fmt.Sprintf("σ = %.3g, %d eigenfunctions capture %.4f of the trace, λ_k ~ k^-%.1f", w.kernel.Sigma, len(e.Values), e.Captured(len(e.Values)), p))
+		parts = append(parts, fmt.Sprintf("σ = %.3g, %d eigenfunctions capture %.4f of the trace, "+
+			"λ_k ~ k^-%.1f", w.kernel.Sigma, len(e.Values), e.Captured(len(e.Values)), p))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -390,6 +433,7 @@ func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	krr, err := d.tuned(ctx, t, kernelmachine.RLSName, ssslGammaA, nil)
 	if err != nil {
 		return nil, err
@@ -402,6 +446,7 @@ func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	sssl, err := d.sssl(ctx, t)
 	if err != nil {
 		return nil, err
@@ -416,6 +461,7 @@ func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 			}
 			mat.Col(f, 0, p.Scores)
 		}
+
 		for i := range f {
 			f[i] += mean
 		}
@@ -425,21 +471,26 @@ func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 		}
 		out = append(out, rmse*rmse)
 	}
+
 	return out, nil
 }
 
 // tuned returns a machine of the labeled points alone, of the named learner.
-func (d *ssslDraw) tuned(ctx context.Context, t *models.Targets, learner string, gammaA []float64, fixed models.Values) (models.Model, error) {
+func (d *ssslDraw) tuned(ctx context.Context, t *models.Targets, learner string, gammaA []float64,
+	fixed models.Values) (models.Model, error) {
 	x := data.Select(d.train, t.Labeled)
 	own, err := models.ValueTargets(t.Y)
 	if err != nil {
 		return nil, err
 	}
-	r, err := d.search(ctx, own, x, &selection.Grid{Learner: all.Learner(learner), Fixed: fixed, Axes: map[string][]string{"gamma-a": papers.Texts(gammaA), "sigma": d.sigmas()}})
+	r, err := d.search(ctx, own, x, &selection.Grid{Learner: all.Learner(learner), Fixed: fixed,
+		Axes: map[string][]string{"gamma-a": papers.Texts(gammaA), "sigma": d.sigmas()}})
 	if err != nil {
 		return nil, err
 	}
-	m, err := all.Learner(learner).Fit(ctx, &models.Input{Points: x, Targets: own, Values: r.Best().Setting.Values, Seed: d.seed})
+
+	m, err := all.Learner(learner).Fit(ctx,
+		&models.Input{Points: x, Targets: own, Values: r.Best().Setting.Values, Seed: d.seed})
 	if !models.Usable(err) {
 		return nil, err
 	}
@@ -452,9 +503,11 @@ func (d *ssslDraw) lapRLS(ctx context.Context, t *models.Targets) (best, coarse 
 	grid := &selection.Grid{Learner: d.lap, Axes: map[string][]string{"sigma": d.sigmas()}}
 	for _, a := range ssslGammaA {
 		for _, i := range ssslRatio {
-			grid.Joint = append(grid.Joint, models.Values{"gamma-a": models.FormatFloat(a), "gamma-i": models.FormatFloat(a * i)})
+			grid.Joint = append(grid.Joint, models.Values{"gamma-a": models.FormatFloat(a),
+				"gamma-i": models.FormatFloat(a * i)})
 		}
 	}
+
 	r, err := d.search(ctx, t, d.train, grid)
 	if err != nil {
 		return nil, nil, err
@@ -465,18 +518,22 @@ func (d *ssslDraw) lapRLS(ctx context.Context, t *models.Targets) (best, coarse 
 	if best, err = fit(r.Best().Setting.Values); err != nil {
 		return nil, nil, err
 	}
+
 	for _, s := range r.Scores {
 		if v := s.Setting.Values; v.Float("gamma-a") >= ssslCoarse {
 			coarse, err = fit(v)
 			return best, coarse, err
 		}
 	}
+
 	return nil, nil, fmt.Errorf("papers: no γ_A in the grid is %g or more", ssslCoarse)
 }
 
 // search cross-validates the settings of a grid, with the folds of all methods.
-func (d *ssslDraw) search(ctx context.Context, t *models.Targets, x data.Points, g *selection.Grid) (*selection.Result, error) {
-	r, err := selection.Search(ctx, &selection.Data{Targets: t, Points: x}, g, &selection.Settings{Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed})
+func (d *ssslDraw) search(ctx context.Context, t *models.Targets, x data.Points,
+	g *selection.Grid) (*selection.Result, error) {
+	r, err := selection.Search(ctx, &selection.Data{Targets: t, Points: x}, g,
+		&selection.Settings{Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed})
 	if !models.Usable(err) {
 		return nil, err
 	}
@@ -496,8 +553,10 @@ func (d *ssslDraw) sigmas() []string {
 // there are.
 func (d *ssslDraw) sssl(ctx context.Context, t *models.Targets) (*eigenfunction.Model, error) {
 	var best *ssslWidth
-	s := eigenfunction.Settings{Landmarks: ssslLandmarks, Folds: ssslFolds, Repeats: ssslRepeats, Seed: d.seed}
-	number, risk := 0, math.Inf(1)
+	s := eigenfunction.Settings{Landmarks: ssslLandmarks, Folds: ssslFolds, Repeats: ssslRepeats,
+		Seed: d.seed}
+	number := 0
+	risk := math.Inf(1)
 	for _, w := range d.widths {
 		m, err := w.functions.Fit(ctx, t, w.labeled(t), &s)
 		if err != nil {
@@ -505,10 +564,13 @@ func (d *ssslDraw) sssl(ctx context.Context, t *models.Targets) (*eigenfunction.
 		}
 		for j, v := range m.Risk {
 			if n := j + 1; (n%ssslStep == 0 || n == len(m.Risk)) && v < risk {
-				best, number, risk = w, n, v
+				best = w
+				number = n
+				risk = v
 			}
 		}
 	}
+
 	s.Eigenfunctions = number
 	return best.functions.Fit(ctx, t, best.labeled(t), &s)
 }

@@ -20,7 +20,8 @@ type calibrateFlag struct {
 
 // flag adds --calibrate.
 func (c *calibrateFlag) flag(f *pflag.FlagSet) {
-	f.Var(c, "calibrate", "hold labels out in so many `folds` for probabilities and intervals: auto (10 where it is cheap), none or a number")
+	f.Var(c, "calibrate", "hold labels out in so many `folds` for probabilities and intervals: auto "+
+		"(10 where it is cheap), none or a number")
 }
 
 // Set implements pflag.Value.
@@ -51,11 +52,13 @@ func (c *calibrateFlag) String() string {
 func (c *calibrateFlag) Type() string { return "folds" }
 
 // apply calibrates a model that l was fitted to by in.
-func (c *calibrateFlag) apply(ctx context.Context, p *pipeline.Pipeline, l models.Learner, m models.Model, in *fitInput) (models.Model, error) {
+func (c *calibrateFlag) apply(ctx context.Context, p *pipeline.Pipeline, l models.Learner, m models.Model,
+	in *fitInput) (models.Model, error) {
 	weighed := in.settings.ClassWeights != nil
 	switch {
 	case c.asked && !c.none && weighed:
-		return nil, fmt.Errorf("--class-weights makes a graph of all labels, so that none can be held out; leave --calibrate out")
+		return nil, fmt.Errorf("--class-weights makes a graph of all labels, so that none can be " +
+			"held out; leave --calibrate out")
 	case c.none || weighed:
 		return m, nil
 	case c.asked:

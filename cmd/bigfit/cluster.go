@@ -30,7 +30,8 @@ type clusterOptions struct {
 }
 
 func (a *app) clusterCommand() *cobra.Command {
-	o := clusterOptions{settings: cluster.Settings{Clusters: 2, MinComponent: 1, Restarts: 10, Tolerance: 1e-6}, regular: regularOptions{power: 1}}
+	o := clusterOptions{settings: cluster.Settings{Clusters: 2, MinComponent: 1, Restarts: 10,
+		Tolerance: 1e-6}, regular: regularOptions{power: 1}}
 	cmd := &cobra.Command{
 		Use:   "cluster X.npy… --clusters 10 -o labels.npy",
 		Short: "Cut a graph, or points, into clusters",
@@ -57,16 +58,21 @@ the clusters of new points. It takes dense matrices of n², or --landmarks.
 			return a.cluster(cmd.Context(), args, &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.IntVarP(&o.settings.Clusters, "clusters", "c", o.settings.Clusters, "number of clusters")
 	f.VarP(&o.source.X, "points", "X", shell.PointsHelp)
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true classes, to compare with")
 	o.label.Flags(f)
-	shell.NameFlag(f, &o.settings.Rule, "rule", "how clusters are made of eigenvectors: k-means, sign, sweep")
-	f.BoolVar(&o.settings.RowNormalize, "row-normalize", false, "scale the rows of the eigenvectors to length 1 first (Ng, Jordan & Weiss 2002)")
-	f.IntVar(&o.settings.MinComponent, "min-component", o.settings.MinComponent, "points that a component must have to get clusters")
-	f.IntVar(&o.settings.Restarts, "restarts", o.settings.Restarts, "runs of k-means, of which the best counts")
-	f.Float64Var(&o.settings.Tolerance, "tolerance", o.settings.Tolerance, "largest residual ‖Lv−λv‖ of an eigenpair, relative to ‖L‖")
+	shell.NameFlag(f, &o.settings.Rule, "rule", "how clusters are made of eigenvectors")
+	f.BoolVar(&o.settings.RowNormalize, "row-normalize", false,
+		"scale the rows of the eigenvectors to length 1 first (Ng, Jordan & Weiss 2002)")
+	f.IntVar(&o.settings.MinComponent, "min-component", o.settings.MinComponent,
+		"points that a component must have to get clusters")
+	f.IntVar(&o.settings.Restarts, "restarts", o.settings.Restarts,
+		"runs of k-means, of which the best counts")
+	f.Float64Var(&o.settings.Tolerance, "tolerance", o.settings.Tolerance,
+		"largest residual ‖Lv−λv‖ of an eigenpair, relative to ‖L‖")
 	o.regular.flags(f)
 	o.source.Flags(a.App, f)
 	f.StringVarP(&o.out, "output", "o", "labels.npy", "`file` to write")
@@ -106,6 +112,7 @@ func (s clusterSummary) String() string {
 	}
 	const rows = 40
 	fmt.Fprintf(&b, "\n%8s  %8s  %12s  %12s  %10s", "cluster", "points", "volume", "cut", "cut/volume")
+
 	for c, size := range s.Sizes[:min(len(s.Sizes), rows)] {
 		share := 0.0
 		if s.Cut[c] > 0 {
@@ -113,6 +120,7 @@ func (s clusterSummary) String() string {
 		}
 		fmt.Fprintf(&b, "\n%8d  %8d  %12.6g  %12.6g  %10.6f", c, size, s.Volume[c], s.Cut[c], share)
 	}
+
 	if more := len(s.Sizes) - rows; more > 0 {
 		fmt.Fprintf(&b, "\n… and %d more", more)
 	}
@@ -123,13 +131,15 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 	if err := a.checkCluster(args, o); err != nil {
 		return err
 	}
-	if err := shell.CheckAnswers(o.source.X.Inputs(o.source.File, o.y), []string{o.out}, o.regular.model); err != nil {
+	if err := shell.CheckAnswers(o.source.X.Inputs(o.source.File, o.y), []string{o.out},
+		o.regular.model); err != nil {
 		return err
 	}
 	g, notReached := a.LoadSource(ctx, &o.source)
 	if !models.Usable(notReached) {
 		return notReached
 	}
+
 	n := g.W.Rows
 	var truth *data.Labels
 	if o.y != "" {
@@ -138,12 +148,14 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 			return err
 		}
 	}
+
 	switch {
 	case truth != nil && truth.Len() != n:
 		return fmt.Errorf("%s has %d labels for %d points", o.y, truth.Len(), n)
 	case o.settings.Clusters > n:
 		return shell.Usagef("--clusters is %d and there are %d points", o.settings.Clusters, n)
 	}
+
 	sum := clusterSummary{Points: n, Clusters: o.settings.Clusters, Components: g.Components.Count()}
 	var labels []int32
 	var notConverged error
@@ -164,16 +176,21 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 		if c, notConverged = a.cut(ctx, g, o.settings); !models.Usable(notConverged) {
 			return notConverged
 		}
-		labels, sum.Values, sum.LeftOut = c.Labels, c.Values, c.LeftOut
+		labels = c.Labels
+		sum.Values = c.Values
+		sum.LeftOut = c.LeftOut
 		bound := c.Bound()
 		sum.Bound = &bound
 		sum.measure(c.Cuts, labels)
 	}
+
 	if err := sum.compare(truth, labels); err != nil {
 		return err
 	}
+
 	err := a.Write(ctx, func() error {
-		if err := a.WriteAnswers(o.out, pipeline.ClusterAnswers(clusterNumbers(labels)), g.Hashes); err != nil || o.regular.model == "" {
+		if err := a.WriteAnswers(o.out, pipeline.ClusterAnswers(clusterNumbers(labels)),
+			g.Hashes); err != nil || o.regular.model == "" {
 			return err
 		}
 		return models.Save(o.regular.model, m, g.Hashes, a.Files)
@@ -210,17 +227,20 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 	case s.Rule != cluster.KMeans && s.RowNormalize:
 		return shell.Usagef("--row-normalize is for --rule %v", cluster.KMeans)
 	}
+
 	if !o.regular.asked {
 		if o.regular.model != "" {
 			return shell.Usagef("--model goes with --gamma; clusters by eigenvectors say nothing of new points")
 		}
 		return nil
 	}
+
 	for _, flag := range []string{"rule", "row-normalize", "min-component", "tolerance"} {
 		if a.Given[flag] {
 			return shell.Usagef("--%s is for clusters by eigenvectors, without --gamma", flag)
 		}
 	}
+
 	if s.Clusters < 2 {
 		return shell.Usagef("--clusters is %d; with --gamma it must be at least 2", s.Clusters)
 	}
@@ -230,14 +250,18 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 // cut makes clusters by eigenvectors, as a stage.
 func (a *app) cut(ctx context.Context, g *shell.Sourced, s cluster.Settings) (*cluster.Clustering, error) {
 	n := g.W.Rows
-	s.Seed, s.MemoryLimit = a.Seed, int64(a.Memory)
+	s.Seed = a.Seed
+	s.MemoryLimit = int64(a.Memory)
 	k := min(s.Clusters, n)
-	if err := a.Pipeline().AnnounceEigenpairs(n, nil, g.W.NNZ(), cg.Hard(g.W, sparse.Normalized), lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.Memory)}, "ask for fewer clusters"); err != nil {
+	if err := a.Pipeline().AnnounceEigenpairs(n, nil, g.W.NNZ(), cg.Hard(g.W, sparse.Normalized),
+		lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.Memory)},
+		"ask for fewer clusters"); err != nil {
 		return nil, err
 	}
 	if err := a.Need("clusters", 32*int64(n)*int64(k), 0, "ask for fewer clusters"); err != nil {
 		return nil, err
 	}
+
 	st := a.Progress.Stage("clusters")
 	s.OnRestart = func(state lanczos.State) error {
 		st.Update(float64(state.Basis), float64(state.BasisMax), state.String())
@@ -252,7 +276,10 @@ func (a *app) cut(ctx context.Context, g *shell.Sourced, s cluster.Settings) (*c
 
 // measure completes s with the cuts and sizes of clusters.
 func (s *clusterSummary) measure(c *cluster.Cuts, labels []int32) {
-	s.NCut, s.Cheeger, s.Cut, s.Volume = c.NCut, c.Cheeger, c.Cut, c.Volume
+	s.NCut = c.NCut
+	s.Cheeger = c.Cheeger
+	s.Cut = c.Cut
+	s.Volume = c.Volume
 	s.Sizes = make([]int, s.Clusters)
 	for _, q := range labels {
 		if q != cluster.Unassigned {
@@ -273,6 +300,7 @@ func (s *clusterSummary) compare(truth *data.Labels, labels []int32) error {
 			a, b = append(a, truth.Classes[c]), append(b, int64(labels[i]))
 		}
 	}
+
 	if s.Compared = len(a); s.Compared == 0 {
 		return nil
 	}
@@ -284,7 +312,9 @@ func (s *clusterSummary) compare(truth *data.Labels, labels []int32) error {
 	if math.IsNaN(rand) {
 		return err
 	}
-	s.NMI, s.Rand = &nmi, &rand
+
+	s.NMI = &nmi
+	s.Rand = &rand
 	return err
 }
 

@@ -16,10 +16,12 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -80,26 +82,36 @@ converge.`,
 			return a.compareModels(cmd.Context(), &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.VarP(&o.x, "points", "X", shell.PointsHelp)
-	f.StringVarP(&o.Y, "labels-file", "y", "", "`file` of the labels or values; of a table its columns as FILE:LABEL or FILE:ID,LABEL")
+	f.StringVarP(&o.Y, "labels-file", "y", "",
+		"`file` of the labels or values; of a table its columns as FILE:LABEL or FILE:ID,LABEL")
 	a.Points.ColumnFlags(f)
 	a.Points.LabelFlags(f)
-	f.BoolVar(&o.Regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
+	f.BoolVar(&o.Regression, "regression", false,
+		"y holds values, not classes (default: if they are not all integers)")
 	o.Label.Flags(f)
 	o.CheckpointFlags.Flags(f)
-	f.StringSliceVar(&o.models, "models", nil, "`names` of the models, with commas between; see bigfit models")
-	f.IntSliceVar(&o.perClass, "labels-per-class", nil, "`numbers` of labels of each class, with commas between")
+	f.StringSliceVar(&o.models, "models", nil,
+		"`names` of the models, with commas between; see bigfit models")
+	f.IntSliceVar(&o.perClass, "labels-per-class", nil,
+		"`numbers` of labels of each class, with commas between")
 	f.IntSliceVar(&o.counts, "labels", nil, "`numbers` of labels in all, with commas between")
-	f.StringVar(&o.splits, "splits", "10", "`number` of splits to draw for each number of labels, or file of given ones")
+	f.StringVar(&o.splits, "splits", "10",
+		"`number` of splits to draw for each number of labels, or file of given ones")
 	f.BoolVar(&o.tune, "tune", false, "choose all parameters that have a documented grid, in every split")
-	f.StringArrayVar(&o.set, "set", nil, "`MODEL.PARAMETER=VALUE` of one model; several values are chosen from; may be repeated")
+	f.StringArrayVar(&o.set, "set", nil,
+		"`MODEL.PARAMETER=VALUE` of one model; several values are chosen from; may be repeated")
 	f.IntVar(&o.folds, "folds", 5, "folds of the cross-validation in a split, at most one a label")
 	f.IntVar(&o.repeats, "repeats", 1, "deal the labels of a split into folds this many times")
-	shell.NameFlag(f, &o.criterion, "metric", "measure: default (error, or rmse of values), error, rmse, f1, prbep, auc")
-	f.StringVar(&o.against, "against", summary.Best, "`name` of the model that the others are compared with, or best")
-	shell.NameFlag(f, &o.format, "format", "of the table on stdout: markdown, csv, latex, json")
-	f.StringSliceVarP(&o.outputs, "output", "o", nil, "`file` of the table, .md, .csv, .tex or .json; may be repeated")
+	shell.NameFlag(f, &o.criterion, "metric",
+		"measure; default is error, or rmse of values")
+	f.StringVar(&o.against, "against", summary.Best,
+		"`name` of the model that the others are compared with, or best")
+	shell.NameFlag(f, &o.format, "format", "of the table on stdout")
+	f.StringSliceVarP(&o.outputs, "output", "o", nil,
+		"`file` of the table, .md, .csv, .tex or .json; may be repeated")
 	f.StringVar(&o.report, "report", "", "write a report to this `file`, .html")
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
 	o.params = shell.ParamFlags{}
@@ -122,6 +134,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	if err != nil {
 		return err
 	}
+
 	if err := checkCriterion(o.criterion, t); err != nil {
 		return err
 	}
@@ -133,6 +146,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	if err := a.keepSearch(ctx, &o.fitOptions, in); err != nil {
 		return err
 	}
+
 	comparing, short := a.Pipeline().PrepareComparison(ctx, &in.Input, contenders, &in.settings)
 	if !models.Usable(short) {
 		return short
@@ -153,6 +167,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 		}
 		page = a.comparisonReport(o, sum, splits, points)
 	}
+
 	err = a.Write(ctx, func() error {
 		for _, path := range o.outputs {
 			if err := saveComparison(path, sum); err != nil {
@@ -160,20 +175,22 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 			}
 		}
 		if page != nil {
-			return shell.SaveReport(o.report, page)
+			return report.Save(o.report, page)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+
 	a.Checkpoint.Clear()
 	return errors.Join(a.printComparison(o, sum), short, fault)
 }
 
 // runComparison runs the fits. After an interrupt it prints the table of those that are
 // finished.
-func (a *app) runComparison(ctx context.Context, o *compareOptions, c *pipeline.Comparing, splits *pipeline.Splits) (*summary.Comparison, error) {
+func (a *app) runComparison(ctx context.Context, o *compareOptions, c *pipeline.Comparing,
+	splits *pipeline.Splits) (*summary.Comparison, error) {
 	var last atomic.Pointer[selection.Compared]
 	var once sync.Once
 	var printErr error
@@ -182,13 +199,14 @@ func (a *app) runComparison(ctx context.Context, o *compareOptions, c *pipeline.
 			for i, fit := range x.Outcomes {
 				if fit != nil && fit.Fault != "" {
 					worded := *fit
-					worded.Fault = a.WithoutPackages(fit.Fault)
+					worded.Fault = a.Reword(fit.Fault)
 					x.Outcomes[i] = &worded
 				}
 			}
 		}
 		return summary.NewComparison(r, splits, o.against)
 	}
+
 	interrupted := func() {
 		once.Do(func() {
 			if r := last.Load(); r != nil {
@@ -196,6 +214,7 @@ func (a *app) runComparison(ctx context.Context, o *compareOptions, c *pipeline.
 			}
 		})
 	}
+
 	// A fit may take longer to stop than the program has.
 	defer context.AfterFunc(ctx, interrupted)()
 	s := selection.CompareSettings{Folds: o.folds, Repeats: o.repeats, Criterion: o.criterion}
@@ -219,18 +238,22 @@ func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender,
 	count, notNumber := strconv.Atoi(o.splits)
 	switch {
 	case notNumber != nil && (len(o.perClass) > 0 || len(o.counts) > 0):
-		return nil, 0, shell.Usagef("--splits names a file, which says what is labeled; leave --labels and --labels-per-class out")
+		return nil, 0, shell.Usagef("--splits names a file, which says what is labeled; leave " +
+			"--labels and --labels-per-class out")
 	case notNumber == nil && (count < 1 || count > mostSplits):
 		return nil, 0, shell.Usagef("--splits is %d; it must be from 1 to %d, or a file", count, mostSplits)
 	case notNumber == nil && len(o.perClass)+len(o.counts) == 0:
-		return nil, 0, shell.Usagef("compare needs numbers of labels: --labels-per-class 5,20 or --labels 100,1000; or given splits: --splits FILE")
+		return nil, 0, shell.Usagef("compare needs numbers of labels: --labels-per-class 5,20 or " +
+			"--labels 100,1000; or given splits: --splits FILE")
 	case o.folds < 2:
 		return nil, 0, shell.Usagef("--folds is %d; it must be at least 2", o.folds)
 	case o.repeats < 1:
 		return nil, 0, shell.Usagef("--repeats is %d; it must be at least 1", o.repeats)
 	case o.against != summary.Best && !slices.Contains(o.models, o.against):
-		return nil, 0, shell.Usagef("--against is %s; it must be best or one of --models %s", o.against, strings.Join(o.models, ","))
+		return nil, 0, shell.Usagef("--against is %s; it must be best or one of --models %s", o.against,
+			strings.Join(o.models, ","))
 	}
+
 	for flag, list := range map[string][]int{"labels": o.counts, "labels-per-class": o.perClass} {
 		for i, n := range list {
 			if n < 1 || slices.Contains(list[:i], n) {
@@ -238,13 +261,16 @@ func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender,
 			}
 		}
 	}
+
 	if contenders, err = a.contenders(o); err != nil {
 		return nil, 0, err
 	}
-	usesGraph := slices.ContainsFunc(contenders, func(c selection.Contender) bool { return c.Grid.Learner.Info().Needs.Has(models.NeedsGraph) })
+	usesGraph := slices.ContainsFunc(contenders,
+		func(c selection.Contender) bool { return c.Grid.Learner.Info().Needs.Has(models.NeedsGraph) })
 	for name := range a.Given {
 		if (o.params[name] != nil || name == "graph") && !usesGraph {
-			return nil, 0, shell.Usagef("--%s is about the graph, which none of %s uses", name, strings.Join(o.models, ", "))
+			return nil, 0, shell.Usagef("--%s is about the graph, which none of %s uses", name,
+				strings.Join(o.models, ", "))
 		}
 	}
 	return contenders, count, nil
@@ -255,6 +281,7 @@ func (a *app) checkCompareInput(o *compareOptions) error {
 	if err := o.CheckpointFlags.Check(); err != nil {
 		return err
 	}
+
 	switch {
 	case len(o.models) == 0:
 		return shell.Usagef("compare needs --models; the models are %s", shell.LearnersThat(tunable))
@@ -263,14 +290,17 @@ func (a *app) checkCompareInput(o *compareOptions) error {
 	case len(o.x) == 0 || o.Y == "" && a.Points.Label == "":
 		return shell.Usagef("compare needs points (-X) and labels (-y)")
 	}
+
 	if err := a.CheckReport(o.report); err != nil {
 		return err
 	}
+
 	for _, path := range o.outputs {
 		if _, ok := formatOf(path); !ok {
 			return shell.Usagef("-o is %q; the extension says what to write: .md, .csv, .tex or .json", path)
 		}
 	}
+
 	inputs := o.x.Inputs(o.Y, o.graphFile)
 	if _, notNumber := strconv.Atoi(o.splits); notNumber != nil {
 		inputs = append(inputs, o.splits)
@@ -291,18 +321,22 @@ func (a *app) contenders(o *compareOptions) ([]selection.Contender, error) {
 		case slices.Contains(o.models[:i], name):
 			return nil, shell.Usagef("--models names %s twice", name)
 		}
-		out = append(out, selection.Contender{Name: name, Grid: selection.Grid{Learner: l, Fixed: models.Values{}, Axes: map[string][]string{}}})
+		out = append(out, selection.Contender{Name: name,
+			Grid: selection.Grid{Learner: l, Fixed: models.Values{}, Axes: map[string][]string{}}})
 	}
+
 	for _, text := range o.set {
 		if err := setParam(out, text); err != nil {
 			return nil, err
 		}
 	}
+
 	learns := out[0].Grid.Learner.Info().Learns
 	for i := range out {
 		g := &out[i].Grid
 		if learns &= g.Learner.Info().Learns; learns == 0 {
-			return nil, shell.Usagef("%s does not learn what %s learns: %v, not %v; compare them apart", out[i].Name, out[0].Name, kinds(g.Learner), kinds(out[0].Grid.Learner))
+			return nil, shell.Usagef("%s does not learn what %s learns: %v, not %v; compare them apart",
+				out[i].Name, out[0].Name, kinds(g.Learner), kinds(out[0].Grid.Learner))
 		}
 		for _, text := range o.params["neighbors"].Parts() {
 			if err := o.params["neighbors"].CheckElement(text); err != nil {
@@ -315,6 +349,7 @@ func (a *app) contenders(o *compareOptions) ([]selection.Contender, error) {
 			return nil, setFaults(out[i].Name, err)
 		}
 	}
+
 	return out, nil
 }
 
@@ -335,6 +370,7 @@ func setParam(contenders []selection.Contender, text string) error {
 	if i < 0 {
 		return shell.Usagef("--set is %q, but %s is not among --models", text, model)
 	}
+
 	g := &contenders[i].Grid
 	params := g.Learner.Params()
 	at := slices.IndexFunc(params, func(p models.Param) bool { return p.Name == name })
@@ -343,8 +379,9 @@ func setParam(contenders []selection.Contender, text string) error {
 		for _, p := range params {
 			names = append(names, p.Name)
 		}
-		return shell.Usagef("--set is %q, but %s has no parameter %s; it has %s%s", text, model, name, strings.Join(names, ", "), shell.DidYouMean(name, names))
+		return shell.Usagef("--set is %q, but %s has no parameter %s; it has %s%s", text, model, name, strings.Join(names, ", "), suggest.DidYouMean(name, names))
 	}
+
 	p := &params[at]
 	if g.Fixed[name] != "" || g.Axes[name] != nil {
 		return shell.Usagef("--set gives %s.%s twice; several values have commas between", model, name)
@@ -357,11 +394,13 @@ func setParam(contenders []selection.Contender, text string) error {
 		g.Fixed[name] = value
 		return setFaults(model, p.Check(value))
 	}
+
 	for _, part := range parts {
 		if err := p.CheckElement(part); err != nil {
 			return setFaults(model, err)
 		}
 	}
+
 	g.Axes[name] = parts
 	return nil
 }
@@ -377,10 +416,11 @@ func setFaults(model string, err error) error {
 		case errors.As(e, &missing):
 			e = shell.Usagef("%s needs %s, the %s", model, show(missing.Param.Name), missing.Param.Doc)
 		case errors.As(e, &fault):
-			e = shell.Usagef("%s", fault.Words(show))
+			e = shell.Usagef("%s", param.Show(e.Error(), show))
 		}
 		out = append(out, e)
 	}
+
 	return errors.Join(out...)
 }
 
@@ -414,6 +454,7 @@ func (a *app) takeSplits(o *compareOptions, t *pipeline.Targets, count int) (*pi
 	} else if s, err = pipeline.DrawSplits(t.Targets, count, o.counts, o.perClass, a.Seed); err != nil {
 		err = fmt.Errorf("%s: %w", o.From(a.App), err)
 	}
+
 	if err == nil {
 		err = s.Check(t.Targets)
 	}

@@ -38,7 +38,8 @@ func (f *tableFormat) UnmarshalText(text []byte) error { return tableFormats.Unm
 
 // formatOf returns the format that the extension of a file names.
 func formatOf(path string) (tableFormat, bool) {
-	f, ok := map[string]tableFormat{".md": formatMarkdown, ".csv": formatCSV, ".tex": formatLaTeX, ".json": formatJSON}[strings.ToLower(filepath.Ext(path))]
+	f, ok := map[string]tableFormat{".md": formatMarkdown, ".csv": formatCSV, ".tex": formatLaTeX,
+		".json": formatJSON}[strings.ToLower(filepath.Ext(path))]
 	return f, ok
 }
 
@@ -54,10 +55,12 @@ func (f tableFormat) text(s *summary.Comparison) string {
 }
 
 // comparisonReport is the page of a comparison, with sections on the points.
-func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits *pipeline.Splits, points []report.Section) *report.Report {
+func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits *pipeline.Splits,
+	points []report.Section) *report.Report {
 	chosen := &report.Table{Header: []string{"model", "labels", "settings", "splits"}}
 	for _, c := range s.Chosen() {
-		chosen.Rows = append(chosen.Rows, []string{c.Model, strconv.Itoa(c.Labels), c.Setting.String(), strconv.Itoa(c.Count)})
+		chosen.Rows = append(chosen.Rows, []string{c.Model, strconv.Itoa(c.Labels), c.Setting.String(),
+			strconv.Itoa(c.Count)})
 	}
 	times := &chart.Bars{Unit: "s"}
 	for _, t := range s.Times {
@@ -68,7 +71,7 @@ func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits 
 		Title:    "bigfit compare: " + strings.Join(o.models, ", "),
 		Subtitle: fmt.Sprintf("%s, seed %d, bigfit %s", o.x, a.Seed, shell.Version),
 		Sections: slices.Concat([]report.Section{
-			{Title: "Result", Blocks: append(shell.TableBlocks(s.Table), shell.FigureBlocks(s.Table)...)},
+			{Title: "Result", Blocks: append(s.Table.TableBlocks(), s.Table.FigureBlocks()...)},
 			{Title: "Settings", Blocks: []report.Block{report.Paragraph("What each model was fitted with, and on how many splits. Settings that are not named have their defaults."), chosen}},
 			{Title: "Time", Blocks: []report.Block{&report.Figure{Title: "Choices and fits of all splits", Caption: "Without the graph and the eigenpairs, which all models share. Splits that run at the same time count fully.", Charts: []chart.Chart{times}}}},
 		}, points, []report.Section{{Title: "Run", Blocks: run}}),
@@ -76,13 +79,15 @@ func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits 
 }
 
 // comparisonSettings lists the settings of the run.
-func (a *app) comparisonSettings(o *compareOptions, s *summary.Comparison, splits *pipeline.Splits) *report.KeyValues {
+func (a *app) comparisonSettings(o *compareOptions, s *summary.Comparison,
+	splits *pipeline.Splits) *report.KeyValues {
 	k := &report.KeyValues{Caption: "Run"}
 	add := func(key, value string) {
 		if value != "" {
 			k.Pairs = append(k.Pairs, report.KeyValue{Key: key, Value: value})
 		}
 	}
+
 	add("points", o.x.String())
 	add("labels", o.From(a.App))
 	if s.Labels != nil {
@@ -92,6 +97,7 @@ func (a *app) comparisonSettings(o *compareOptions, s *summary.Comparison, split
 		g := &splits.Groups[i]
 		add("splits", fmt.Sprintf("%d with %d labels", g.Count, g.Labels))
 	}
+
 	if splits.Groups[0].PerClass == 0 && len(o.counts) == 0 {
 		add("given by", o.splits)
 	}
@@ -101,12 +107,14 @@ func (a *app) comparisonSettings(o *compareOptions, s *summary.Comparison, split
 	}
 	add("set", strings.Join(o.set, " "))
 	add("graph", o.graphFile)
+
 	for _, p := range pipeline.GraphParams.Params() {
 		if v := o.params[p.Name]; v != nil {
 			add(p.Name, v.Text)
 		}
 	}
+
 	add("seed", strconv.FormatUint(a.Seed, 10))
-	k.Pairs = append(k.Pairs, shell.MachineFacts()...)
+	k.Pairs = append(k.Pairs, report.MachineFacts()...)
 	return k
 }

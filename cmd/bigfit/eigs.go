@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
@@ -57,8 +56,10 @@ bigfit eigs --verify FILE graph.npz checks pairs that are there already, of
 whichever program, and exits with 1 if they are not the smallest ones.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && !a.Given["graph"] {
-				r.graph, args = args[0], nil
+				r.graph = args[0]
+				args = nil
 			}
+
 			switch {
 			case len(args) > 0 || r.graph == "":
 				return shell.OneArgument("the file of the graph")(cmd, args)
@@ -69,10 +70,13 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 			case r.restarts < 1:
 				return shell.Usagef("--restarts is %d; it must be at least 1", r.restarts)
 			}
+
 			return a.eigs(cmd.Context(), r.graph, &r, o)
 		},
 	}
-	shell.Former(cmd, "k", "-k is the number of neighbours in all commands; the number of eigenpairs is -n, as in bigfit eigs graph.npz -n 100")
+
+	shell.Former(cmd, "k", "-k is the number of neighbours in all commands; the number of eigenpairs "+
+		"is -n, as in bigfit eigs graph.npz -n 100")
 	shell.Former(cmd, "X", "eigs takes a graph; make one of points with bigfit graph")
 	f := cmd.Flags()
 	shell.EigsFlags(f, &o)
@@ -91,7 +95,8 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 
 // eigs computes and saves eigenpairs.
 func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.EigsSettings) error {
-	if err := errors.Join(run.Check(), run.engine.Check(a.App, engine.SLEPc, "checkpoint", "start", "largest", "power"), shell.CheckOutput([]string{path, run.start}, run.out)); err != nil {
+	if err := errors.Join(run.Check(), run.engine.Check(a.App, engine.SLEPc, "checkpoint", "start", "largest",
+		"power"), shell.CheckOutput([]string{path, run.start}, run.out)); err != nil {
 		return err
 	}
 	a.Reads(pipeline.HashGraph, path)
@@ -101,14 +106,18 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	}
 	w := g.W
 	if o.K < 1 || o.K > w.Rows {
-		return fmt.Errorf("%d eigenpairs asked of %s with %d points; -n must be between 1 and the number of points", o.K, path, w.Rows)
+		return fmt.Errorf("%d eigenpairs asked of %s with %d points; -n must be between 1 and the "+
+			"number of points", o.K, path, w.Rows)
 	}
+
 	hashes := pipeline.Hashes{pipeline.HashGraph: data.HashPoints(w)}
 	if g.Made != nil {
 		hashes[pipeline.HashPoints] = g.Made[pipeline.HashPoints]
 		o.Graph = g.Settings
 	}
-	o.Seed, run.engine.Beside = a.Seed, run.out
+
+	o.Seed = a.Seed
+	run.engine.Beside = run.out
 	known, err := a.startVectors(run.start, w)
 	if err != nil {
 		return err
@@ -116,8 +125,10 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	if err := a.OpenCheckpoint(ctx, &run.CheckpointFlags); err != nil {
 		return err
 	}
+
 	r, solveErr := run.engine.Eigenpairs(ctx, a.App, g, &o, func(s *lanczos.Settings) {
-		s.Known, s.MaxRestarts = known, run.restarts
+		s.Known = known
+		s.MaxRestarts = run.restarts
 	})
 	if work.EngineDone(solveErr) {
 		return nil
@@ -125,18 +136,24 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	if !models.Usable(solveErr) {
 		return solveErr
 	}
+
 	if solveErr != nil {
 		if !r.KeepConverged(o.Tolerance, o.Largest) {
 			return fmt.Errorf("%w; no pair is within the tolerance, so %s is not written", solveErr, run.out)
 		}
 		solveErr = fmt.Errorf("%w; %s holds the first %d of %d pairs", solveErr, run.out, len(r.Values), o.K)
 		if a.Checkpoint.Unfinished() {
-			solveErr = fmt.Errorf("%w; --resume with more --restarts goes on from %s", solveErr, run.Checkpoint)
+			solveErr = fmt.Errorf("%w; --resume with more --restarts goes on from %s", solveErr,
+				run.Checkpoint)
 		}
 	}
+
 	s := summarizeEigs(r, o.K)
 	o.Certificate = &s
-	if err := a.Write(ctx, func() error { return pipeline.SaveEigs(run.out, r, &g.Graph.Graph, &o, hashes, a.Files) }); err != nil {
+	if err := a.Write(ctx, func() error {
+		return pipeline.SaveEigs(run.out, r, &g.Graph.Graph, &o, hashes,
+			a.Files)
+	}); err != nil {
 		return err
 	}
 	if solveErr == nil {
@@ -164,12 +181,6 @@ func (a *app) startVectors(path string, w *sparse.CSR) (*mat.Dense, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return known, nil
-}
-
-// exists reports whether there is a file with this name.
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // eigsSummary describes computed eigenpairs: their
@@ -213,7 +224,8 @@ func (s eigsSummary) String() string {
 	if s.Pairs < s.Asked {
 		pairs = fmt.Sprintf("only %d of %d pairs converged", s.Pairs, s.Asked)
 	}
-	text := fmt.Sprintf("%s, %d of them exact null vectors, up to λ = %.6g; max ‖Lv−λv‖ = %.2e (%.2e·‖L‖), max |VᵀV−I| = %.2e, both recomputed",
+	text := fmt.Sprintf("%s, %d of them exact null vectors, up to λ = %.6g; max ‖Lv−λv‖ = %.2e "+
+		"(%.2e·‖L‖), max |VᵀV−I| = %.2e, both recomputed",
 		pairs, s.Nullity, s.Last, s.MaxResidual, relative, s.Orthogonality)
 	if s.Next != nil {
 		how := "found by a search on the complement"
@@ -225,6 +237,7 @@ func (s eigsSummary) String() string {
 		}
 		text += fmt.Sprintf("; the next eigenvalue is about %.6g, %s", *s.Next, how)
 	}
+
 	filter := fmt.Sprintf("filter degree %d", s.Degree)
 	if s.Degree == 0 && !s.Exact && s.Pairs > s.Nullity {
 		filter = "inverse iteration"

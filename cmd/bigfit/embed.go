@@ -33,7 +33,8 @@ type embedOptions struct {
 }
 
 func (a *app) embedCommand() *cobra.Command {
-	o := embedOptions{dimensions: 2, eigs: pipeline.EigsSettings{Laplacian: sparse.RandomWalk, Tolerance: shell.DefaultTolerance}, regular: regularOptions{power: 1}}
+	o := embedOptions{dimensions: 2, eigs: pipeline.EigsSettings{Laplacian: sparse.RandomWalk,
+		Tolerance: shell.DefaultTolerance}, regular: regularOptions{power: 1}}
 	cmd := &cobra.Command{
 		Use:   "embed X.npy… -d 2 -o embedding.npy",
 		Short: "Give points few coordinates by the Laplacian of their graph",
@@ -61,6 +62,7 @@ extension through a new point's nearest neighbours.`,
 			return a.embed(cmd.Context(), args, &o, cmd.Flags().Changed("laplacian"))
 		},
 	}
+
 	f := cmd.Flags()
 	f.IntVarP(&o.dimensions, "dimensions", "d", o.dimensions, "number of coordinates")
 	f.VarP(&o.source.X, "points", "X", shell.PointsHelp)
@@ -89,7 +91,8 @@ func (o *regularOptions) flags(f *pflag.FlagSet) {
 	f.Float64Var(&o.gamma, "gamma", o.gamma, "γ = γ_A/γ_I, the weight of the kernel's norm beside fᵀLf")
 	o.params = shell.ParamFlags{}
 	o.params.Add(f, expansion.KernelParams.Params(), false)
-	f.IntVar(&o.landmarks, "landmarks", o.landmarks, "points, drawn by --seed, that the functions are expansions over (default: all)")
+	f.IntVar(&o.landmarks, "landmarks", o.landmarks,
+		"points, drawn by --seed, that the functions are expansions over (default: all)")
 	f.StringVar(&o.model, "model", "", "model `file` to write, for new points")
 }
 
@@ -113,14 +116,17 @@ func (o *regularOptions) check(a *app) error {
 	case o.landmarks < 0 || a.Given["landmarks"] && o.landmarks == 0:
 		return shell.Usagef("--landmarks is %d; it must be at least 1", o.landmarks)
 	case o.kernel.Given():
-		return shell.Usagef("--kernel is %v, which gives no points that functions can be expanded over", o.kernel.Kind)
+		return shell.Usagef("--kernel is %v, which gives no points that functions can be expanded over",
+			o.kernel.Kind)
 	}
+
 	return nil
 }
 
 // regularized finds functions of the kernel's space on the points as given, as a
 // stage.
-func (a *app) regularized(ctx context.Context, g *shell.Sourced, o *regularOptions, components, clusters int) (*cluster.Spectral, error) {
+func (a *app) regularized(ctx context.Context, g *shell.Sourced, o *regularOptions,
+	components, clusters int) (*cluster.Spectral, error) {
 	n := g.W.Rows
 	l, err := sparse.NewLaplacian(g.W, o.laplacian)
 	if err != nil {
@@ -133,22 +139,28 @@ func (a *app) regularized(ctx context.Context, g *shell.Sourced, o *regularOptio
 	if o.landmarks > 0 {
 		size = float64(min(n, o.landmarks))
 	}
-	if err := a.Need("functions", cluster.SpectralBytes(g.X, o.landmarks), 12*size*size*size+4*float64(n)*size*size, "take fewer points with --landmarks"); err != nil {
+	if err := a.Need("functions", cluster.SpectralBytes(g.X, o.landmarks), 12*size*size*size+
+		4*float64(n)*size*size, "take fewer points with --landmarks"); err != nil {
 		return nil, err
 	}
+
 	k, err := o.kernel.On(g.X, a.Seed)
 	if err != nil {
 		return nil, err
 	}
 	a.Note("kernel: %s", k)
 	st := a.Progress.Stage("functions")
-	m, err := cluster.FitSpectral(ctx, &kernelmachine.Data{Points: k.Points, Kernel: k.Kernel, Laplacian: l.With(o.power, 0)}, &cluster.SpectralSettings{Gamma: o.gamma, Components: components, Clusters: clusters,
+	m, err := cluster.FitSpectral(ctx, &kernelmachine.Data{Points: k.Points, Kernel: k.Kernel,
+		Laplacian: l.With(o.power, 0)}, &cluster.SpectralSettings{Gamma: o.gamma, Components: components,
+		Clusters:  clusters,
 		Landmarks: o.landmarks, Seed: a.Seed})
 	if err != nil {
 		return nil, err
 	}
+
 	rows, _ := m.Coefficients.Dims()
-	st.Done(fmt.Sprintf("%d functions over %d points, λ from %.4g to %.4g", components, rows, m.Values[0], m.Values[components-1]))
+	st.Done(fmt.Sprintf("%d functions over %d points, λ from %.4g to %.4g", components, rows, m.Values[0],
+		m.Values[components-1]))
 	return m, nil
 }
 
@@ -162,9 +174,11 @@ type embedSummary struct {
 }
 
 func (s embedSummary) String() string {
-	text := fmt.Sprintf("%d points in %d dimensions, λ from %.6g to %.6g", s.Points, s.Dimensions, s.Values[0], s.Values[len(s.Values)-1])
+	text := fmt.Sprintf("%d points in %d dimensions, λ from %.6g to %.6g", s.Points, s.Dimensions,
+		s.Values[0], s.Values[len(s.Values)-1])
 	if s.Components > 1 {
-		text += fmt.Sprintf("; the graph has %d components, and only points of one component can be compared", s.Components)
+		text += fmt.Sprintf("; the graph has %d components, and only points of one component can be compared",
+			s.Components)
 	}
 	return text
 }
@@ -173,7 +187,8 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, laplaci
 	if err := a.checkEmbed(args, o, laplacian); err != nil {
 		return err
 	}
-	if err := shell.CheckAnswers(o.source.X.Inputs(o.source.File), []string{o.out}, o.regular.model); err != nil {
+	if err := shell.CheckAnswers(o.source.X.Inputs(o.source.File), []string{o.out},
+		o.regular.model); err != nil {
 		return err
 	}
 	g, notReached := a.LoadSource(ctx, &o.source)
@@ -181,8 +196,10 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, laplaci
 		return notReached
 	}
 	if n := g.W.Rows; o.dimensions >= n {
-		return shell.Usagef("--dimensions is %d and there are %d points; there must be fewer", o.dimensions, n)
+		return shell.Usagef("--dimensions is %d and there are %d points; there must be fewer",
+			o.dimensions, n)
 	}
+
 	sum := embedSummary{Points: g.W.Rows, Dimensions: o.dimensions}
 	var m models.Model
 	var e *mat.Dense
@@ -192,18 +209,25 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, laplaci
 		if err != nil {
 			return err
 		}
-		m, e, sum.Values = s, s.Embedding, s.Values
+		m = s
+		e = s.Embedding
+		sum.Values = s.Values
 	} else {
 		s, err := a.eigenmap(ctx, g, o)
 		if !models.Usable(err) {
 			return err
 		}
 		notConverged = err
-		m, e, sum.Values, sum.Components = s, s.Vectors, s.Values, g.Components.Count()
+		m = s
+		e = s.Vectors
+		sum.Values = s.Values
+		sum.Components = g.Components.Count()
 	}
+
 	sum.Model = m.Name()
 	err := a.Write(ctx, func() error {
-		if err := a.WriteAnswers(o.out, pipeline.CoordinateAnswers(m.Name(), e), g.Hashes); err != nil || o.regular.model == "" {
+		if err := a.WriteAnswers(o.out, pipeline.CoordinateAnswers(m.Name(), e), g.Hashes); err != nil ||
+			o.regular.model == "" {
 			return err
 		}
 		return models.Save(o.regular.model, m, g.Hashes, a.Files)
@@ -230,6 +254,7 @@ func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 	if regular && !laplacian {
 		o.regular.laplacian = sparse.Combinatorial
 	}
+
 	switch {
 	case o.dimensions < 1:
 		return shell.Usagef("--dimensions is %d; it must be at least 1", o.dimensions)
@@ -246,6 +271,7 @@ func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 	case !regular && o.regular.model != "" && len(o.source.X) == 0:
 		return shell.Usagef("--model needs the points (-X), to find the neighbours of new ones")
 	}
+
 	return nil
 }
 
@@ -254,12 +280,15 @@ func (a *app) eigenmap(ctx context.Context, g *shell.Sourced, o *embedOptions) (
 	eo := o.eigs
 	eo.K = o.dimensions + g.Components.Count()
 	if eo.K > g.W.Rows {
-		return nil, fmt.Errorf("the graph has %d components of %d points: there are only %d coordinates that are not constant on them", g.Components.Count(), g.W.Rows, g.W.Rows-g.Components.Count())
+		return nil, fmt.Errorf("the graph has %d components of %d points: there are only %d "+
+			"coordinates that are not constant on them", g.Components.Count(), g.W.Rows,
+			g.W.Rows-g.Components.Count())
 	}
 	r, notConverged := a.Pipeline().Eigenpairs(ctx, &g.Graph.Graph, &eo, nil)
 	if !models.Usable(notConverged) {
 		return nil, notConverged
 	}
+
 	m, err := eigenmap.NewEmbedding(r, eo.Laplacian, &g.Neighborhood)
 	if err != nil {
 		return nil, err
@@ -276,6 +305,7 @@ func (a *app) transform(ctx context.Context, args []string, o *embedOptions) err
 			return shell.Usagef("--%s is for making an embedding, not for --transform", flag)
 		}
 	}
+
 	a.TakePoints(&o.source.X, args)
 	if len(o.source.X) == 0 {
 		return shell.Usagef("--transform needs the new points (-X), and no graph")
@@ -288,8 +318,10 @@ func (a *app) transform(ctx context.Context, args []string, o *embedOptions) err
 		return err
 	}
 	if m.Output().Kind != models.OutputCoordinates {
-		return fmt.Errorf("%s is a %s model, which gives no coordinates; make one with bigfit embed --model", o.transform, m.Name())
+		return fmt.Errorf("%s is a %s model, which gives no coordinates; make one with bigfit embed --model",
+			o.transform, m.Name())
 	}
+
 	x, err := a.ReadPoints(o.source.X, data.ReadOptions{})
 	if err != nil {
 		return err
@@ -303,6 +335,7 @@ func (a *app) transform(ctx context.Context, args []string, o *embedOptions) err
 	if err := a.Write(ctx, func() error { return a.WriteAnswers(o.out, answers, hashes) }); err != nil {
 		return err
 	}
+
 	values, _ := m.Summary().Fact("values").([]float64)
 	sum := embedSummary{Model: m.Name(), Points: p.Len(), Dimensions: m.Output().Columns, Values: values}
 	return a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum))

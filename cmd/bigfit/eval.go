@@ -66,6 +66,7 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 			if err := o.checkProbabilities(); err != nil {
 				return err
 			}
+
 			set := cmd.Flags().Changed
 			if !set("regression") && !set("multilabel") {
 				o.multilabel = pipeline.HoldsMultiLabels(o.y, int64(a.Memory))
@@ -73,6 +74,7 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 			if o.multilabel {
 				return o.multiLabels(a)
 			}
+
 			if !set("regression") {
 				float, err := holdsFloats(o.predictions, int64(a.Memory))
 				if err != nil {
@@ -80,23 +82,32 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 				}
 				o.regression = float
 			}
+
 			if o.regression {
 				return o.values(a)
 			}
 			return o.classes(cmd.Context(), a)
 		},
 	}
+
 	f := cmd.Flags()
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true labels or values")
 	f.StringVar(&o.predictions, "predictions", "", "`file` of the predicted classes or values")
-	f.StringVar(&o.scores, "scores", "", "`file` of scores: a column a class, or one column for the positive class")
+	f.StringVar(&o.scores, "scores", "",
+		"`file` of scores: a column a class, or one column for the positive class")
 	f.StringVar(&o.proba, "proba", "", "`file` of probabilities: a column a class")
-	f.StringVar(&o.diagram, "reliability", "", "draw a reliability diagram of --proba into this `file`: .svg, .png or .pdf")
-	f.StringVar(&o.interval, "interval", "", "`file` with the bounds of intervals, columns or arrays low and high")
-	f.StringVar(&o.positive, "positive", "", "`class` with a line of its own, and of a single column of scores (default: the larger of two)")
-	f.StringSliceVar(&o.columns, "columns", nil, "`classes` or labels of the columns of scores (default: all in the truth and the predictions, ascending)")
-	f.BoolVar(&o.regression, "regression", false, "the predictions are values, not classes (default: if their file holds floats)")
-	f.BoolVar(&o.multilabel, "multilabel", false, "points may have several labels, and the predictions are scores (default: by the truth)")
+	f.StringVar(&o.diagram, "reliability", "",
+		"draw a reliability diagram of --proba into this `file`: .svg, .png or .pdf")
+	f.StringVar(&o.interval, "interval", "",
+		"`file` with the bounds of intervals, columns or arrays low and high")
+	f.StringVar(&o.positive, "positive", "",
+		"`class` with a line of its own, and of a single column of scores (default: the larger of two)")
+	f.StringSliceVar(&o.columns, "columns", nil, "`classes` or labels of the columns of scores "+
+		"(default: all in the truth and the predictions, ascending)")
+	f.BoolVar(&o.regression, "regression", false,
+		"the predictions are values, not classes (default: if their file holds floats)")
+	f.BoolVar(&o.multilabel, "multilabel", false,
+		"points may have several labels, and the predictions are scores (default: by the truth)")
 	o.label.Flags(f)
 	return cmd
 }
@@ -105,11 +116,15 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 func (o *evalOptions) take(a *app, args []string) error {
 	given := len(args) > 0
 	if o.y == "" && len(args) > 0 {
-		o.y, args = args[0], args[1:]
+		o.y = args[0]
+		args = args[1:]
 	}
+
 	if o.predictions == "" && len(args) > 0 {
-		o.predictions, args = args[0], args[1:]
+		o.predictions = args[0]
+		args = args[1:]
 	}
+
 	switch {
 	case len(args) > 0:
 		return shell.Usagef("eval takes the true labels and the predictions; %s is neither", args[0])
@@ -118,6 +133,7 @@ func (o *evalOptions) take(a *app, args []string) error {
 	case given:
 		a.Note("truth: %s; predictions: %s", o.y, o.predictions)
 	}
+
 	return nil
 }
 
@@ -149,7 +165,8 @@ func (s evalSummary) String() string {
 		text += "\n" + s.Probabilities.String()
 	}
 	if s.Unsure > 0 {
-		text += fmt.Sprintf("\n%d of %d points are answered with %q and left out; coverage %.2f %%\n", s.Unsure, s.Unsure+s.Points, pipeline.Unsure, 100*float64(s.Points)/float64(s.Unsure+s.Points))
+		text += fmt.Sprintf("\n%d of %d points are answered with %q and left out; coverage %.2f %%\n",
+			s.Unsure, s.Unsure+s.Points, pipeline.Unsure, 100*float64(s.Points)/float64(s.Unsure+s.Points))
 	}
 	return text + leftOut(s.LeftOut)
 }
@@ -188,8 +205,10 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 		return o.hint(a, err, o.y)
 	}
 	if truth.Len() != predicted.Len() {
-		return fmt.Errorf("%s has %d labels, %s has %d predictions; they must be of the same points", o.y, truth.Len(), o.predictions, predicted.Len())
+		return fmt.Errorf("%s has %d labels, %s has %d predictions; they must be of the same points", o.y,
+			truth.Len(), o.predictions, predicted.Len())
 	}
+
 	predicted, open := unsure(truth, predicted)
 	if err := o.minusOne(truth, predicted); err != nil {
 		return err
@@ -199,21 +218,27 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("%s: no point has a label; at least one is needed to measure on", o.y)
 	}
+
 	for _, i := range rows {
 		if predicted.Index[i] == data.Unlabeled && (open == nil || !open[i]) {
-			return fmt.Errorf("%s: row %d has no class, but the point has a true label; predict all points, or mark it as unlabeled in %s", o.predictions, i, o.y)
+			return fmt.Errorf("%s: row %d has no class, but the point has a true label; predict all "+
+				"points, or mark it as unlabeled in %s", o.predictions, i, o.y)
 		}
 	}
+
 	rest := truth.Len() - len(rows)
 	sum := evalSummary{LeftOut: rest}
 	if o.proba != "" { // of all points, the unsure ones too
 		t := shell.Values(truth.Select(rows).Index, truth.Classes)
-		if sum.Probabilities, err = o.probabilities(a, rows, t, knownClasses(truth, predicted), truth); err != nil {
+		if sum.Probabilities, err = o.probabilities(a, rows, t, knownClasses(truth, predicted),
+			truth); err != nil {
 			return err
 		}
 	}
+
 	if rows, sum.Unsure = answered(rows, open); len(rows) == 0 {
-		return fmt.Errorf("%s: all points are answered with %q; at least one class is needed to measure on", o.predictions, pipeline.Unsure)
+		return fmt.Errorf("%s: all points are answered with %q; at least one class is needed to measure on",
+			o.predictions, pipeline.Unsure)
 	}
 	t := shell.Values(truth.Select(rows).Index, truth.Classes)
 	r, err := metrics.NewReport(t, shell.Values(predicted.Select(rows).Index, predicted.Classes))
@@ -227,6 +252,7 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+
 	if o.scores != "" {
 		scores, err := o.readScores(a, o.scores, rows, truth.Len())
 		if err != nil {
@@ -240,11 +266,13 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 			return err
 		}
 	}
+
 	if positive != nil {
 		if err := r.SetPositive(*positive); err != nil {
 			return err
 		}
 	}
+
 	sum.Report = r
 	if err := o.draw(ctx, a, sum.Probabilities); err != nil {
 		return err
@@ -263,10 +291,12 @@ func (o *evalOptions) hint(a *app, err error, path string) error {
 // minusOne returns an error if −1 is a predicted class and, by default, no class
 // of the truth.
 func (o *evalOptions) minusOne(truth, predicted *data.Labels) error {
-	if o.label.Unlabeled != nil || !slices.Contains(predicted.Classes, -1) || !slices.Contains(truth.Read.Marks, "-1") {
+	if o.label.Unlabeled != nil || !slices.Contains(predicted.Classes, -1) ||
+		!slices.Contains(truth.Read.Marks, "-1") {
 		return nil
 	}
-	return shell.Usagef("-1 marks unlabeled points in %s but is a class in %s; give --unlabeled none if it is a class in both, --unlabeled -1 if it is not", o.y, o.predictions)
+	return shell.Usagef("-1 marks unlabeled points in %s but is a class in %s; give --unlabeled none "+
+		"if it is a class in both, --unlabeled -1 if it is not", o.y, o.predictions)
 }
 
 // positiveClass returns the class that --positive names, nil without it.
@@ -279,7 +309,8 @@ func (o *evalOptions) positiveClass(r *metrics.Report, truth *data.Labels) (*int
 		return nil, shell.Usagef("--positive: %w", err)
 	}
 	if !slices.Contains(r.Confusion.Classes, v[0]) {
-		return nil, shell.Usagef("--positive is %s, which is no class in %s or %s; the classes are %s", o.positive, o.y, o.predictions, pipeline.SomeClasses(r.Confusion.Classes, truth.Names))
+		return nil, shell.Usagef("--positive is %s, which is no class in %s or %s; the classes are %s",
+			o.positive, o.y, o.predictions, pipeline.SomeClasses(r.Confusion.Classes, truth.Names))
 	}
 	return &v[0], nil
 }
@@ -294,12 +325,14 @@ func (o *evalOptions) readScores(a *app, path string, rows []int, n int) (*mat.D
 }
 
 // columnClasses returns the classes of the columns of scores.
-func (o *evalOptions) columnClasses(path string, scores *mat.Dense, classes []int64, positive *int64, truth *data.Labels) ([]int64, error) {
+func (o *evalOptions) columnClasses(path string, scores *mat.Dense, classes []int64, positive *int64,
+	truth *data.Labels) ([]int64, error) {
 	_, c := scores.Dims()
 	given, err := pipeline.ClassesByName(o.columns, truth.Names, "class")
 	if err != nil {
 		return nil, shell.Usagef("--columns: %w", err)
 	}
+
 	switch {
 	case len(given) == c:
 		return given, nil
@@ -310,10 +343,13 @@ func (o *evalOptions) columnClasses(path string, scores *mat.Dense, classes []in
 	case c == 1 && len(classes) <= 2:
 		return classes[len(classes)-1:], nil
 	case c == 1:
-		return nil, shell.Usagef("%s has one column and there are %d classes, %s; name the one it is for with --positive", path, len(classes), pipeline.SomeClasses(classes, truth.Names))
+		return nil, shell.Usagef("%s has one column and there are %d classes, %s; name the one it is "+
+			"for with --positive", path, len(classes), pipeline.SomeClasses(classes, truth.Names))
 	case c != len(classes):
-		return nil, shell.Usagef("%s has %d columns for %d classes, %s; name the classes of its columns with --columns", path, c, len(classes), pipeline.SomeClasses(classes, truth.Names))
+		return nil, shell.Usagef("%s has %d columns for %d classes, %s; name the classes of its "+
+			"columns with --columns", path, c, len(classes), pipeline.SomeClasses(classes, truth.Names))
 	}
+
 	return classes, nil
 }
 
@@ -323,10 +359,13 @@ func (o *evalOptions) multiLabels(a *app) error {
 	case o.regression:
 		return shell.Usagef("--multilabel and --regression contradict each other; give one of them")
 	case o.scores != "" || o.proba != "" || o.positive != "":
-		return shell.Usagef("--scores, --proba and --positive are for one class a point; the scores of several labels are the --predictions")
+		return shell.Usagef("--scores, --proba and --positive are for one class a point; the scores " +
+			"of several labels are the --predictions")
 	case o.label.Unlabeled != nil:
-		return shell.Usagef("--unlabeled is for one class a point; of several labels NaN marks what is not known")
+		return shell.Usagef("--unlabeled is for one class a point; of several labels NaN marks what " +
+			"is not known")
 	}
+
 	columns, err := pipeline.ClassesByName(o.columns, nil, "label")
 	if err != nil {
 		return shell.Usagef("--columns: %w", err)
@@ -341,17 +380,23 @@ func (o *evalOptions) multiLabels(a *app) error {
 	if len(o.columns) > 0 && truth.Values == nil {
 		return shell.Usagef("--columns names labels, but %s numbers its columns; leave it out", o.y)
 	}
+
 	rows := pipeline.KnownRows(truth.Y)
 	n, labels := truth.Y.Dims()
 	scores, err := o.readScores(a, o.predictions, rows, n)
 	if err != nil {
 		return err
 	}
+
 	if _, columns := scores.Dims(); columns != labels && truth.Values != nil {
-		return fmt.Errorf("%s has %d columns and %s has %d labels, %s; name the labels of the columns with --columns", o.predictions, columns, o.y, labels, pipeline.SomeClasses(truth.Values, nil))
+		return fmt.Errorf("%s has %d columns and %s has %d labels, %s; name the labels of the "+
+			"columns with --columns", o.predictions, columns, o.y, labels,
+			pipeline.SomeClasses(truth.Values, nil))
 	} else if columns != labels {
-		return fmt.Errorf("%s has %d columns and %s has %d; they must be of the same labels", o.y, labels, o.predictions, columns)
+		return fmt.Errorf("%s has %d columns and %s has %d; they must be of the same labels", o.y, labels,
+			o.predictions, columns)
 	}
+
 	known := mat.NewDense(len(rows), labels, nil)
 	for p, i := range rows {
 		known.SetRow(p, truth.Y.RawRowView(i))
@@ -368,7 +413,8 @@ func (o *evalOptions) multiLabels(a *app) error {
 // values measures predicted values.
 func (o *evalOptions) values(a *app) error {
 	if o.scores != "" || o.proba != "" || o.positive != "" || len(o.columns) > 0 {
-		return shell.Usagef("--scores, --proba, --positive and --columns are of classes, but these are values of a regression; leave them out, or give --regression=false")
+		return shell.Usagef("--scores, --proba, --positive and --columns are of classes, but these " +
+			"are values of a regression; leave them out, or give --regression=false")
 	}
 	var columns [2]*mat.Dense
 	for i, path := range []string{o.y, o.predictions} {
@@ -381,6 +427,7 @@ func (o *evalOptions) values(a *app) error {
 			return err
 		}
 	}
+
 	r, rest, err := pipeline.CompareValues(columns[0], columns[1], o.y, o.predictions)
 	if err != nil {
 		return err

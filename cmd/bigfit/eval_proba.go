@@ -31,24 +31,28 @@ func (o *evalOptions) checkProbabilities() error {
 	case o.proba == "":
 		return shell.Usagef("--reliability draws the probabilities of --proba; give them too")
 	case !slices.Contains(chart.Formats, strings.ToLower(filepath.Ext(o.diagram))):
-		return shell.Usagef("--reliability is %s; its name must end in %s", o.diagram, strings.Join(chart.Formats, ", "))
+		return shell.Usagef("--reliability is %s; its name must end in %s", o.diagram,
+			strings.Join(chart.Formats, ", "))
 	}
 	return shell.CheckOutput([]string{o.y, o.predictions, o.proba}, o.diagram)
 }
 
 // probabilities measures those of the points with the given numbers, whose classes are t.
-func (o *evalOptions) probabilities(a *app, rows []int, t, classes []int64, truth *data.Labels) (*metrics.ProbabilityReport, error) {
+func (o *evalOptions) probabilities(a *app, rows []int, t, classes []int64,
+	truth *data.Labels) (*metrics.ProbabilityReport, error) {
 	p, err := o.readScores(a, o.proba, rows, truth.Len())
 	if err != nil {
 		return nil, err
 	}
 	if _, c := p.Dims(); c == 1 {
-		return nil, fmt.Errorf("%s has one column; it must have one for each class, as predict --proba writes it", o.proba)
+		return nil, fmt.Errorf("%s has one column; it must have one for each class, as predict "+
+			"--proba writes it", o.proba)
 	}
 	columns, err := o.columnClasses(o.proba, p, classes, nil, truth)
 	if err != nil {
 		return nil, err
 	}
+
 	at := make([]int, len(t))
 	for i, class := range t {
 		at[i] = slices.Index(columns, class)
@@ -85,7 +89,8 @@ func (o *evalOptions) draw(ctx context.Context, a *app, r *metrics.ProbabilityRe
 	}
 	format := strings.ToLower(filepath.Ext(o.diagram))
 	return a.Write(ctx, func() error {
-		return atomicfile.Atomically(o.diagram, func(w io.Writer) error { return picture.Write(w, format, diagramWidth, diagramHeight) })
+		return atomicfile.Atomically(o.diagram,
+			func(w io.Writer) error { return picture.Write(w, format, diagramWidth, diagramHeight) })
 	})
 }
 
@@ -105,19 +110,26 @@ func unsure(truth, predicted *data.Labels) (*data.Labels, []bool) {
 	if mark < 0 || slices.Contains(truth.Names, pipeline.Unsure) {
 		return predicted, nil
 	}
-	out, points := *predicted, make([]bool, predicted.Len())
+	out := *predicted
+	points := make([]bool, predicted.Len())
 	out.Index = slices.Clone(predicted.Index)
-	values, known := make([]int64, predicted.Len()), make([]bool, predicted.Len())
+	values := make([]int64, predicted.Len())
+	known := make([]bool, predicted.Len())
+
 	integers := truth.Names == nil
 	for i, c := range predicted.Index {
 		switch {
 		case int(c) == mark:
-			points[i], out.Index[i] = true, data.Unlabeled
+			points[i] = true
+			out.Index[i] = data.Unlabeled
 		case c != data.Unlabeled:
 			v, err := strconv.ParseInt(predicted.Names[c], 10, 64)
-			values[i], known[i], integers = v, true, integers && err == nil
+			values[i] = v
+			known[i] = true
+			integers = integers && err == nil
 		}
 	}
+
 	if !integers {
 		return &out, points
 	}
@@ -135,13 +147,16 @@ func (o *evalOptions) intervals(a *app, truth *mat.Dense) (*metrics.IntervalRepo
 	var bounds [2]*mat.Dense
 	for i, name := range []string{"low", "high"} {
 		var err error
-		if bounds[i], err = data.ReadValues(o.interval+":"+name, data.ReadOptions{Limit: int64(a.Memory), Points: n}); err != nil {
+		if bounds[i], err = data.ReadValues(o.interval+":"+name, data.ReadOptions{Limit: int64(a.Memory),
+			Points: n}); err != nil {
 			return nil, err
 		}
 		if rows, cols := bounds[i].Dims(); rows != n || cols != m {
-			return nil, fmt.Errorf("%s: %s is %d×%d for %d×%d true values; it must have a bound for each", o.interval, name, rows, cols, n, m)
+			return nil, fmt.Errorf("%s: %s is %d×%d for %d×%d true values; it must have a bound for each",
+				o.interval, name, rows, cols, n, m)
 		}
 	}
+
 	var t, low, high []float64
 	for i := range n {
 		for j, v := range truth.RawRowView(i) {
@@ -150,6 +165,7 @@ func (o *evalOptions) intervals(a *app, truth *mat.Dense) (*metrics.IntervalRepo
 			}
 		}
 	}
+
 	r, err := metrics.NewIntervalReport(t, low, high)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.interval, err)

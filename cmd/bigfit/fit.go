@@ -42,21 +42,27 @@ type fitOptions struct {
 }
 
 // inputFlags are flags that go with an input of learners.
-var inputFlags = map[string]models.Needs{"graph": models.NeedsGraph, "eigs": models.NeedsEigenpairs, "output-graph": models.NeedsOutputGraph, "output-kernel": models.NeedsOutputGraph}
+var inputFlags = map[string]models.Needs{"graph": models.NeedsGraph, "eigs": models.NeedsEigenpairs,
+	"output-graph": models.NeedsOutputGraph, "output-kernel": models.NeedsOutputGraph}
 
 // flags adds the flags of the data and of all parameters.
 func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
 	f.VarP(&o.x, "points", "X", shell.PointsHelp)
-	f.StringVarP(&o.Y, "labels-file", "y", "", "`file` of the labels or values; of a table its columns as FILE:LABEL or FILE:ID,LABEL")
+	f.StringVarP(&o.Y, "labels-file", "y", "",
+		"`file` of the labels or values; of a table its columns as FILE:LABEL or FILE:ID,LABEL")
 	a.Points.ColumnFlags(f)
 	a.Points.LabelFlags(f)
-	f.BoolVar(&o.Regression, "regression", false, "y holds values, not classes (default: if they are not all integers)")
-	f.IntVar(&o.Labels, "labels", 0, "use this many of the labels, drawn by --seed, and print the error on the others (default: all)")
+	f.BoolVar(&o.Regression, "regression", false,
+		"y holds values, not classes (default: if they are not all integers)")
+	f.IntVar(&o.Labels, "labels", 0, "use this many of the labels, drawn by --seed, and print the "+
+		"error on the others (default: all)")
 	o.Label.Flags(f)
 	o.CheckpointFlags.Flags(f)
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
-	f.StringVar(&o.outputKernel, "output-kernel", "", "`file` of B, n×n, symmetric, positive semidefinite, for the kernel k(x, z)B of n outputs")
-	f.StringVar(&o.outputGraph, "output-graph", "", "graph `file` of the outputs for --gamma-o, n×n, from bigfit graph, SciPy or NumPy")
+	f.StringVar(&o.outputKernel, "output-kernel", "",
+		"`file` of B, n×n, symmetric, positive semidefinite, for the kernel k(x, z)B of n outputs")
+	f.StringVar(&o.outputGraph, "output-graph", "",
+		"graph `file` of the outputs for --gamma-o, n×n, from bigfit graph, SciPy or NumPy")
 	o.params = shell.ParamFlags{}
 	for _, l := range all.Learners {
 		o.params.Add(f, l.Params(), lists)
@@ -99,6 +105,7 @@ answer and certainty, how often certain answers are right (of labels held back b
 			return a.fit(cmd.Context(), &o)
 		},
 	}
+
 	f := cmd.Flags()
 	o.model = "auto"
 	shell.ModelFlag(f, &o.model, "`name` of the model")
@@ -109,8 +116,10 @@ answer and certainty, how often certain answers are right (of labels held back b
 	o.engine.Flags(f, engine.PETSc)
 	o.parts.Flags(f)
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
-	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all training points to this `file`, as predict does")
-	f.StringVar(&o.report, "report", "", "also write a report on the points and their answers to this .html `file`")
+	f.StringVar(&o.predictions, "predictions", "",
+		"also write the answers for all training points to this `file`, as predict does")
+	f.StringVar(&o.report, "report", "",
+		"also write a report on the points and their answers to this .html `file`")
 	return cmd
 }
 
@@ -131,22 +140,26 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		return err
 	}
 	values := o.params.Values(l.Params())
-	if err := cmp.Or(a.checkFit(o, l, values), o.engine.Check(a.App, engine.PETSc, "checkpoint")); err != nil {
+	if err := cmp.Or(a.checkFit(o, l, values), o.engine.Check(a.App, engine.PETSc,
+		"checkpoint")); err != nil {
 		return err
 	}
 	o.engine.Beside = o.out
 	if l, err = o.engine.Learner(a.App, l); err != nil {
 		return err
 	}
+
 	o.parts.DryRun = o.engine.DryRun && o.engine.Kind == engine.Ours
 	if o.parts.Asked() {
 		in := &fitInput{Input: models.Input{Values: values}, hashes: pipeline.Hashes{}}
-		m, t, err := work.Fit(ctx, a.App, &o.parts, &work.FitInput{X: o.x, Graph: o.graphFile, Params: o.params, Targets: &o.TargetOptions, Learner: l, In: &in.Input, Hashes: in.hashes})
+		m, t, err := work.Fit(ctx, a.App, &o.parts, &work.FitInput{X: o.x, Graph: o.graphFile,
+			Params: o.params, Targets: &o.TargetOptions, Learner: l, In: &in.Input, Hashes: in.hashes})
 		if m == nil {
 			return err
 		}
 		return a.finishFit(ctx, o, m, in, t, err)
 	}
+
 	settings, err := shell.Decode(a.App, o.params, pipeline.GraphParams)
 	if err != nil {
 		return err
@@ -159,6 +172,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if err != nil {
 		return err
 	}
+
 	if info := l.Info(); info.OpenGraph && in.Graph == nil {
 		made, err := pipeline.AutoGraph(in.Points, o.params.Values(pipeline.GraphParams.Params()))
 		if err != nil {
@@ -166,22 +180,28 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		}
 		in.settings = *made
 	}
+
 	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
 		return err
 	}
 	var m models.Model
 	fitErr := o.engine.Foresee(a.App, &in.Input, cmp.Or(in.settings.Graph.K, pipeline.DefaultNeighbors))
 	if fitErr == nil {
-		m, fitErr = a.Pipeline().Fit(ctx, l, &in.Input, &in.settings)
+		var complete *models.Input
+		if m, complete, fitErr = a.Pipeline().FitComplete(ctx, l, &in.Input, &in.settings); complete != nil {
+			in.Input = *complete
+		}
 	}
 	if work.EngineDone(fitErr) {
 		return nil
 	}
+
 	if models.Usable(fitErr) {
 		var short error
 		m, short = o.calibrate.apply(ctx, a.Pipeline(), l, m, in)
 		fitErr = errors.Join(fitErr, short)
 	}
+
 	if !models.Usable(fitErr) {
 		return work.EngineFailure(a.FlagFaults(o.model, fitErr))
 	}
@@ -197,8 +217,10 @@ type fitInput struct {
 }
 
 // finishFit measures, writes and prints what a fit made. fitErr is usable.
-func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *fitInput, t *pipeline.Targets, fitErr error) error {
-	sum := summary.Fit{Model: summary.Of(m), Points: in.Len(), Labels: t.Summary(), Chosen: in.Chosen, Why: in.Why}
+func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *fitInput, t *pipeline.Targets,
+	fitErr error) error {
+	sum := summary.Fit{Model: summary.Of(m), Points: in.Len(), Labels: t.Summary(), Chosen: in.Chosen,
+		Why: in.Why}
 	a.Warn(sum.Model.Warnings...)
 	sum.Warnings = a.Warnings
 	if g := in.Graph; g != nil && g.Components != nil {
@@ -207,13 +229,15 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 			in.hashes[pipeline.HashGraph] = data.HashPoints(g.W)
 		}
 	}
+
 	var p *models.Prediction
 	var err error
 	if o.predictions != "" || o.report != "" || t.HeldBack() {
 		page := o.report != ""
 		sure := pipeline.HasProbabilities(m) && (page || table.IsTable(o.predictions))
 		if p, err = pipeline.Training(m, page, sure); p == nil && err == nil {
-			p, err = a.Pipeline().Predict(ctx, m, in.Points, models.PredictSettings{Probabilities: sure}, page)
+			p, err = a.Pipeline().Predict(ctx, m, in.Points,
+				models.PredictSettings{Probabilities: sure}, page)
 		}
 		if err != nil {
 			return err
@@ -222,12 +246,14 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 			return err
 		}
 	}
+
 	var page *report.Report
 	if o.report != "" {
 		if page, err = a.fitReport(ctx, &sum, in, t, p); err != nil {
 			return err
 		}
 	}
+
 	err = a.Write(ctx, func() error {
 		err := models.Save(o.out, m, in.hashes, a.Files)
 		if err == nil && o.predictions != "" {
@@ -236,14 +262,16 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 				err = a.WriteAnswers(o.predictions, answers, in.hashes)
 			}
 		}
+
 		if err == nil && page != nil {
-			err = shell.SaveReport(o.report, page)
+			err = report.Save(o.report, page)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
+
 	if fitErr == nil {
 		a.Checkpoint.Clear()
 	}
@@ -272,6 +300,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 			missing = missing && o.eigsFile == ""
 		}
 	}
+
 	switch {
 	case o.Y != "" && a.Points.Label != "":
 		return shell.Usagef("-y and --label both say where the labels are; give one of them")
@@ -282,16 +311,19 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	case o.Labels < 0 || a.Given["labels"] && o.Labels == 0:
 		return shell.Usagef("--labels is %d; it must be at least 1", o.Labels)
 	}
+
 	if err := a.CheckParams(l, values); err != nil {
 		return err
 	}
-	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(selection.Rule(l, values)) && values["kernel"] == expansion.Precomputed && o.graphFile == "" {
+	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(selection.Rule(l, values)) &&
+		values["kernel"] == expansion.Precomputed && o.graphFile == "" {
 		return shell.Usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
 	if err := a.CheckReport(o.report); err != nil {
 		return err
 	}
-	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel), []string{o.predictions}, o.out, o.report)
+	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel),
+		[]string{o.predictions}, o.out, o.report)
 }
 
 // readFit reads all that is given: first the points, as they may name the points that
@@ -308,6 +340,7 @@ func (a *app) readFit(o *fitOptions, l models.Learner, in *fitInput) (*pipeline.
 	} else {
 		n = data.Rows(cmp.Or(o.graphFile, o.eigsFile))
 	}
+
 	t, err := a.ReadTargets(&o.TargetOptions, l, n)
 	if err != nil {
 		return nil, err
@@ -335,12 +368,14 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 		}
 		in.hashes[pipeline.HashOutputs] = data.HashPoints(in.Outputs)
 	}
+
 	if o.outputKernel != "" {
 		if in.OutputKernel, err = a.readOutputKernel(o.outputKernel, in.Targets); err != nil {
 			return err
 		}
 		in.hashes[pipeline.HashOutputs] = data.HashPoints(&data.Dense[float64]{Rows: in.OutputKernel.RawMatrix().Rows, Cols: in.OutputKernel.RawMatrix().Cols, Data: in.OutputKernel.RawMatrix().Data})
 	}
+
 	var g *pipeline.GraphFile
 	if o.graphFile != "" {
 		if g, err = a.GivenGraph(o.graphFile, o.params, &in.settings); err != nil {
@@ -349,8 +384,10 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 		if g.W.Rows != n {
 			return fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, g.W.Rows, o.Y, n)
 		}
+
 		if in.Values["kernel"] != expansion.Precomputed { // where X is not the points
-			if err := g.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.graphFile, o.x.String()); err != nil {
+			if err := g.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.graphFile,
+				o.x.String()); err != nil {
 				return err
 			}
 			if in.Points != nil && info.Transductive() {
@@ -359,8 +396,10 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 				}
 			}
 		}
+
 		in.Graph, in.settings = &g.Graph.Graph, g.Settings
 	}
+
 	if o.eigsFile == "" || !info.Needs.Has(models.NeedsEigenpairs) {
 		return nil
 	}
@@ -381,26 +420,32 @@ func (a *app) readEigs(o *fitOptions, l models.Learner, in *fitInput, g *pipelin
 	if n, _ := e.Pairs.Vectors.Dims(); n != in.Len() {
 		return fmt.Errorf("%s has %d points but %s has %d labels", o.eigsFile, n, o.Y, in.Len())
 	}
-	if err := e.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.eigsFile, o.x.String()); err != nil {
+	if err := e.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.eigsFile,
+		o.x.String()); err != nil {
 		return err
 	}
+
 	if e.Settings != nil {
-		made := models.Values{"laplacian": e.Settings.Laplacian.String(), "tolerance": models.FormatFloat(e.Settings.Tolerance)}
+		made := models.Values{"laplacian": e.Settings.Laplacian.String(),
+			"tolerance": models.FormatFloat(e.Settings.Tolerance)}
 		if err := a.SameAs(o.params, shell.Only(l.Params(), made), made, o.eigsFile); err != nil {
 			return err
 		}
-		if err := a.SameAs(o.params, pipeline.GraphParams.Params(), pipeline.GraphParams.Encode(&e.Graph.Settings), o.eigsFile); err != nil {
+		if err := a.SameAs(o.params, pipeline.GraphParams.Params(),
+			pipeline.GraphParams.Encode(&e.Graph.Settings), o.eigsFile); err != nil {
 			return err
 		}
 		in.Values["laplacian"] = made["laplacian"]
 		in.hashes[pipeline.HashGraph] = e.Made[pipeline.HashGraph]
 		in.settings = e.Graph.Settings
 	}
+
 	if kind := in.Values["laplacian"]; kind != "" {
 		if err := in.Laplacian.UnmarshalText([]byte(kind)); err != nil {
 			return err
 		}
 	}
+
 	in.Pairs, in.Graph = e.Pairs, &e.Graph.Graph
 	return nil
 }
@@ -413,7 +458,8 @@ func (a *app) readOutputGraph(path string, t *models.Targets) (*sparse.CSR, erro
 		return nil, err
 	}
 	if rows, cols := x.Dims(); rows != n || cols != n {
-		return nil, fmt.Errorf("%s is %d×%d for %d outputs; it must have a row and a column for each", path, rows, cols, n)
+		return nil, fmt.Errorf("%s is %d×%d for %d outputs; it must have a row and a column for each", path,
+			rows, cols, n)
 	}
 	w := data.ToSparse(x)
 	if err := w.CheckGraph(); err != nil {
@@ -430,7 +476,8 @@ func (a *app) readOutputKernel(path string, t *models.Targets) (*mat.Dense, erro
 		return nil, err
 	}
 	if rows, cols := b.Dims(); rows != n || cols != n {
-		return nil, fmt.Errorf("%s is %d×%d for %d outputs; it must have a row and a column for each", path, rows, cols, n)
+		return nil, fmt.Errorf("%s is %d×%d for %d outputs; it must have a row and a column for each", path,
+			rows, cols, n)
 	}
 	if _, err := solvers.NewOutputKernel(context.Background(), b); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

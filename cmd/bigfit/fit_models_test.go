@@ -583,6 +583,9 @@ func TestDamagedModels(t *testing.T) {
 	x, y := blobs(blobCount, 0)
 	formats(t, x, y)
 	for i, m := range modelTable() {
+		if !soak && i%3 != 0 && m.name != "svm" && m.name != "lgc" {
+			continue // the conformance suite damages the files of every learner
+		}
 		if m.name == "auto" {
 			continue // its parts are files of other models; its conformance damages the whole
 		}

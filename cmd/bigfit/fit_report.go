@@ -19,7 +19,8 @@ import (
 const planePoints = 3000
 
 // findings are the sections of a report on the points of a fit with the answers p.
-func (a *app) findings(ctx context.Context, in *models.Input, t *pipeline.Targets, p *models.Prediction) ([]report.Section, error) {
+func (a *app) findings(ctx context.Context, in *models.Input, t *pipeline.Targets,
+	p *models.Prediction) ([]report.Section, error) {
 	f := &findings.Fit{Points: in.Points, Targets: t, Answers: p}
 	if in.Graph != nil {
 		f.Graph = in.Graph.W
@@ -33,6 +34,7 @@ func (a *app) findings(ctx context.Context, in *models.Input, t *pipeline.Target
 			return nil, err
 		}
 	}
+
 	if f.Plane, err = a.Pipeline().Plane(ctx, in, planePoints); err != nil {
 		return nil, err
 	}
@@ -40,7 +42,8 @@ func (a *app) findings(ctx context.Context, in *models.Input, t *pipeline.Target
 }
 
 // fitReport is the page of a fit.
-func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput, t *pipeline.Targets, p *models.Prediction) (*report.Report, error) {
+func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput, t *pipeline.Targets,
+	p *models.Prediction) (*report.Report, error) {
 	sections, err := a.findings(ctx, &in.Input, t, p)
 	if err != nil {
 		return nil, err
@@ -49,20 +52,23 @@ func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput, t *
 	for _, w := range a.Warnings {
 		first = append(first, report.Paragraph("Warning: "+w))
 	}
-	settings := &report.KeyValues{Caption: "Settings", Pairs: []report.KeyValue{{Key: "seed", Value: strconv.FormatUint(a.Seed, 10)}}}
+	settings := &report.KeyValues{Caption: "Settings",
+		Pairs: []report.KeyValue{{Key: "seed", Value: strconv.FormatUint(a.Seed, 10)}}}
 	lists := []models.Values{sum.Values, models.Values(a.Files)}
 	if in.Graph != nil {
 		lists = append(lists, pipeline.GraphParams.Encode(&in.settings))
 	}
+
 	for _, list := range lists {
 		for _, key := range slices.Sorted(maps.Keys(list)) {
 			settings.Pairs = append(settings.Pairs, report.KeyValue{Key: key, Value: list[key]})
 		}
 	}
-	settings.Pairs = append(settings.Pairs, shell.MachineFacts()...)
+	settings.Pairs = append(settings.Pairs, report.MachineFacts()...)
 	return &report.Report{
 		Title:    "bigfit fit",
 		Subtitle: fmt.Sprintf("%d points, seed %d, bigfit %s", in.Len(), a.Seed, shell.Version),
-		Sections: slices.Concat([]report.Section{{Title: "Fit", Blocks: first}}, sections, []report.Section{{Title: "Run", Blocks: append(a.Timings(), settings)}}),
+		Sections: slices.Concat([]report.Section{{Title: "Fit", Blocks: first}}, sections,
+			[]report.Section{{Title: "Run", Blocks: append(a.Timings(), settings)}}),
 	}, nil
 }

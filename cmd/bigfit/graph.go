@@ -79,15 +79,18 @@ func (a *app) graphCommand() *cobra.Command {
 			return a.graph(cmd.Context(), args, &o)
 		},
 	}
+
 	f := cmd.Flags()
 	o.source.Flags(a.App, f)
 	o.checkpoint.Flags(f)
 	o.parts.Flags(f)
 	f.StringVar(&o.lists, "lists", "", "`file` of ready neighbour lists, in place of points")
-	shell.NameFlag(f, &o.kind, "lists-kind", "values in --lists: auto goes by their names and order, distances, squared, inner-product")
+	shell.NameFlag(f, &o.kind, "lists-kind",
+		"values in --lists; auto goes by their names and order")
 	f.StringVar(&o.grow.from, "append", "", "graph `file` that the points join; needs -X")
 	f.VarP(&o.grow.x, "points", "X", shell.PointsHelp+"; with --append those of the graph that is given")
-	f.StringVarP(&o.out, "output", "o", "graph.npz", "`file` to write; a name that ends with / is a folder of .npy files, which are mapped and not read")
+	f.StringVarP(&o.out, "output", "o", "graph.npz", "`file` to write; a name that ends with / is a "+
+		"folder of .npy files, which are mapped and not read")
 	return cmd
 }
 
@@ -95,10 +98,13 @@ func (a *app) graphCommand() *cobra.Command {
 func (o *graphOptions) take(cmd *cobra.Command, args *[]string) error {
 	if o.grow.from == "" {
 		if len(*args) > 0 && len(o.grow.x) > 0 {
-			return shell.Usagef("-X and %s both give points; give all in one way, or add the arguments to the graph of -X with --append", strings.Join(*args, ", "))
+			return shell.Usagef("-X and %s both give points; give all in one way, or add the "+
+				"arguments to the graph of -X with --append", strings.Join(*args, ", "))
 		}
-		*args, o.grow.x = append(*args, o.grow.x...), nil
+		*args = append(*args, o.grow.x...)
+		o.grow.x = nil
 	}
+
 	switch {
 	case o.parts.Asked() && !o.parts.NeedsPoints() && len(*args) == 0:
 		return nil
@@ -107,12 +113,15 @@ func (o *graphOptions) take(cmd *cobra.Command, args *[]string) error {
 	case o.lists != "" && len(*args) > 0:
 		return shell.Usagef("--lists takes the place of the points")
 	}
+
 	return nil
 }
 
 func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 	inputs := o.grow.x.Inputs(append(strings.Split(o.lists, ","), o.grow.from)...)
-	if err := errors.Join(o.parts.Check(a.Given, "lists", "append", "checkpoint", "resume"), o.checkpoint.Check(), o.grow.check(args, o.lists), shell.CheckGraph(shards.Names(args).Inputs(inputs...), o.out)); err != nil {
+	if err := errors.Join(o.parts.Check(a.Given, "lists", "append", "checkpoint", "resume"),
+		o.checkpoint.Check(), o.grow.check(args, o.lists),
+		shell.CheckGraph(shards.Names(args).Inputs(inputs...), o.out)); err != nil {
 		return err
 	}
 	settings, err := shell.Decode(a.App, o.source.Params, pipeline.GraphParams)
@@ -122,24 +131,31 @@ func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 	if err := a.OpenCheckpoint(ctx, &o.checkpoint); err != nil {
 		return err
 	}
+
 	var x shards.Names
 	a.TakePoints(&x, args)
 	g, hashes, notReached := a.graphOf(ctx, x, &settings, o)
 	if g == nil {
 		return notReached
 	}
-	if err := a.Write(ctx, func() error { return pipeline.SaveGraph(o.out, g, hashes, a.Files) }); err != nil {
+	if err := a.Write(ctx, func() error {
+		return pipeline.SaveGraph(o.out, g, hashes,
+			a.Files)
+	}); err != nil {
 		return err
 	}
+
 	a.Checkpoint.Clear()
 	s := summary.OfGraph(g.W, g.Components)
-	s.Method, s.Recall = g.Settings.Method, g.Settings.Found
+	s.Method = g.Settings.Method
+	s.Recall = g.Settings.Found
 	return errors.Join(notReached, a.Print(s, fmt.Sprintf("%s: %s", o.out, s)))
 }
 
 // graphOf builds the graph of points, of lists or of points that join another. With
 // knn.ErrRecall comes the graph that was reached.
-func (a *app) graphOf(ctx context.Context, points shards.Names, s *pipeline.GraphSettings, o *graphOptions) (*pipeline.Graph, pipeline.Hashes, error) {
+func (a *app) graphOf(ctx context.Context, points shards.Names, s *pipeline.GraphSettings,
+	o *graphOptions) (*pipeline.Graph, pipeline.Hashes, error) {
 	switch {
 	case o.parts.Asked():
 		return work.Graph(ctx, a.App, &o.parts, points, s, o.out)
@@ -149,6 +165,7 @@ func (a *app) graphOf(ctx context.Context, points shards.Names, s *pipeline.Grap
 		a.Reads("lists", o.lists)
 		return a.Pipeline().GraphOfLists(o.lists, o.kind, s)
 	}
+
 	x, err := a.ReadPoints(points, data.ReadOptions{})
 	if err != nil {
 		return nil, nil, err
@@ -159,7 +176,8 @@ func (a *app) graphOf(ctx context.Context, points shards.Names, s *pipeline.Grap
 
 // appendGraph makes a graph of the points that the graph in the file o.from joins, which
 // are in the files o.x, and of those in the files x.
-func (a *app) appendGraph(ctx context.Context, o *appendOptions, x shards.Names, p shell.ParamFlags) (*pipeline.Graph, pipeline.Hashes, error) {
+func (a *app) appendGraph(ctx context.Context, o *appendOptions, x shards.Names,
+	p shell.ParamFlags) (*pipeline.Graph, pipeline.Hashes, error) {
 	var none pipeline.GraphSettings
 	f, err := a.GivenGraph(o.from, p, &none)
 	if err != nil {
@@ -172,6 +190,7 @@ func (a *app) appendGraph(ctx context.Context, o *appendOptions, x shards.Names,
 	if err != nil {
 		return nil, nil, err
 	}
+
 	_, d := old.Dims()
 	fresh, err := a.ReadMore("new points", x, data.ReadOptions{Columns: d})
 	if err != nil {
@@ -191,7 +210,8 @@ func (o *appendOptions) check(args []string, lists string) error {
 	case o.from == "":
 		return nil
 	case len(o.x) == 0:
-		return shell.Usagef("--append %s needs the points of that graph too (-X); the file has their neighbours alone", o.from)
+		return shell.Usagef("--append %s needs the points of that graph too (-X); the file has their "+
+			"neighbours alone", o.from)
 	case lists != "" || len(args) == 0:
 		return shell.Usagef("--append needs the file of the new points, and no --lists")
 	}

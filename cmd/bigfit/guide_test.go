@@ -55,7 +55,7 @@ func TestGuide(t *testing.T) {
 	}
 	path, err := program()
 	must(t, err)
-	build := exec.Command("go", "build", "-o", filepath.Dir(path), "./docs/guide/service")
+	build := exec.Command("go", "build", "-o", filepath.Dir(path), "./docs/guide/service", "./bench/reproduce")
 	build.Dir = filepath.Join(packageDir, "..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

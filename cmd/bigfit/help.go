@@ -9,6 +9,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 )
@@ -23,7 +27,8 @@ what it learns and needs, and its flags, which bigfit fit and bigfit tune take.
   bigfit help fit
   bigfit help data
   bigfit help lgc`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
+			cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -45,9 +50,10 @@ what it learns and needs, and its flags, which bigfit fit and bigfit tune take.
 					return a.Print(info, info.help())
 				}
 			}
+
 			about, _, err := root.Find(args)
 			if err != nil {
-				return fmt.Errorf("no command, topic or model has the name %q%s", args[0], shell.DidYouMean(args[0], append(shell.CommandNames(root), shell.ModelNames()...)))
+				return fmt.Errorf("no command, topic or model has the name %q%s", args[0], suggest.DidYouMean(args[0], append(shell.CommandNames(root), shell.ModelNames()...)))
 			}
 			about.InitDefaultHelpFlag()
 			about.InitDefaultVersionFlag()
@@ -75,7 +81,9 @@ func (d learnerInfo) help() string {
 		}
 		fmt.Fprintf(&b, "\n%s:\n%s", list.title, flags.FlagUsagesWrapped(shell.Width))
 	}
-	b.WriteString("\nbigfit fit --help lists the flags of the data and of the files, which are those of all models.\n")
+
+	b.WriteString("\nbigfit fit --help lists the flags of the data and of the files, which are those " +
+		"of all models.\n")
 	return b.String()
 }
 
@@ -92,6 +100,7 @@ func wrapped(line string, width int) string {
 		out.WriteString(word)
 		column += n
 	}
+
 	return out.String()
 }
 
@@ -101,8 +110,9 @@ func dataTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "data",
 		Short: "How points and labels are read",
-		Long: `Points X are .npy, .npz (array "X", or file.npz:key), SciPy's sparse .npz, idx,
-svmlight, csv, JSON Lines or parquet; all but .npz and parquet may be compressed with
+		Long: `Points X are ` + enum.Or(data.Formats(false)) + `,
+where a .npz is the array "X", or file.npz:key, or a sparse matrix of SciPy;
+` + enum.And(data.Formats(true)) + ` may be compressed with
 gzip or zstd. Several files, a pattern in quotes ('emb/*.npy'), a folder, or a .txt or
 .list with the name of a file on each line are one set of points, in the order of the
 numbers in the names. Files of .npy are mapped into memory and may be larger than it.
@@ -115,7 +125,7 @@ begins, with warnings where it may be meant otherwise. A y of numbers that are n
 integers makes it a regression, where the model can do that. With --labels N a random
 subset of the given labels is used and the error on the rest is printed.
 
-y may be a table (csv, JSON Lines, parquet) of the labels of some points. Its column
+y may be a table (` + strings.Join(table.Formats, ", ") + `) of the labels of some points. Its column
 of ids is compared with those in --ids FILE, or in the column --id of a table X, or
 holds the numbers of points from 0; columns are found by usual names (id, path,
 name, …; label, class, target, …), or named as y.csv:LABEL or y.csv:ID,LABEL. Labels

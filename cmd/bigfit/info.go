@@ -22,7 +22,7 @@ func (a *app) infoCommand() *cobra.Command {
 		Long: `Print format, arrays or columns and the manifest of any file that bigfit reads or
 writes: by which version it was written, when, and the names and hashes of what it
 was made from. Of a graph the degrees and components are printed too, of a model
-what it is, of a folder (--checkpoint, reproduce) its files.`,
+what it is, of a folder (--checkpoint, demo) its files.`,
 		Args: shell.OneArgument("a file or folder"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := artifact.Inspect(args[0], int64(a.Memory))
@@ -41,6 +41,7 @@ what it is, of a folder (--checkpoint, reproduce) its files.`,
 					info.Graph = &s
 				}
 			}
+
 			if f.Kind == archive.Model {
 				m, _, err := all.Load(f.Path, int64(a.Memory))
 				if err != nil {
@@ -49,6 +50,7 @@ what it is, of a folder (--checkpoint, reproduce) its files.`,
 				s := summary.Of(m)
 				info.Model = &s
 			}
+
 			return a.Print(info, info.String())
 		},
 	}

@@ -16,10 +16,11 @@ import (
 
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
 
 // soak makes the tests of this file try every step, overnight.
-var soak = os.Getenv("BIGFIT_SOAK") != ""
+var soak = testmode.Soak()
 
 // killVariable makes the test binary run as bigfit and kill itself at a step of
 // writing: "before 3" or "after 3"; "never" leaves it alone.
@@ -243,7 +244,7 @@ func TestFaultWhileWriting(t *testing.T) {
 		}
 		count, want := countSteps(t, w.line, w.outputs)
 		for n := 1; n <= count; n++ {
-			if slow(w.line) && !sampled(w.line, n, count) {
+			if !soak && !sampled(w.line, n, count) {
 				continue
 			}
 			removeOutputs(t)
@@ -310,7 +311,7 @@ func TestKillAndResume(t *testing.T) {
 	spider(t, "path.npz", 600)
 	writeFile(t, "path_y.txt", []byte(strings.Repeat("0\n", 300)+strings.Repeat("1\n", 300)))
 	rng := rand.New(rand.NewPCG(12, 6))
-	least := 3
+	least := 1 // of each command line; a campaign kills sixty times
 	if soak {
 		least = 60
 	}

@@ -17,8 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/demo"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
-	"github.com/bigfit/bigfit/cmd/bigfit/internal/reproduce"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/supervise"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
@@ -31,7 +31,8 @@ func main() {
 	signal.Ignore(syscall.SIGPIPE)
 	supervise.StopWithParent()
 	limit := machine.AddressLimit()
-	if code, ok := supervise.Run(limit < math.MaxInt64, progress.IsTerminal(os.Stderr), outOfMemory(limit)); ok {
+	if code, ok := supervise.Run(limit < math.MaxInt64, progress.IsTerminal(os.Stderr),
+		outOfMemory(limit)); ok {
 		os.Exit(code)
 	}
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
@@ -39,7 +40,8 @@ func main() {
 
 // outOfMemory says how a run ended that had too little address space.
 func outOfMemory(limit int64) string {
-	return fmt.Sprintf("bigfit: out of memory: the address space is limited to %s (RLIMIT_AS, ulimit -v); raise that limit, or give less data or a --memory-limit well below it", machine.Size(limit))
+	return fmt.Sprintf("bigfit: out of memory: the address space is limited to %s (RLIMIT_AS, ulimit "+
+		"-v); raise that limit, or give less data or a --memory-limit well below it", machine.Size(limit))
 }
 
 // run executes the command line and returns the exit code.
@@ -86,9 +88,11 @@ that belongs to no flag is an error.`,
 		// Names that were meant are found by the shell package, those of models too.
 		DisableSuggestions: true,
 	}
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", shell.Width)))
+
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
+		fmt.Sprintf(".FlagUsagesWrapped %d", shell.Width)))
 	a.CommonFlags(root)
-	root.AddCommand(reproduce.Demo(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(), reproduce.Reproduce(a.App), a.infoCommand(), a.diffCommand(), a.modelsCommand())
+	root.AddCommand(demo.Command(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(), a.infoCommand(), a.diffCommand(), a.modelsCommand())
 	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.solveCommand(), a.suspectsCommand(), work.EngineCommand(a.App), a.manCommand(), dataTopic(), kernelsTopic(), choicesTopic(), work.Topic())
 	root.SetHelpCommand(a.helpCommand())
 	return root

@@ -53,11 +53,13 @@ func (a *app) man(ctx context.Context, dir string) error {
 	for _, c := range pages {
 		toMarkdown(c)
 	}
+
 	err := a.Write(ctx, func() error {
 		for _, c := range pages {
 			name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1"
 			header := &doc.GenManHeader{Source: "bigfit " + shell.Version, Manual: "bigfit"}
-			if err := atomicfile.Atomically(filepath.Join(dir, name), func(w io.Writer) error { return doc.GenMan(c, header, w) }); err != nil {
+			if err := atomicfile.Atomically(filepath.Join(dir, name),
+				func(w io.Writer) error { return doc.GenMan(c, header, w) }); err != nil {
 				return err
 			}
 			sum.Pages = append(sum.Pages, name)
@@ -67,7 +69,8 @@ func (a *app) man(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return a.Print(sum, fmt.Sprintf("%s: %d pages; man -l %s shows one", dir, len(sum.Pages), filepath.Join(dir, "bigfit-fit.1")))
+	return a.Print(sum, fmt.Sprintf("%s: %d pages; man -l %s shows one", dir, len(sum.Pages),
+		filepath.Join(dir, "bigfit-fit.1")))
 }
 
 // special matches what means something in Markdown.
@@ -94,6 +97,7 @@ func toMarkdown(c *cobra.Command) {
 		}
 		was = set || was && strings.TrimSpace(line) == ""
 	}
+
 	c.Long = b.String()
 	c.Short, c.Use = escaped(c.Short), escaped(c.Use)
 	c.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {

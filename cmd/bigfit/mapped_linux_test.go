@@ -67,7 +67,7 @@ func TestMappedFileChanges(t *testing.T) {
 			before := listing(t, ".")
 			// The program waits with its output in a pipe that nobody reads until the file
 			// is another.
-			cmd := command(t, "fit", "emb", "y.npy", "--model", "knn", "-o", "m.npz", "--predictions", "p.npy", "--progress", "json")
+			cmd := command(t, "fit", "emb", "y.npy", "--model", "knn", "--calibrate", "none", "-o", "m.npz", "--predictions", "p.npy", "--progress", "json")
 			stderr, err := cmd.StderrPipe()
 			must(t, err)
 			must(t, cmd.Start())

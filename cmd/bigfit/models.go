@@ -31,6 +31,7 @@ is by cross-validation. --json is for programs.`,
 				}
 				return a.Print(list, shell.DescribeLearners())
 			}
+
 			l, err := shell.FindLearner(args[0])
 			if err != nil {
 				return err
@@ -80,7 +81,8 @@ func (d learnerInfo) about() string {
 	fmt.Fprintf(&b, "  scores: %s\n", d.Scores)
 	learns, _ := d.Learns.MarshalText()
 	needs, _ := d.Needs.MarshalText()
-	fmt.Fprintf(&b, "  learns %s; needs %s\n", strings.ReplaceAll(string(learns), ",", ", "), strings.ReplaceAll(string(needs), ",", ", "))
+	fmt.Fprintf(&b, "  learns %s; needs %s\n", strings.ReplaceAll(string(learns), ",", ", "),
+		strings.ReplaceAll(string(needs), ",", ", "))
 	return b.String()
 }
 
@@ -92,7 +94,8 @@ type paramList struct {
 
 // lists returns the parameters of the learner and of the graph, as far as there are any.
 func (d learnerInfo) lists(own, graph string) []paramList {
-	return slices.DeleteFunc([]paramList{{own, d.Params}, {graph, d.Graph}}, func(l paramList) bool { return len(l.params) == 0 })
+	return slices.DeleteFunc([]paramList{{own, d.Params}, {graph, d.Graph}},
+		func(l paramList) bool { return len(l.params) == 0 })
 }
 
 // fullUsage is the help text of a parameter with its range, its grid and where it matters.

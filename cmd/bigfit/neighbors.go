@@ -55,13 +55,15 @@ bigfit graph --lists takes the file with and without --with-self, not with --csr
 			return a.neighbors(cmd.Context(), o.x, &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.VarP(&o.x, "points", "X", shell.PointsHelp)
 	o.params.Add(f, pipeline.NeighborParams.Params(), false)
 	o.checkpoint.Flags(f)
 	f.BoolVar(&o.self, "with-self", false, "each point is the first in its own list")
 	f.BoolVar(&o.csr, "csr", false, "write a sparse matrix of distances")
-	f.Var(&o.query, "query", "`file` of points whose neighbours in X are wanted, in place of those of X; may be repeated")
+	f.Var(&o.query, "query", "`file` of points whose neighbours in X are wanted, in place of those "+
+		"of X; may be repeated")
 	f.StringVarP(&o.out, "output", "o", "knn.npz", "`file` to write, .npz")
 	return cmd
 }
@@ -90,11 +92,13 @@ func (a *app) neighbors(ctx context.Context, path shards.Names, o *neighborsOpti
 	if s.Graph.K == 0 {
 		s.Graph.K = pipeline.DefaultNeighbors
 	}
+
 	if o.self { // the point is one of them
 		if s.Graph.K--; s.Graph.K == 0 {
 			return shell.Usagef("--neighbors is 1 and --with-self takes it; give at least 2")
 		}
 	}
+
 	if err := a.OpenCheckpoint(ctx, &o.checkpoint); err != nil {
 		return err
 	}
@@ -109,13 +113,15 @@ func (a *app) neighbors(ctx context.Context, path shards.Names, o *neighborsOpti
 	if err := a.Write(ctx, func() error { return f.Save(o.out) }); err != nil {
 		return err
 	}
+
 	a.Checkpoint.Clear()
 	sum := f.Summary()
 	return errors.Join(notReached, a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)))
 }
 
 // findNeighbors searches. With knn.ErrRecall comes what was reached.
-func (a *app) findNeighbors(ctx context.Context, x data.Points, o *neighborsOptions, s *pipeline.GraphSettings) (*pipeline.NeighborsFile, error) {
+func (a *app) findNeighbors(ctx context.Context, x data.Points, o *neighborsOptions,
+	s *pipeline.GraphSettings) (*pipeline.NeighborsFile, error) {
 	hashes := pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}
 	var g *pipeline.Graph
 	var nb *knn.Neighbors
@@ -130,11 +136,13 @@ func (a *app) findNeighbors(ctx context.Context, x data.Points, o *neighborsOpti
 		hashes[pipeline.HashQuery] = data.HashPoints(q)
 		g, nb, err = a.Pipeline().QueryNeighbors(ctx, x, q, s)
 	}
+
 	if !models.Usable(err) {
 		return nil, err
 	}
 	f := pipeline.NewNeighborsFile(g, nb, o.self, hashes)
 	f.Files = a.Files
-	f.CSR, f.Settings.Query = o.csr, len(o.query) > 0
+	f.CSR = o.csr
+	f.Settings.Query = len(o.query) > 0
 	return f, err
 }

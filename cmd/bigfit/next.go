@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
-	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/table"
-	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
@@ -27,13 +24,8 @@ import (
 // nextOptions are the flags of bigfit next.
 type nextOptions struct {
 	shell.LabeledOptions
-	choice       labeling.NextSettings
-	rules        []string
-	eigs, out    string
-	oracle, plot string
-	start, to    int
-	draws        int
-	ofRules      []active.Rule
+	choice    labeling.NextSettings
+	eigs, out string
 }
 
 func (a *app) nextCommand() *cobra.Command {
@@ -58,75 +50,47 @@ is spread. Components without a label come first, the largest first (the rule is
 
 A model of harmonic, lgc, tikhonov, poisson or eigenmap keeps its graph and labels. Of
 others give all points with -X and their labels with -y. The graph may be given with
---graph, its eigenpairs with --eigs.
-
---oracle y.npy, the classes of all points, replays a whole campaign in place of a
-choice: --draws times it starts with --start labels, and each --rule (default: all)
-asks for -n more until there are --to. Rules see the labels that were asked for only;
-the others measure the error. The table goes to stdout and -o, a chart to --plot.`, active.FewLabels),
+--graph, its eigenpairs with --eigs.`, active.FewLabels),
 		Args: shell.OneArgument("the model file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.next(cmd.Context(), args[0], &o) },
 	}
+	shell.Former(cmd, "oracle", "campaigns are replayed by go run ./bench/campaigns in a checkout of the source")
 	f := cmd.Flags()
-	f.IntVarP(&o.choice.Count, "count", "n", 50, "points to choose; with --oracle in each round")
-	f.StringSliceVar(&o.rules, "rule", nil, "`rule` of the choice: combined, vopt, sopt, uncertainty, random; with --oracle several (default combined)")
+	f.IntVarP(&o.choice.Count, "count", "n", 50, "points to choose")
+	shell.NameFlag(f, &o.choice.Rule, "rule", "rule of the choice: combined, vopt, sopt, uncertainty, random")
 	f.IntVar(&o.choice.Pairs, "pairs", labeling.DefaultFieldPairs, "eigenpairs that rules look at, beside the null vectors")
 	f.Float64Var(&o.choice.Delta, "delta", 0.01, "δ of the variances (Λ + δI)⁻¹ along the eigenvectors")
-	f.Float64Var(&o.choice.Noise, "noise", 1, "variance of a label, as a share of the mean variance before any")
+	f.Float64Var(&o.choice.Noise, "noise", 1,
+		"variance of a label, as a share of the mean variance before any")
 	f.StringVar(&o.eigs, "eigs", "", "`file` of eigenpairs of the graph, in place of those that are computed")
 	o.Flags(a.App, f)
-	f.StringVar(&o.oracle, "oracle", "", "`file` of the classes of all points, to replay a campaign")
-	f.IntVar(&o.start, "start", 10, "random labels at the start of a campaign, 0 for one of each class")
-	f.IntVar(&o.to, "to", 200, "labels at the end of a campaign")
-	f.IntVar(&o.draws, "draws", 10, "repetitions of a campaign from other labels")
-	f.StringVar(&o.plot, "plot", "", "chart of a campaign to write, a `file` .png, .svg or .pdf")
-	f.StringVarP(&o.out, "output", "o", "next.csv", "`file` to write, .csv, .jsonl, .parquet or .npz; .npy has the rows only")
+	f.StringVarP(&o.out, "output", "o", "next.csv",
+		"`file` to write, "+enum.Or(table.Several)+"; .npy has the rows only")
 	return cmd
 }
 
 // checkNext refuses what can be known to be wrong before anything is read.
 func (a *app) checkNext(path string, o *nextOptions) error {
-	for _, name := range o.rules {
-		var r active.Rule
-		if err := r.UnmarshalText([]byte(name)); err != nil {
-			return shell.Usagef("--rule: %w", err)
-		}
-		if slices.Contains(o.ofRules, r) {
-			return shell.Usagef("--rule names %s twice", name)
-		}
-		o.ofRules = append(o.ofRules, r)
-	}
 	for _, f := range []struct {
 		name string
 		v    float64
-	}{{"count", float64(o.choice.Count)}, {"pairs", float64(o.choice.Pairs)}, {"draws", float64(o.draws)}, {"delta", o.choice.Delta}, {"noise", o.choice.Noise}} {
+	}{
+		{"count", float64(o.choice.Count)},
+		{"pairs", float64(o.choice.Pairs)},
+		{"delta", o.choice.Delta},
+		{"noise", o.choice.Noise},
+	} {
 		if !(f.v > 0) || math.IsInf(f.v, 1) {
 			return shell.Usagef("--%s is %v; it must be positive", f.name, f.v)
 		}
 	}
-	if o.oracle == "" {
-		for _, name := range []string{"start", "to", "draws", "plot"} {
-			if a.Given[name] {
-				return shell.Usagef("--%s is for a campaign; give the classes of all points with --oracle", name)
-			}
-		}
-		if len(o.ofRules) > 1 {
-			return shell.Usagef("--rule names %d rules; several are for a campaign (--oracle)", len(o.ofRules))
-		}
-	} else if strings.EqualFold(filepath.Ext(o.out), ".npy") {
-		return shell.Usagef("--output is %s; the table of a campaign is written as %s", o.out, strings.Join(table.Extensions[1:], ", "))
-	}
-	if ext := strings.ToLower(filepath.Ext(o.plot)); o.plot != "" && !slices.Contains(chart.Formats, ext) {
-		return shell.Usagef("--plot is %s; its name must end in %s", o.plot, strings.Join(chart.Formats, ", "))
-	}
-	return shell.CheckAnswers(o.Source.X.Inputs(path, o.Y, o.Source.File, o.eigs, o.oracle), []string{o.out}, o.plot)
+	return shell.CheckAnswers(o.Source.X.Inputs(path, o.Y, o.Source.File, o.eigs), []string{o.out})
 }
 
 func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 	if err := a.checkNext(path, o); err != nil {
 		return err
 	}
-	o.Optional = o.oracle != ""
 	p, short := a.ReadLabeled(ctx, path, &o.LabeledOptions, true)
 	if !models.Usable(short) {
 		return short
@@ -138,23 +102,20 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 			return err
 		}
 	}
-	if o.oracle != "" {
-		return errors.Join(short, a.campaign(ctx, path, o, p, c))
-	}
-	if len(o.ofRules) > 0 {
-		o.choice.Rule = o.ofRules[0]
-	}
 	o.choice.Seed = a.Seed
 	c.Labeled = p.Targets.Labeled
 	if left := p.Targets.Len - len(c.Labeled); o.choice.Count > left {
-		return shell.Usagef("--count is %d and only %d of %d points have no label", o.choice.Count, left, p.Targets.Len)
+		return shell.Usagef("--count is %d and only %d of %d points have no label", o.choice.Count, left,
+			p.Targets.Len)
 	}
+
 	if o.choice.Rule.NeedsScores() {
 		var err error
 		if c.Scores, err = a.scoresOf(ctx, path, p); err != nil {
 			return err
 		}
 	}
+
 	choices, err := labeling.Planner{Pipeline: a.Pipeline()}.Next(ctx, c, &o.choice)
 	if !models.Usable(err) {
 		return err
@@ -164,7 +125,9 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 	if err != nil {
 		return err
 	}
-	answers := labeling.NextAnswers(o.choice.Rule, choices, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
+
+	answers := labeling.NextAnswers(o.choice.Rule, choices, ids,
+		strings.EqualFold(filepath.Ext(o.out), ".npy"))
 	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Model.Name()
 	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
 		return err
@@ -186,7 +149,8 @@ func (a *app) readPairs(path string, p *shell.LabeledPoints) (*lanczos.Result, e
 // scoresOf are those of the classes of all points.
 func (a *app) scoresOf(ctx context.Context, path string, p *shell.LabeledPoints) (*mat.Dense, error) {
 	if o := p.Model.Output(); o.Kind != models.OutputClasses {
-		return nil, shell.Usagef("%s answers with %s, of which no class is uncertain; take --rule vopt, sopt or random", path, o.Kind)
+		return nil, shell.Usagef("%s answers with %s, of which no class is uncertain; take --rule "+
+			"vopt, sopt or random", path, o.Kind)
 	}
 	t, err := pipeline.Training(p.Model, true, false)
 	if err != nil {
@@ -196,7 +160,8 @@ func (a *app) scoresOf(ctx context.Context, path string, p *shell.LabeledPoints)
 		return t.Scores, nil
 	}
 	if p.Points == nil {
-		return nil, shell.Usagef("a %s model does not keep its answers; give the points with -X", p.Model.Name())
+		return nil, shell.Usagef("a %s model does not keep its answers; give the points with -X",
+			p.Model.Name())
 	}
 	if t, err = a.Pipeline().Predict(ctx, p.Model, p.Points, models.PredictSettings{}, true); err != nil {
 		return nil, err
@@ -226,51 +191,10 @@ func newNextSummary(rule active.Rule, choices []active.Choice, p *shell.LabeledP
 }
 
 func (s nextSummary) String() string {
-	text := fmt.Sprintf("%d points to label by %v, beside %d labels of %d points", s.Chosen, s.Rule, s.Labeled, s.Points)
+	text := fmt.Sprintf("%d points to label by %v, beside %d labels of %d points", s.Chosen, s.Rule,
+		s.Labeled, s.Points)
 	if s.First > 0 {
 		text += fmt.Sprintf("; the first %d are in components without a label", s.First)
 	}
 	return text
-}
-
-// campaign replays a campaign.
-func (a *app) campaign(ctx context.Context, path string, o *nextOptions, p *shell.LabeledPoints, c *labeling.Candidates) error {
-	truth, err := o.Label.ReadTruth(a.App, o.oracle, p.Rows())
-	if err != nil {
-		return err
-	}
-	if truth.Len() != p.Rows() {
-		return fmt.Errorf("%s has %d labels for %d points in %s", o.oracle, truth.Len(), p.Rows(), path)
-	}
-	s := &labeling.CampaignSettings{Round: o.choice, Rules: o.ofRules, Start: o.start, To: o.to, Draws: o.draws, Pairs: c.Pairs}
-	rows, short := labeling.Planner{Pipeline: a.Pipeline()}.Campaign(ctx, p.Learner, &p.Input, truth, s)
-	if !models.Usable(short) {
-		return short
-	}
-	answers := labeling.CampaignAnswers(rows)
-	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Model.Name()
-	err = a.Write(ctx, func() error {
-		if err := answers.Write(o.out); err != nil || o.plot == "" {
-			return err
-		}
-		picture, err := active.CampaignChart(p.Model.Name(), rows).Draw()
-		if err != nil {
-			return err
-		}
-		return atomicfile.Atomically(o.plot, func(w io.Writer) error {
-			return picture.Write(w, strings.ToLower(filepath.Ext(o.plot)), 16, 16*picture.Aspect)
-		})
-	})
-	if err != nil {
-		return err
-	}
-	return errors.Join(short, a.Print(campaignSummary{p.Model.Name(), truth.Len(), o.draws, rows}, active.CampaignText(rows)))
-}
-
-// campaignSummary is the output of a campaign.
-type campaignSummary struct {
-	Model  string               `json:"model"`
-	Points int                  `json:"points"`
-	Draws  int                  `json:"draws"`
-	Rows   []active.CampaignRow `json:"rows"`
 }

@@ -56,7 +56,8 @@ var plotFlags = map[string][]plotKind{
 	"log-x":       {curvePlot},
 }
 
-var plotKindNames = []string{"the decision surface of a model", "eigenvalues", "a scatter of points", "curves of a table"}
+var plotKindNames = []string{"the decision surface of a model", "eigenvalues", "a scatter of points",
+	"curves of a table"}
 
 func (a *app) plotCommand() *cobra.Command {
 	o := plotOptions{width: 16, maxPoints: 20000, columns: []int{1, 2}}
@@ -79,22 +80,27 @@ different shapes as well.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 2 && !a.Given["points"]:
-				o.x, a.Given["points"] = args[1], true
+				o.x = args[1]
+				a.Given["points"] = true
 			case len(args) != 1:
-				return shell.Usagef("plot takes the file to draw and, of a model, points; %d arguments are given", len(args))
+				return shell.Usagef("plot takes the file to draw and, of a model, points; %d "+
+					"arguments are given", len(args))
 			}
 			return a.plot(cmd.Context(), args[0], &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "output", "o", "plot.png", "`file` to write, .png, .svg or .pdf")
 	f.StringVar(&o.title, "title", "", "`text` above the picture")
 	f.Float64Var(&o.width, "width", o.width, "width in centimetres")
 	f.Float64Var(&o.height, "height", o.height, "height in centimetres (default: by what is drawn)")
-	f.StringVarP(&o.x, "points", "X", "", "`file` of the points that a model's surface is drawn over, of two columns")
+	f.StringVarP(&o.x, "points", "X", "",
+		"`file` of the points that a model's surface is drawn over, of two columns")
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the points' labels")
 	o.label.Flags(f)
-	f.Float64SliceVar(&o.levels, "levels", nil, "`values` of f to draw lines at (default: 0 between two classes, eight of a regression)")
+	f.Float64SliceVar(&o.levels, "levels", nil,
+		"`values` of f to draw lines at (default: 0 between two classes, eight of a regression)")
 	f.Lookup("levels").DefValue = ""
 	f.IntSliceVar(&o.columns, "columns", o.columns, "the two `columns` of an embedding, counted from 1")
 	f.IntVar(&o.maxPoints, "max-points", o.maxPoints, "points to draw at most; of more, a sample by --seed")
@@ -124,7 +130,8 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 	ending := strings.ToLower(filepath.Ext(o.out))
 	switch {
 	case !slices.Contains(chart.Formats, ending):
-		return shell.Usagef("--output is %s; its name must end in %s", o.out, strings.Join(chart.Formats, ", "))
+		return shell.Usagef("--output is %s; its name must end in %s", o.out,
+			strings.Join(chart.Formats, ", "))
 	case !(o.width >= 4 && o.width <= 100):
 		return shell.Usagef("--width is %v; it must be between 4 and 100 centimetres", o.width)
 	case (o.height != 0 || a.Given["height"]) && !(o.height >= 4 && o.height <= 100):
@@ -132,6 +139,7 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 	case o.maxPoints < 1:
 		return shell.Usagef("--max-points is %d; it must be at least 1", o.maxPoints)
 	}
+
 	if err := shell.CheckOutput([]string{path, o.x, o.y}, o.out); err != nil {
 		return err
 	}
@@ -139,11 +147,13 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 	if err != nil {
 		return err
 	}
+
 	for _, flag := range slices.Sorted(maps.Keys(a.Given)) {
 		if kinds, ok := plotFlags[flag]; ok && !slices.Contains(kinds, kind) {
 			return shell.Usagef("--%s is not for %s, the picture of %s", flag, plotKindNames[kind], path)
 		}
 	}
+
 	var drawing chart.Chart
 	switch kind {
 	case surfacePlot:
@@ -155,6 +165,7 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 	case curvePlot:
 		drawing, err = a.curves(path, &o.curves)
 	}
+
 	if err != nil {
 		return err
 	}
@@ -169,10 +180,12 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 		o.height = o.width * picture.Aspect
 	}
 	if err := a.Write(ctx, func() error {
-		return atomicfile.Atomically(o.out, func(w io.Writer) error { return picture.Write(w, ending, o.width, o.height) })
+		return atomicfile.Atomically(o.out,
+			func(w io.Writer) error { return picture.Write(w, ending, o.width, o.height) })
 	}); err != nil {
 		return err
 	}
+
 	sum := plotSummary{o.out, plotKindNames[kind], o.width, o.height, picture.Marks, picture.Left}
 	return a.Print(sum, sum.String())
 }
@@ -186,11 +199,13 @@ func (a *app) plotKind(path string) (plotKind, error) {
 	default:
 		return scatterPlot, nil
 	}
+
 	f, err := npy.OpenArchive(path, int64(a.Memory))
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
+
 	if f.Has(archive.Name) {
 		text, err := f.ReadBytes(archive.Name)
 		if err != nil {
@@ -208,6 +223,7 @@ func (a *app) plotKind(path string) (plotKind, error) {
 			}
 		}
 	}
+
 	if f.Has("values") && f.Has("vectors") {
 		return eigenvaluePlot, nil
 	}

@@ -36,7 +36,8 @@ func (a *app) scatter(path string, o *plotOptions) (*chart.Scatter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &chart.Scatter{XLabel: fmt.Sprintf("coordinate %d", o.columns[0]), YLabel: fmt.Sprintf("coordinate %d", o.columns[1]), Points: *points}, nil
+	return &chart.Scatter{XLabel: fmt.Sprintf("coordinate %d", o.columns[0]),
+		YLabel: fmt.Sprintf("coordinate %d", o.columns[1]), Points: *points}, nil
 }
 
 // eigenvalues draws the values of eigenpairs.
@@ -59,7 +60,8 @@ func (a *app) curves(path string, o *curveOptions) (*chart.Lines, error) {
 		return nil, err
 	}
 	if o.x == "" {
-		return nil, shell.Usagef("curves need the field of the horizontal axis with --x; %s has %s", path, strings.Join(t.Fields(), ", "))
+		return nil, shell.Usagef("curves need the field of the horizontal axis with --x; %s has %s", path,
+			strings.Join(t.Fields(), ", "))
 	}
 	c := chart.Curves{X: o.x, Value: o.value, Bars: o.bars, By: o.by, XLog: o.logX}
 	if c.Bars == "" && slices.Contains(t.Fields(), "std_err") {

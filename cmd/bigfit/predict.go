@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/knn"
@@ -81,9 +80,11 @@ many edges a new point has.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.TakePoints(&o.x, args[1:])
-			return work.EachShard(a.App, o.part, &o.x, []*string{&o.out, &o.scores, &o.proba}, func() error { return a.predict(cmd.Context(), args[0], &o) })
+			return work.EachShard(a.App, o.part, &o.x, []*string{&o.out, &o.scores, &o.proba},
+				func() error { return a.predict(cmd.Context(), args[0], &o) })
 		},
 	}
+
 	shell.Former(cmd, "model", "the model is the first argument: bigfit predict model.npz new.npy")
 	f := cmd.Flags()
 	f.VarP(&o.x, "points", "X", shell.PointsHelp+"; those to answer for")
@@ -98,8 +99,10 @@ many edges a new point has.
 	f.Float64Var(&o.reject, "reject", 0, "answer \"unsure\" where the class is less probable than this")
 	o.threshold.flags(f)
 	f.Float64Var(&o.interval, "interval", 0, "of a regression, add intervals of this `level`, as 0.9")
-	shell.NameFlag(f, &o.settings.Extension, "extension", "how the eigenmap classifies new points: knn, nystrom")
-	f.IntVarP(&o.settings.Neighbors, "neighbors", "k", 0, "nearest training points to ask (default 3 to vote, or those of knn; of graph methods the graph's)")
+	shell.NameFlag(f, &o.settings.Extension, "extension",
+		"how the eigenmap classifies new points")
+	f.IntVarP(&o.settings.Neighbors, "neighbors", "k", 0, "nearest training points to ask (default 3 "+
+		"to vote, or those of knn; of graph methods the graph's)")
 	return cmd
 }
 
@@ -118,9 +121,11 @@ type predictSummary struct {
 }
 
 func (a *app) predict(ctx context.Context, path string, o *predictOptions) error {
-	if err := shell.CheckAnswers(o.x.Inputs(path, o.y, o.threshold.labels), []string{o.out, o.scores, o.proba}); err != nil {
+	if err := shell.CheckAnswers(o.x.Inputs(path, o.y, o.threshold.labels), []string{o.out, o.scores,
+		o.proba}); err != nil {
 		return err
 	}
+
 	switch {
 	case o.settings.Neighbors < 0:
 		return shell.Usagef("--neighbors is %d; it must be positive", o.settings.Neighbors)
@@ -129,6 +134,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	case a.Given["interval"] && !(o.interval > 0 && o.interval < 1):
 		return shell.Usagef("--interval is %v; it is the level of intervals, between 0 and 1", o.interval)
 	}
+
 	if err := o.threshold.check(o); err != nil {
 		return err
 	}
@@ -139,7 +145,9 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	if err := a.checkPredict(m, o); err != nil {
 		return err
 	}
-	o.settings.Probabilities = o.proba != "" || o.reject > 0 || pipeline.HasProbabilities(m) && table.IsTable(o.out)
+
+	o.settings.Probabilities = o.proba != "" || o.reject > 0 || pipeline.HasProbabilities(m) &&
+		table.IsTable(o.out)
 	var p *models.Prediction
 	var hashes pipeline.Hashes
 	scores := o.scores != "" || o.threshold.settings != nil
@@ -148,7 +156,8 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 			return err
 		}
 		if p == nil {
-			return shell.Usagef("%s is a %s model, which does not keep its training points' answers; give points with -X", path, m.Name())
+			return shell.Usagef("%s is a %s model, which does not keep its training points' answers; "+
+				"give points with -X", path, m.Name())
 		}
 	} else {
 		x, err := a.ReadPoints(o.x, data.ReadOptions{Columns: m.Dim()})
@@ -160,17 +169,20 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 			return err
 		}
 	}
+
 	moved, err := o.threshold.apply(a, m, p, o.label)
 	if err != nil {
 		return err
 	}
 	output := m.Output()
-	sum := predictSummary{Model: m.Name(), Points: p.Len(), Classes: data.ClassList(output.Classes, output.Names), Labels: output.Labels, Recall: p.Recall, Threshold: moved}
+	sum := predictSummary{Model: m.Name(), Points: p.Len(), Classes: data.ClassList(output.Classes,
+		output.Names), Labels: output.Labels, Recall: p.Recall, Threshold: moved}
 	if o.y != "" || a.Points.Label != "" {
 		if sum.Measured, err = a.compare(m, p, o); err != nil {
 			return err
 		}
 	}
+
 	answers, err := pipeline.AnswersTo(o.out, m, p, o.reject, o.interval)
 	if err != nil {
 		return err
@@ -180,6 +192,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		count := pipeline.ConfidenceOf(p).Rejected(o.reject)
 		sum.Unsure = &count
 	}
+
 	err = a.Write(ctx, func() error {
 		err := a.WriteAnswers(o.out, answers, hashes)
 		if err == nil && o.scores != "" {
@@ -243,6 +256,7 @@ func (a *app) checkPredict(m models.Model, o *predictOptions) error {
 			return shell.Usagef("--threshold: %v", err)
 		}
 	}
+
 	output := m.Output()
 	switch {
 	case a.Given["extension"] && !output.Extends:
@@ -250,20 +264,26 @@ func (a *app) checkPredict(m models.Model, o *predictOptions) error {
 	case a.Given["neighbors"] && !output.Searches:
 		return shell.Usagef("--neighbors is not for %s, which does not look for neighbours", m.Name())
 	case o.scores != "" && output.Kind != models.OutputClasses:
-		return shell.Usagef("--scores is for classes; %s answers with numbers, which are written to %s", m.Name(), o.out)
+		return shell.Usagef("--scores is for classes; %s answers with numbers, which are written to %s",
+			m.Name(), o.out)
 	case (o.proba != "" || o.reject > 0) && output.Kind != models.OutputClasses:
-		return shell.Usagef("--proba and --reject are for classes, and %s answers with %v", m.Name(), output.Kind)
+		return shell.Usagef("--proba and --reject are for classes, and %s answers with %v", m.Name(),
+			output.Kind)
 	case (o.proba != "" || o.reject > 0) && !pipeline.HasProbabilities(m):
-		return fmt.Errorf("the model has no probabilities; fit it again with --calibrate %d", selection.CalibrationFolds(math.MaxInt))
+		return fmt.Errorf("the model has no probabilities; fit it again with --calibrate %d",
+			selection.CalibrationFolds(math.MaxInt))
 	case o.interval > 0 && output.Kind != models.OutputValues:
 		return shell.Usagef("--interval is for values, and %s answers with %v", m.Name(), output.Kind)
 	case o.interval > 0 && models.CalibrationOf(m) == nil:
-		return fmt.Errorf("the model has no intervals; fit it again with --calibrate %d", selection.CalibrationFolds(math.MaxInt))
-	case o.interval > 0 && strings.ToLower(filepath.Ext(o.out)) == ".npy":
-		return shell.Usagef("%s: .npy holds one array, and with --interval there are three; write .npz, .csv, .jsonl or .parquet", o.out)
+		return fmt.Errorf("the model has no intervals; fit it again with --calibrate %d",
+			selection.CalibrationFolds(math.MaxInt))
+	case o.interval > 0 && table.IsSingle(o.out):
+		return shell.Usagef("%s: the file holds one array, and with --interval there are three; write %s",
+			o.out, enum.Or(table.Several))
 	case o.label.Unlabeled != nil && output.Kind != models.OutputClasses:
 		return shell.Usagef("--unlabeled is for classes; of values NaN marks points without one")
 	}
+
 	return nil
 }
 
@@ -277,10 +297,12 @@ func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (
 		}
 		rows, cols := truth.Dims()
 		if _, have := p.Scores.Dims(); rows != n || cols != have {
-			return pipeline.Measured{}, fmt.Errorf("%s has %d×%d values for %d points of %d", o.y, rows, cols, n, have)
+			return pipeline.Measured{}, fmt.Errorf("%s has %d×%d values for %d points of %d", o.y, rows,
+				cols, n, have)
 		}
 		return pipeline.MeasureValues(truth, p.Scores, labels)
 	}
+
 	label := o.label
 	if label.Unlabeled == nil && slices.Contains(classes, -1) {
 		label.Unlabeled = []string{"none"} // -1 is a class of the model
@@ -295,6 +317,7 @@ func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (
 	if truth, err = pipeline.CompareClasses(truth, m.Output(), o.y); err != nil {
 		return pipeline.Measured{}, err
 	}
+
 	if e := 100 * metrics.ErrorRate(p.Classes, truth, nil); !math.IsNaN(e) {
 		return pipeline.Measured{Error: &e}, nil
 	}

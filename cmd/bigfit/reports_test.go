@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/view/browsertest"
 )
 
 // makeReports writes a report of every kind into the working directory and returns their
@@ -19,11 +19,6 @@ func makeReports(t *testing.T) (pages []string) {
 		pages = append(pages, page)
 	}
 	add("demo/report.html", "demo", "-n", "2000", "-o", "demo", "-q")
-	must(t, os.Mkdir("sets", 0o777))
-	writeMoonsAndScene(t, "sets")
-	add("moons.html", "reproduce", "moons", "--data", "sets", "--report", "moons.html", "-q")
-	add("site/index.html", "reproduce", "all", "--data", "sets", "--splits", "2", "--report", "site", "-q")
-	pages = append(pages, "site/scene.html")
 	add("digits.html", "fit", "--model", "lgc", "demo/X.npy", "demo/y.npy", "--labels", "60", "--pca", "30", "--report", "digits.html", "-q")
 	add("compare.html", "compare", "demo/X.npy", "demo/y.npy", "--models", "knn,lgc", "--labels-per-class", "2,5", "--splits", "2", "--pca", "20", "--report", "compare.html", "-q")
 	// Long names of classes and of points, many classes, and a regression.
@@ -39,6 +34,13 @@ func makeReports(t *testing.T) (pages []string) {
 	add("names.html", "fit", "--model", "harmonic", "X.npy", "names.csv", "--labels", "50", "--report", "names.html", "-q")
 	add("values.html", "fit", "--model", "rls", "X.npy", "values.csv", "--labels", "60", "--gamma-a", "0.01", "--sigma", "0.5", "--report", "values.html", "-q")
 	return pages
+}
+
+// TestReportsInBrowser opens the reports of all kinds in a real browser.
+func TestReportsInBrowser(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	browsertest.Check(t, dir, makeReports(t))
 }
 
 // TestFitReport checks what the page of a fit holds, and what is refused.

@@ -43,9 +43,11 @@ is written and the exit code is 3.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 2:
-				return shell.Usagef("bigfit solve takes two arguments, the graph and the right-hand sides; %d are given", len(args))
+				return shell.Usagef("bigfit solve takes two arguments, the graph and the right-hand "+
+					"sides; %d are given", len(args))
 			case o.laplacian == sparse.RandomWalk:
-				return shell.Usagef("--laplacian random-walk is not symmetric; solve with normalized, for D^½B, and take D^-½X")
+				return shell.Usagef("--laplacian random-walk is not symmetric; solve with " +
+					"normalized, for D^½B, and take D^-½X")
 			case !(o.shift >= 0):
 				return shell.Usagef("--shift is %v; it must be at least 0", o.shift)
 			case o.power < 1:
@@ -55,16 +57,21 @@ is written and the exit code is 3.`,
 			case o.cg.MaxIterations < 1:
 				return shell.Usagef("--max-iterations is %d; it must be at least 1", o.cg.MaxIterations)
 			}
+
 			return a.solve(cmd.Context(), args[0], args[1], &o)
 		},
 	}
+
 	f := cmd.Flags()
-	shell.NameFlag(f, &o.laplacian, "laplacian", "Laplacian: combinatorial (D−W), normalized")
+	shell.NameFlag(f, &o.laplacian, "laplacian", "Laplacian; combinatorial is D−W", sparse.Combinatorial, sparse.Normalized)
 	f.Float64Var(&o.shift, "shift", 0, "c of (L + cI)ᵖ")
 	f.IntVar(&o.power, "power", o.power, "power p of (L + cI)ᵖ, which is never formed")
-	f.BoolVar(&o.cg.Project, "project", false, "take from B what it has along the null vectors, without --shift")
-	f.Float64Var(&o.cg.Tolerance, "tolerance", o.cg.Tolerance, "largest residual of a column, relative to that of B")
-	f.IntVar(&o.cg.MaxIterations, "max-iterations", o.cg.MaxIterations, "iterations after which the run gives up")
+	f.BoolVar(&o.cg.Project, "project", false,
+		"take from B what it has along the null vectors, without --shift")
+	f.Float64Var(&o.cg.Tolerance, "tolerance", o.cg.Tolerance,
+		"largest residual of a column, relative to that of B")
+	f.IntVar(&o.cg.MaxIterations, "max-iterations", o.cg.MaxIterations,
+		"iterations after which the run gives up")
 	f.StringVarP(&o.out, "output", "o", "X.npy", "`file` to write")
 	return cmd
 }
@@ -92,15 +99,18 @@ func (a *app) solve(ctx context.Context, graph, right string, o *solveOptions) e
 	if err != nil {
 		return err
 	}
+
 	n, m := b.Dims()
 	if n != g.W.Rows {
 		return fmt.Errorf("%s has %d rows and %s has %d points", right, n, graph, g.W.Rows)
 	}
+
 	for i, v := range b.RawMatrix().Data {
 		if v != v {
 			return fmt.Errorf("%s: row %d, column %d is NaN; every value must be finite", right, i/m, i%m)
 		}
 	}
+
 	l, err := sparse.NewLaplacian(g.W, o.laplacian)
 	if err != nil {
 		return err
@@ -112,27 +122,32 @@ func (a *app) solve(ctx context.Context, graph, right string, o *solveOptions) e
 	if err := a.Need("solve", bytes+8*int64(n)*int64(m), 0, "give fewer columns at a time"); err != nil {
 		return err
 	}
+
 	st := a.Progress.Stage("solve")
 	s := cg.LaplacianSettings{Settings: o.cg, Seed: a.Seed}
 	s.MemoryLimit = int64(a.Memory)
 	s.OnIteration = func(c cg.State) error { st.Update(float64(c.Iteration), 0, ""); return ctx.Err() }
 	r, solveErr := cg.Laplacian(ctx, l.With(o.power, o.shift), g.Components, b, &s)
 	if null := (*cg.NullComponentError)(nil); errors.As(solveErr, &null) {
-		return fmt.Errorf("%s: column %d has %.3g of its norm along the null vector of component %d, so that there is no solution; give --shift, or --project to leave that part out",
+		return fmt.Errorf("%s: column %d has %.3g of its norm along the null vector of component %d, "+
+			"so that there is no solution; give --shift, or --project to leave that part out",
 			right, null.Column, null.Relative, null.Vector)
 	}
 	if !models.Usable(solveErr) {
 		return solveErr
 	}
-	sum := solveSummary{Points: n, Columns: m, Components: g.Components.Count(), MaxResidual: slices.Max(r.Residuals),
-		Iterations: slices.Max(r.Iterations), Products: r.Products, Method: r.Method.String()}
+
+	sum := solveSummary{Points: n, Columns: m, Components: g.Components.Count(),
+		MaxResidual: slices.Max(r.Residuals),
+		Iterations:  slices.Max(r.Iterations), Products: r.Products, Method: r.Method.String()}
 	st.Done(fmt.Sprintf("%d iterations", sum.Iterations))
 	answers := pipeline.CoordinateAnswers("", r.X)
 	answers.Settings.Answers = "solutions"
 	if err := a.Write(ctx, func() error { return a.WriteAnswers(o.out, answers, nil) }); err != nil {
 		return err
 	}
-	if err := a.Print(sum, fmt.Sprintf("%s: %d columns for %d points, relative residuals up to %.1e, recomputed, after %d iterations with the preconditioner %s",
+	if err := a.Print(sum, fmt.Sprintf("%s: %d columns for %d points, relative residuals up to %.1e, "+
+		"recomputed, after %d iterations with the preconditioner %s",
 		o.out, m, n, sum.MaxResidual, sum.Iterations, sum.Method)); err != nil {
 		return err
 	}

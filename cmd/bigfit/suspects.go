@@ -13,6 +13,8 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/artifact"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
@@ -47,12 +49,16 @@ place of a model are judged by --model with its defaults; harmonic, which asks t
 neighbours in the graph, is the one to take where most points have a label.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.suspects(cmd.Context(), args, &o) },
 	}
+
 	f := cmd.Flags()
-	f.StringVar(&o.model, "model", "harmonic", "`name` of the model that judges points and labels given without one")
+	f.StringVar(&o.model, "model", "harmonic",
+		"`name` of the model that judges points and labels given without one")
 	o.Flags(a.App, f)
-	f.IntVar(&o.folds, "folds", 0, "folds of labels to leave out (default: one label at a time where there are formulas, else 10)")
+	f.IntVar(&o.folds, "folds", 0, "folds of labels to leave out (default: one label at a time where "+
+		"there are formulas, else 10)")
 	f.IntVarP(&o.most, "count", "n", 0, "list at most so many (default: all)")
-	f.StringVarP(&o.out, "output", "o", "suspects.csv", "`file` to write, .csv, .jsonl, .parquet or .npz; .npy has the rows only")
+	f.StringVarP(&o.out, "output", "o", "suspects.csv",
+		"`file` to write, "+enum.Or(table.Several)+"; .npy has the rows only")
 	return cmd
 }
 
@@ -61,12 +67,14 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 	if err != nil {
 		return err
 	}
+
 	switch {
 	case o.folds < 0 || o.folds == 1:
 		return shell.Usagef("--folds is %d; it must be at least 2", o.folds)
 	case o.most < 0 || a.Given["count"] && o.most == 0:
 		return shell.Usagef("--count is %d; it must be at least 1", o.most)
 	}
+
 	if err := shell.CheckAnswers(o.Source.X.Inputs(path, o.Y, o.Source.File), []string{o.out}); err != nil {
 		return err
 	}
@@ -77,6 +85,7 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 	} else {
 		p, short = a.readUnfitted(ctx, o)
 	}
+
 	if !models.Usable(short) {
 		return short
 	}
@@ -87,6 +96,7 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 	if !models.Usable(err) {
 		return a.FlagFaults(p.Learner.Info().Name, err)
 	}
+
 	short = errors.Join(short, err)
 	sum := suspectSummary{Labeled: s.Labeled, Suspects: len(s.List), Unknown: s.Unknown, Folds: s.Folds}
 	if o.most > 0 && len(s.List) > o.most {
@@ -96,6 +106,7 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 	if err != nil {
 		return err
 	}
+
 	answers := labeling.SuspectAnswers(p.Targets, s.List, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
 	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Learner.Info().Name
 	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
@@ -112,21 +123,26 @@ func (a *app) takeSuspects(args []string, o *suspectOptions) (string, error) {
 		info, err := artifact.Inspect(args[0], int64(a.Memory))
 		model = err == nil && info.Kind == archive.Model
 	}
+
 	if model {
 		if a.Given["model"] {
-			return "", shell.Usagef("--model is for points and labels that are given without a model, and %s is one", args[0])
+			return "", shell.Usagef("--model is for points and labels that are given without a "+
+				"model, and %s is one", args[0])
 		}
 		return args[0], nil
 	}
 	if note := o.Source.X.Take(args, &o.Y, o.Source.File != ""); note != "" {
 		a.Note("%s", note)
 	}
+
 	switch {
 	case o.Y == "":
-		return "", shell.Usagef("suspects needs a model, or points (-X) or a graph (--graph) and their labels (-y)")
+		return "", shell.Usagef("suspects needs a model, or points (-X) or a graph (--graph) and " +
+			"their labels (-y)")
 	case len(o.Source.X) == 0 && o.Source.File == "":
 		return "", shell.Usagef("suspects needs the points (-X) or the graph (--graph) of the labels in %s", o.Y)
 	}
+
 	return "", nil
 }
 
@@ -138,23 +154,28 @@ func (a *app) readUnfitted(ctx context.Context, o *suspectOptions) (*shell.Label
 	}
 	info := l.Info()
 	if !info.Learns.Has(models.LearnsClasses) {
-		return nil, shell.Usagef("--model is %s, which learns no classes; suspects are labels of classes", info.Name)
+		return nil, shell.Usagef("--model is %s, which learns no classes; suspects are labels of classes",
+			info.Name)
 	}
 	p := &shell.LabeledPoints{Learner: l, Hashes: pipeline.Hashes{}}
 	p.Values = models.Values{}
 	if err := a.CheckParams(l, p.Values); err != nil {
 		return nil, fmt.Errorf("%w; fit a model first, and give it to suspects", err)
 	}
+
 	var short error
 	if info.UsesGraph(p.Values) {
 		s, err := a.LoadSource(ctx, &o.Source)
 		if !models.Usable(err) {
 			return nil, err
 		}
-		short, p.Graph, p.Points, p.Hashes = err, &s.Graph.Graph, s.X, s.Hashes
+		short = err
+		p.Graph, p.Points = &s.Graph.Graph, s.X
+		p.Hashes = s.Hashes
 	} else if p.Points, err = a.ReadPoints(o.Source.X, data.ReadOptions{}); err != nil {
 		return nil, err
 	}
+
 	y, err := o.Label.ReadTruth(a.App, o.Y, p.Rows())
 	if err != nil {
 		return nil, err
@@ -187,7 +208,8 @@ type suspectText struct {
 
 func (s *suspectSummary) list(t *models.Targets, list []active.Suspect) {
 	for _, v := range list {
-		s.List = append(s.List, suspectText{v.Point, data.ClassName(t.Classes, t.Names, v.Given), data.ClassName(t.Classes, t.Names, v.Suggested), v.Score})
+		s.List = append(s.List, suspectText{v.Point, data.ClassName(t.Classes, t.Names, v.Given),
+			data.ClassName(t.Classes, t.Names, v.Suggested), v.Score})
 	}
 }
 
@@ -211,5 +233,6 @@ func (s suspectSummary) String() string {
 		}
 		text += fmt.Sprintf("\n%10d  %12s  %12s  %6.3f", v.Row, v.Label, v.Suggested, v.Score)
 	}
+
 	return text
 }

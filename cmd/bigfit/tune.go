@@ -75,6 +75,7 @@ command with --resume goes on from them to the same bits.`,
 			return a.tune(cmd.Context(), &o, cmd.Flags())
 		},
 	}
+
 	f := cmd.Flags()
 	shell.ModelFlag(f, &o.model, "`name` of the model; see bigfit models")
 	f.IntVar(&o.folds, "folds", 5, "folds of the cross-validation, at most one a label")
@@ -83,7 +84,8 @@ command with --resume goes on from them to the same bits.`,
 	shell.ModelHelp(cmd, o.params)
 	f.Float64SliceVar(&o.c, "c", nil, "weights C of the losses, in place of γ_A = 1/(2Cl)")
 	f.Lookup("c").DefValue = ""
-	shell.NameFlag(f, &o.criterion, "metric", "measure: default (error, or rmse of values), error, rmse, f1, prbep, auc")
+	shell.NameFlag(f, &o.criterion, "metric",
+		"measure; default is error, or rmse of values")
 	f.StringVarP(&o.table, "output", "o", "tune.json", "`file` of the results to write")
 	f.StringVar(&o.out, "best", "", "fit the best model on all labels and write it to this `file`")
 	return cmd
@@ -106,15 +108,19 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err := checkCriterion(o.criterion, t); err != nil {
 		return err
 	}
+
 	if o.folds > len(t.Labeled) {
-		return shell.Usagef("--folds is %d and %d points have a label; it must be at most that", o.folds, len(t.Labeled))
+		return shell.Usagef("--folds is %d and %d points have a label; it must be at most that", o.folds,
+			len(t.Labeled))
 	}
 	for _, c := range o.c {
-		grid.Axes["gamma-a"] = append(grid.Axes["gamma-a"], models.FormatFloat(1/(2*c*float64(len(t.Labeled)))))
+		grid.Axes["gamma-a"] = append(grid.Axes["gamma-a"],
+			models.FormatFloat(1/(2*c*float64(len(t.Labeled)))))
 	}
 	if err := a.keepSearch(ctx, &o.fitOptions, in); err != nil {
 		return err
 	}
+
 	tuning, short := a.Pipeline().Prepare(ctx, &in.Input, *grid, &in.settings)
 	if !models.Usable(short) {
 		return short
@@ -124,13 +130,15 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		return a.FlagFaults(o.model, tuneErr)
 	}
 	for i := range r.Scores {
-		r.Scores[i].Fault = a.WithoutPackages(r.Scores[i].Fault)
+		r.Scores[i].Fault = a.Reword(r.Scores[i].Fault)
 	}
 	best := r.Best().Setting
-	sum := summary.Tune{Model: o.model, Result: r, Labels: t.Summary(), Warnings: a.Warnings, Best: o.commandLine(grid.Learner, best, flags)}
+	sum := summary.Tune{Model: o.model, Result: r, Labels: t.Summary(), Warnings: a.Warnings,
+		Best: o.commandLine(grid.Learner, best, flags)}
 	if err := a.Write(ctx, func() error { return shell.SaveJSON(o.table, sum) }); err != nil {
 		return err
 	}
+
 	if err := a.Print(sum, sum.String()); err != nil {
 		return err
 	}
@@ -138,12 +146,14 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		a.Checkpoint.Clear()
 		return errors.Join(short, tuneErr)
 	}
-	m, fitErr := tuning.Fit(ctx, &in.Input, best)
+	m, complete, fitErr := tuning.Fit(ctx, &in.Input, best)
 	if models.Usable(fitErr) { // as fit does
+		in.Input = *complete
 		var short error
 		m, short = a.Pipeline().CalibrateIfCheap(ctx, tuning.Grid.Learner, m, &in.Input)
 		fitErr = errors.Join(fitErr, short)
 	}
+
 	if !models.Usable(fitErr) {
 		return fitErr
 	}
@@ -153,6 +163,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err := a.Write(ctx, func() error { return models.Save(o.out, m, in.hashes, a.Files) }); err != nil {
 		return err
 	}
+
 	a.Checkpoint.Clear()
 	return errors.Join(short, tuneErr, fitErr)
 }
@@ -209,11 +220,13 @@ func (a *app) checkTune(o *tuneOptions) (*selection.Grid, error) {
 	case len(o.c) > 0 && o.params["gamma-a"].Text != "":
 		return nil, shell.Usagef("--c and --gamma-a say the same thing; give one of them")
 	}
+
 	for _, c := range o.c {
 		if !(c > 0) || math.IsInf(c, 0) {
 			return nil, shell.Usagef("--c has the value %s; it must be positive", models.FormatFloat(c))
 		}
 	}
+
 	grid := &selection.Grid{Learner: l, Fixed: models.Values{}, Axes: map[string][]string{}}
 	for _, p := range append(l.Params(), o.params["neighbors"].Param) {
 		parts := o.params[p.Name].Parts()
@@ -230,6 +243,7 @@ func (a *app) checkTune(o *tuneOptions) (*selection.Grid, error) {
 				grid.Neighbors = append(grid.Neighbors, int(k))
 			}
 		}
+
 		switch {
 		case p.Name == "neighbors":
 		case len(parts) == 1:
@@ -238,6 +252,7 @@ func (a *app) checkTune(o *tuneOptions) (*selection.Grid, error) {
 			grid.Axes[p.Name] = parts
 		}
 	}
+
 	return grid, a.checkGrid(o, grid)
 }
 
@@ -254,6 +269,7 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 			values[name] = list[0]
 		}
 	}
+
 	if err := a.checkFit(&o.fitOptions, grid.Learner, values); err != nil {
 		return err
 	}
@@ -266,7 +282,8 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 }
 
 // crossValidate runs the search. After an interrupt it prints what is known.
-func (a *app) crossValidate(ctx context.Context, o *tuneOptions, t *pipeline.Tuning) (*selection.Result, error) {
+func (a *app) crossValidate(ctx context.Context, o *tuneOptions,
+	t *pipeline.Tuning) (*selection.Result, error) {
 	var last atomic.Pointer[selection.Result]
 	var once sync.Once
 	var printErr error
@@ -278,6 +295,7 @@ func (a *app) crossValidate(ctx context.Context, o *tuneOptions, t *pipeline.Tun
 			}
 		})
 	}
+
 	// A fit may take longer to stop than the program has.
 	defer context.AfterFunc(ctx, interrupted)()
 	s := selection.Settings{Folds: o.folds, Repeats: o.repeats, Criterion: o.criterion}
@@ -290,7 +308,8 @@ func (a *app) crossValidate(ctx context.Context, o *tuneOptions, t *pipeline.Tun
 }
 
 // notFits are flags of tune that are not for the fit of the best model.
-var notFits = []string{"model", "points", "labels-file", "folds", "repeats", "metric", "output", "best", "threads", "memory-limit", "json", "quiet", "progress", "checkpoint", "resume", "c"}
+var notFits = []string{"model", "points", "labels-file", "folds", "repeats", "metric", "output", "best",
+	"threads", "memory-limit", "json", "quiet", "progress", "checkpoint", "resume", "c"}
 
 // commandLine is the bigfit fit of a setting.
 func (o *tuneOptions) commandLine(l models.Learner, s selection.Setting, flags *pflag.FlagSet) string {
@@ -305,19 +324,23 @@ func (o *tuneOptions) commandLine(l models.Learner, s selection.Setting, flags *
 	isParam := func(name string) bool {
 		return slices.ContainsFunc(params, func(p models.Param) bool { return p.Name == name })
 	}
+
 	info := l.Info()
 	flags.Visit(func(f *pflag.Flag) {
 		graph := o.params[f.Name] != nil && !isParam(f.Name)
-		if isParam(f.Name) || slices.Contains(notFits, f.Name) || graph && (!info.UsesGraph(s.Values) || f.Name == "neighbors") {
+		if isParam(f.Name) || slices.Contains(notFits, f.Name) ||
+			graph && (!info.UsesGraph(s.Values) || f.Name == "neighbors") {
 			return
 		}
 		words = append(words, "--"+f.Name+"="+shellWord(strings.Trim(f.Value.String(), "[]")))
 	})
+
 	for _, p := range params {
 		if v, ok := s.Values[p.Name]; ok {
 			words = append(words, "--"+p.Name+"="+shellWord(v))
 		}
 	}
+
 	if s.Neighbors > 0 {
 		words = append(words, "--neighbors="+strconv.Itoa(s.Neighbors))
 	}
@@ -331,7 +354,8 @@ func (o *tuneOptions) commandLine(l models.Learner, s selection.Setting, flags *
 // shellWord quotes text for a shell, if it must.
 func shellWord(text string) string {
 	plain := func(r rune) bool {
-		return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("_-+=./:,@%", r)
+		return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' ||
+			strings.ContainsRune("_-+=./:,@%", r)
 	}
 	if text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
 		return text

@@ -56,13 +56,18 @@ model. A fit anew from time to time renews them.`, pipeline.UpdateTolerance),
 			return a.update(cmd.Context(), args[0], &o)
 		},
 	}
+
 	f := cmd.Flags()
 	f.VarP(&o.x, "points", "X", "`file` of the new points; may be repeated")
-	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the labels or values of the new points, or of all points")
+	f.StringVarP(&o.y, "labels-file", "y", "",
+		"`file` of the labels or values of the new points, or of all points")
 	o.label.Flags(f)
-	f.Float64Var(&o.tolerance, "tolerance", 0, fmt.Sprintf("relative residual at which the solver stops (default: the model's, at least %v)", pipeline.UpdateTolerance))
+	f.Float64Var(&o.tolerance, "tolerance", 0,
+		fmt.Sprintf("relative residual at which the solver stops (default: the model's, at least %v)",
+			pipeline.UpdateTolerance))
 	f.StringVarP(&o.out, "output", "o", "model2.npz", "model `file` to write")
-	f.StringVar(&o.predictions, "predictions", "", "also write the answers for all points to this `file`, in the format of its extension")
+	f.StringVar(&o.predictions, "predictions", "",
+		"also write the answers for all points to this `file`, in the format of its extension")
 	return cmd
 }
 
@@ -73,6 +78,7 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	case a.Given["tolerance"] && !(o.tolerance > 0 && o.tolerance < 1):
 		return shell.Usagef("--tolerance is %v; it must lie between 0 and 1", o.tolerance)
 	}
+
 	if err := shell.CheckAnswers(o.x.Inputs(path, o.y), []string{o.predictions}, o.out); err != nil {
 		return err
 	}
@@ -86,6 +92,7 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	if l == nil {
 		return fmt.Errorf("%s: a %s model takes no points or labels; make it anew", path, m.Name())
 	}
+
 	growth, hashes, err := a.readGrowth(o, m, mf)
 	if err != nil {
 		return err
@@ -97,6 +104,7 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	if g := u.Input.Graph; g != nil {
 		hashes[pipeline.HashGraph] = data.HashPoints(g.W)
 	}
+
 	err = a.Write(ctx, func() error {
 		err := models.Save(o.out, u.Model, hashes, a.Files)
 		if err != nil || o.predictions == "" {
@@ -105,31 +113,39 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 		p, err := pipeline.Training(u.Model, false, false)
 		if p != nil {
 			answers := pipeline.PredictionAnswers(u.Model, p)
-			answers.Hashes, answers.Files = hashes, a.Files
+			answers.Hashes = hashes
+			answers.Files = a.Files
 			err = answers.Write(o.predictions) // ids of the old points are not known
 		}
+
 		return err
 	})
 	if err != nil {
 		return err
 	}
+
 	s := updateSummary{summary.Fit{Model: summary.Of(u.Model), Points: u.Old + u.New}, u}
 	return errors.Join(short, a.Print(s, fmt.Sprintf("%s: %s; %s", o.out, u, s.Fit)))
 }
 
 // readGrowth reads what joins the model.
-func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) (*pipeline.Growth, pipeline.Hashes, error) {
-	growth, hashes := &pipeline.Growth{Tolerance: o.tolerance}, pipeline.Hashes{}
+func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) (*pipeline.Growth,
+	pipeline.Hashes, error) {
+	growth := &pipeline.Growth{Tolerance: o.tolerance}
+	hashes := pipeline.Hashes{}
 	var err error
 	if len(o.x) > 0 {
-		if growth.Points, err = a.ReadMore("new points", o.x, data.ReadOptions{Columns: m.Dim()}); err != nil {
+		if growth.Points, err = a.ReadMore("new points", o.x,
+			data.ReadOptions{Columns: m.Dim()}); err != nil {
 			return nil, nil, err
 		}
 		hashes["new points"] = data.HashPoints(growth.Points)
-		if hashes["new points"] == mf.Hashes[pipeline.HashPoints] || hashes["new points"] == mf.Hashes["new points"] {
+		if hashes["new points"] == mf.Hashes[pipeline.HashPoints] ||
+			hashes["new points"] == mf.Hashes["new points"] {
 			a.Note("warning: %s holds the points that the model was fitted with already; they will count twice", o.x)
 		}
 	}
+
 	switch {
 	case o.y == "":
 	case m.Output().Kind == models.OutputClasses:
@@ -137,6 +153,7 @@ func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) 
 	default:
 		growth.Values, err = data.ReadValues(o.y, data.ReadOptions{Limit: int64(a.Memory)})
 	}
+
 	return growth, hashes, err
 }
 
@@ -149,7 +166,8 @@ type updateSummary struct {
 // MarshalJSON writes one object.
 func (s updateSummary) MarshalJSON() ([]byte, error) {
 	out := s.All()
-	out["new_points"], out["new_labels"] = s.u.New, s.u.NewLabels
+	out["new_points"] = s.u.New
+	out["new_labels"] = s.u.NewLabels
 	if s.u.NewClasses != nil {
 		out["new_classes"] = data.ClassList(s.u.NewClasses, s.u.NewNames)
 	}

@@ -29,7 +29,7 @@ func TestHelp(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{{}, {"help"}, {"--help"}} {
 		out := succeed(t, args...)
-		for _, w := range []string{"Usage:", "demo", "graph", "eigs", "fit", "predict", "eval", "reproduce", "info", "BIGFIT_MEMORY_LIMIT", "Exit codes", "130"} {
+		for _, w := range []string{"Usage:", "demo", "graph", "eigs", "fit", "predict", "eval", "compare", "info", "BIGFIT_MEMORY_LIMIT", "Exit codes", "130"} {
 			if !strings.Contains(out, w) {
 				t.Errorf("bigfit %v lacks %q", args, w)
 			}

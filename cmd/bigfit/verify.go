@@ -32,8 +32,10 @@ func (a *app) verify(ctx context.Context, run *eigsRun, o pipeline.EigsSettings,
 	if n, _ := f.Result.Vectors.Dims(); n != w.Rows {
 		return fmt.Errorf("%s: eigenvectors of %d points, but %s has %d", run.verify, n, run.graph, w.Rows)
 	}
+
 	if f.Manifest != nil {
-		if err := pipeline.Hashes(f.Manifest.Hashes).Agree(pipeline.HashGraph, data.HashPoints(w), run.verify, run.graph); err != nil {
+		if err := pipeline.Hashes(f.Manifest.Hashes).Agree(pipeline.HashGraph, data.HashPoints(w), run.verify,
+			run.graph); err != nil {
 			return err
 		}
 		var made pipeline.EigsSettings
@@ -41,13 +43,15 @@ func (a *app) verify(ctx context.Context, run *eigsRun, o pipeline.EigsSettings,
 			return fmt.Errorf("%s: the settings in the manifest: %w", run.verify, err)
 		}
 		if made.Largest {
-			return fmt.Errorf("%s holds the largest eigenpairs; only the smallest can be verified", run.verify)
+			return fmt.Errorf("%s holds the largest eigenpairs; only the smallest can be verified",
+				run.verify)
 		}
 		if !flag {
 			o.Laplacian = made.Laplacian
 		}
 		o.Power = max(made.Power, 1)
 	}
+
 	l, err := sparse.NewLaplacian(w, o.Laplacian)
 	if err != nil {
 		return err
@@ -58,6 +62,7 @@ func (a *app) verify(ctx context.Context, run *eigsRun, o pipeline.EigsSettings,
 	if err != nil {
 		return err
 	}
+
 	st.Done(fmt.Sprintf("%d pairs", v.Pairs))
 	s := summary.OfVerification(v, o.Laplacian)
 	if err := a.Print(s, fmt.Sprintf("%s: %s", run.verify, s)); err != nil {

@@ -69,7 +69,9 @@ func (c *cursor) drop() {
 		parquet.Release(c.page)
 		c.page = nil
 	}
-	c.n, c.at, c.value = 0, 0, 0
+	c.n = 0
+	c.at = 0
+	c.value = 0
 }
 
 // fault is an error about the next row.
@@ -81,8 +83,10 @@ func (c *cursor) fault(format string, args ...any) error {
 func (c *cursor) nextGroup() error {
 	c.close()
 	if c.group >= 0 && c.rows != c.p.meta.RowGroups[c.group].NumRows {
-		return c.p.fault("row group %d, column %q has %d rows, the footer claims %d; the file is damaged, write it again", c.group, c.col.Name, c.rows, c.p.meta.RowGroups[c.group].NumRows)
+		return c.p.fault("row group %d, column %q has %d rows, the footer claims %d; the file is "+
+			"damaged, write it again", c.group, c.col.Name, c.rows, c.p.meta.RowGroups[c.group].NumRows)
 	}
+
 	if c.group++; c.group >= len(c.p.meta.RowGroups) {
 		c.group = len(c.p.meta.RowGroups) - 1
 		c.rows = 0
@@ -91,10 +95,12 @@ func (c *cursor) nextGroup() error {
 		}
 		return io.EOF
 	}
+
 	c.rows = 0
 	m := &c.p.meta.RowGroups[c.group].Columns[c.leaf.Index()].MetaData
 	start, end := chunkRange(m)
-	c.feed = &feed{p: c.p, leaf: c.leaf, codec: m.Codec, group: c.group, at: start, end: end, left: m.NumValues}
+	c.feed = &feed{p: c.p, leaf: c.leaf, codec: m.Codec, group: c.group, at: start, end: end,
+		left: m.NumValues}
 	chunk, ok := c.p.clean.RowGroups()[c.group].ColumnChunks()[c.leaf.Index()].(*parquet.FileColumnChunk)
 	if !ok {
 		return c.p.fault("row group %d has no column %q", c.group, c.col.Name)
@@ -111,6 +117,7 @@ func (c *cursor) nextPage() error {
 	if c.pages == nil {
 		return io.EOF
 	}
+
 	for c.n == 0 {
 		page, err := c.pages.ReadPage()
 		if c.feed.fault != nil {
@@ -118,30 +125,37 @@ func (c *cursor) nextPage() error {
 		}
 		if errors.Is(err, io.EOF) && c.feed.at >= c.feed.end {
 			if c.feed.left != 0 {
-				return c.p.fault("row group %d, column %q ends %d values early; the file is damaged, write it again", c.group, c.col.Name, c.feed.left)
+				return c.p.fault("row group %d, column %q ends %d values early; the file is damaged, "+
+					"write it again", c.group, c.col.Name, c.feed.left)
 			}
 			return io.EOF
 		}
 		if err != nil {
 			return c.fault("cannot be decoded: %w; the file is damaged, write it again", err)
 		}
+
 		c.page = page
 		c.rep, c.def = page.RepetitionLevels(), page.DefinitionLevels()
 		c.n = int(page.NumValues())
-		if c.leaf.MaxDefinitionLevel() > 0 && len(c.def) != c.n || c.leaf.MaxRepetitionLevel() > 0 && len(c.rep) != c.n {
-			return c.fault("has %d and %d levels for %d values; the file is damaged, write it again", len(c.rep), len(c.def), c.n)
+		if c.leaf.MaxDefinitionLevel() > 0 && len(c.def) != c.n || c.leaf.MaxRepetitionLevel() > 0 &&
+			len(c.rep) != c.n {
+			return c.fault("has %d and %d levels for %d values; the file is damaged, write it again",
+				len(c.rep), len(c.def), c.n)
 		}
-		c.values, c.indexes = page.Data(), nil
+		c.values = page.Data()
+		c.indexes = nil
 		if d := page.Dictionary(); d != nil {
 			c.indexes, c.values = c.values.Int32(), d.Page().Data()
 			if c.texts == nil && c.col.Kind == table.Text {
 				c.texts = make([]string, d.Len())
 			}
 		}
+
 		if c.n == 0 {
 			c.drop()
 		}
 	}
+
 	return nil
 }
 
@@ -162,6 +176,7 @@ func (c *cursor) fill(v *table.Values, rows int) (got int, err error) {
 				return got, err
 			}
 		}
+
 		switch {
 		case c.list:
 			err = c.vector(v)
@@ -172,6 +187,7 @@ func (c *cursor) fill(v *table.Values, rows int) (got int, err error) {
 			err = c.scalar(v)
 			c.at++
 		}
+
 		if err != nil {
 			return got, err
 		}
@@ -179,6 +195,7 @@ func (c *cursor) fill(v *table.Values, rows int) (got int, err error) {
 		c.rows++
 		c.row++
 	}
+
 	return got, nil
 }
 
@@ -234,6 +251,7 @@ func (c *cursor) scalar(v *table.Values) error {
 		}
 		v.AppendText(s)
 	}
+
 	return nil
 }
 
@@ -245,6 +263,7 @@ func (c *cursor) integer(k int) (int64, error) {
 		}
 		return int64(x), nil
 	}
+
 	x := c.values.Int64()[k]
 	if c.unsigned && x < 0 {
 		return 0, fmt.Errorf("%d, more than 64-bit integers with a sign hold; write it as text", uint64(x))
@@ -256,7 +275,9 @@ func (c *cursor) integer(k int) (int64, error) {
 func (c *cursor) half(k int) float32 {
 	data, _ := c.values.FixedLenByteArray()
 	h := uint32(data[2*k]) | uint32(data[2*k+1])<<8
-	sign, exp, frac := h>>15<<31, h>>10&31, h&1023
+	sign := h >> 15 << 31
+	exp := h >> 10 & 31
+	frac := h & 1023
 	switch exp {
 	case 0:
 		x := float32(frac) / (1 << 24)
@@ -264,6 +285,7 @@ func (c *cursor) half(k int) float32 {
 	case 31:
 		return math.Float32frombits(sign | 255<<23 | frac<<13)
 	}
+
 	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }
 
@@ -272,6 +294,7 @@ func (c *cursor) vector(v *table.Values) error {
 	if c.rep[c.at] != 0 {
 		return c.fault("begins inside a list; the file is damaged, write it again")
 	}
+
 	if d := c.def[c.at]; d < c.depth {
 		if d == c.depth-1 { // the list is there and empty
 			return c.ragged(0, v.Width)
@@ -280,6 +303,7 @@ func (c *cursor) vector(v *table.Values) error {
 		c.at++
 		return nil
 	}
+
 	width := 0
 	for {
 		if c.at == c.n {
@@ -289,11 +313,13 @@ func (c *cursor) vector(v *table.Values) error {
 				return err
 			}
 		}
+
 		if width > 0 && c.rep[c.at] == 0 {
 			break
 		}
 		if int(c.def[c.at]) != c.leaf.MaxDefinitionLevel() {
-			return c.fault("has no value as element %d of its list; every element must be given: impute it or remove the row", width)
+			return c.fault("has no value as element %d of its list; every element must be given: "+
+				"impute it or remove the row", width)
 		}
 		run := 1
 		most := c.n - c.at
@@ -306,11 +332,14 @@ func (c *cursor) vector(v *table.Values) error {
 		if err := c.elements(v, run); err != nil {
 			return err
 		}
+
 		c.at += run
 		if width += run; v.Width > 0 && width > v.Width {
-			return c.fault("has a list of more than the %d numbers of the first row; all lists must have the same length", v.Width)
+			return c.fault("has a list of more than the %d numbers of the first row; all lists must "+
+				"have the same length", v.Width)
 		}
 	}
+
 	if v.Width == 0 {
 		if n := v.Len(); n > 0 { // missing lists came first
 			v.Float32s = padded(v.Float32s, n*width, c.col.Bits == 32)
@@ -318,6 +347,7 @@ func (c *cursor) vector(v *table.Values) error {
 		}
 		v.Width = width
 	}
+
 	if width != v.Width {
 		return c.ragged(width, v.Width)
 	}
@@ -337,7 +367,8 @@ func (c *cursor) ragged(have, want int) error {
 	if want == 0 {
 		return c.fault("has a list of %d numbers; every list must have at least one", have)
 	}
-	return c.fault("has a list of %d numbers, the first row %d; all lists must have the same length", have, want)
+	return c.fault("has a list of %d numbers, the first row %d; all lists must have the same length",
+		have, want)
 }
 
 // elements appends k numbers.
@@ -356,6 +387,7 @@ func (c *cursor) elements(v *table.Values, k int) error {
 			return nil
 		}
 	}
+
 	for range k {
 		i := c.next()
 		switch kind {
@@ -373,5 +405,6 @@ func (c *cursor) elements(v *table.Values, k int) error {
 			v.Float64s = append(v.Float64s, float64(x))
 		}
 	}
+
 	return nil
 }

@@ -63,11 +63,13 @@ func (f *feed) ReadAt(b []byte, off int64) (int, error) {
 			}
 			continue
 		}
+
 		if off+int64(done) < f.start {
 			return done, errors.New("pages are read in order only")
 		}
 		done += copy(b[done:], f.page[off+int64(done)-f.start:])
 	}
+
 	return done, nil
 }
 
@@ -90,8 +92,10 @@ func (f *feed) next() error {
 		return f.bad("it claims %d bytes of %d", size, f.end-f.at-int64(n))
 	}
 	if need := size + int64(h.UncompressedPageSize); need > f.p.bound() {
-		return &npy.LimitError{What: fmt.Sprintf("%s: a page of column %q", f.p.path, f.leaf.Path()[0]), Need: need, Limit: f.p.bound()}
+		return &npy.LimitError{What: fmt.Sprintf("%s: a page of column %q", f.p.path, f.leaf.Path()[0]),
+			Need: need, Limit: f.p.bound()}
 	}
+
 	raw := make([]byte, size)
 	if _, err := f.p.file.ReadAt(raw, f.at+int64(n)); err != nil {
 		return f.bad("%w", err)
@@ -103,7 +107,10 @@ func (f *feed) next() error {
 	if err != nil {
 		return err
 	}
-	h.CRC, h.CompressedPageSize, h.UncompressedPageSize = 0, int32(len(body)), int32(len(body))
+
+	h.CRC = 0
+	h.CompressedPageSize = int32(len(body))
+	h.UncompressedPageSize = int32(len(body))
 	head, err := thrift.Marshal(new(thrift.CompactProtocol), h)
 	if err != nil {
 		return f.bad("%w", err)
@@ -128,6 +135,7 @@ func (f *feed) header() (*format.PageHeader, int, error) {
 			}
 			continue
 		}
+
 		h := new(format.PageHeader)
 		var protocol thrift.CompactProtocol
 		if err := thrift.NewDecoder(protocol.NewReaderFromBytes(b[:n])).Decode(h); err != nil {
@@ -146,7 +154,8 @@ func (f *feed) body(h *format.PageHeader, raw []byte) ([]byte, error) {
 		if err == nil {
 			err = f.count(&h.DictionaryPageHeader.V.NumValues, body)
 		}
-		if err == nil && h.DictionaryPageHeader.V.Encoding != format.Plain && h.DictionaryPageHeader.V.Encoding != plainDictionary {
+		if err == nil && h.DictionaryPageHeader.V.Encoding != format.Plain &&
+			h.DictionaryPageHeader.V.Encoding != plainDictionary {
 			err = f.bad("a dictionary is encoded as %s", h.DictionaryPageHeader.V.Encoding)
 		}
 		return body, err
@@ -163,7 +172,8 @@ func (f *feed) body(h *format.PageHeader, raw []byte) ([]byte, error) {
 	case format.DataPageV2:
 		v := &h.DataPageHeaderV2.V
 		levels := int(v.RepetitionLevelsByteLength) + int(v.DefinitionLevelsByteLength)
-		if v.RepetitionLevelsByteLength < 0 || v.DefinitionLevelsByteLength < 0 || levels > len(raw) || levels > size || v.NumRows < 0 || v.NumNulls < 0 || v.NumNulls > v.NumValues {
+		if v.RepetitionLevelsByteLength < 0 || v.DefinitionLevelsByteLength < 0 || levels > len(raw) ||
+			levels > size || v.NumRows < 0 || v.NumNulls < 0 || v.NumNulls > v.NumValues {
 			return nil, f.bad("it claims %d bytes of levels of %d", levels, len(raw))
 		}
 		values := raw[levels:]
@@ -173,6 +183,7 @@ func (f *feed) body(h *format.PageHeader, raw []byte) ([]byte, error) {
 				return nil, err
 			}
 		}
+
 		body := append(raw[:levels:levels], values...)
 		if err := f.spend(v.NumValues, body); err != nil {
 			return nil, err
@@ -180,6 +191,7 @@ func (f *feed) body(h *format.PageHeader, raw []byte) ([]byte, error) {
 		rep := raw[:v.RepetitionLevelsByteLength]
 		return body, f.checkAll(rep, raw[len(rep):levels], values, int(v.NumValues), v.Encoding)
 	}
+
 	return nil, f.bad("it is of type %s", h.Type)
 }
 
@@ -221,8 +233,10 @@ func (f *feed) checkV1(v *format.DataPageHeader, body []byte) error {
 			return f.bad("its levels are longer than it")
 		}
 		n := int(binary.LittleEndian.Uint32(body))
-		levels[i], body = body[4:4+n], body[4+n:]
+		levels[i] = body[4 : 4+n]
+		body = body[4+n:]
 	}
+
 	return f.checkAll(levels[0], levels[1], body, int(v.NumValues), v.Encoding)
 }
 
@@ -234,6 +248,7 @@ func (f *feed) checkAll(rep, def, values []byte, n int, enc format.Encoding) err
 	if err := f.runs(def, bits.Len(uint(f.leaf.MaxDefinitionLevel())), n); err != nil {
 		return err
 	}
+
 	switch enc {
 	case format.Plain, format.ByteStreamSplit:
 		return nil
@@ -261,7 +276,9 @@ func (f *feed) checkAll(rep, def, values []byte, n int, enc format.Encoding) err
 		}
 		return nil
 	}
-	return f.p.fault("column %q is encoded as %s, which is not read; write it PLAIN or with a dictionary", f.leaf.Path()[0], enc)
+
+	return f.p.fault("column %q is encoded as %s, which is not read; write it PLAIN or with a dictionary",
+		f.leaf.Path()[0], enc)
 }
 
 // runs refuses run lengths of more than n values.
@@ -283,8 +300,10 @@ func (f *feed) runs(b []byte, width, n int) error {
 		} else {
 			total += count
 		}
+
 		b = b[min(skip, len(b)):]
 	}
+
 	if total > n {
 		return f.bad("its run lengths are of %d values, it has %d", total, n)
 	}
@@ -315,7 +334,8 @@ func (f *feed) decompress(src []byte, size int) ([]byte, error) {
 		out, err = readMost(brotli.NewReader(bytes.NewReader(src)), size)
 	case format.Zstd:
 		if f.zstd == nil {
-			f.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(f.p.bound())), zstd.WithDecoderLowmem(true))
+			f.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
+				zstd.WithDecoderMaxMemory(uint64(f.p.bound())), zstd.WithDecoderLowmem(true))
 		}
 		if err == nil {
 			out, err = f.zstd.DecodeAll(src, make([]byte, 0, min(size, 1<<20+64*len(src))))
@@ -330,8 +350,10 @@ func (f *feed) decompress(src []byte, size int) ([]byte, error) {
 			out = out[:n]
 		}
 	default:
-		return nil, f.p.fault("column %q is compressed with %s, which is not read; write it with snappy, gzip, zstd, brotli, LZ4_RAW or without", f.leaf.Path()[0], f.codec)
+		return nil, f.p.fault("column %q is compressed with %s, which is not read; write it with "+
+			"snappy, gzip, zstd, brotli, LZ4_RAW or without", f.leaf.Path()[0], f.codec)
 	}
+
 	if err == nil && len(out) != size {
 		err = fmt.Errorf("it claims %d bytes, there are %d", size, len(out))
 	}

@@ -70,6 +70,7 @@ func open(path string, f *os.File, size int64, opt table.Options) (_ table.Engin
 	if err := p.openClean(); err != nil {
 		return nil, err
 	}
+
 	p.describe()
 	return p, nil
 }
@@ -90,10 +91,12 @@ func (p *reader) readFooter() error {
 	case magic != "PAR1":
 		return p.fault("it ends with %q, not with \"PAR1\": it is truncated; write it again", magic)
 	case n > p.size-12:
-		return p.fault("the footer claims %d bytes of a file of %d; the file is damaged, write it again", n, p.size)
+		return p.fault("the footer claims %d bytes of a file of %d; the file is damaged, write it again",
+			n, p.size)
 	case n > p.bound()/4:
 		return &npy.LimitError{What: p.path + ": the footer", Need: 4 * n, Limit: p.bound()}
 	}
+
 	footer := make([]byte, n)
 	if _, err := p.file.ReadAt(footer, p.size-8-n); err != nil {
 		return p.fault("%w", err)
@@ -102,6 +105,7 @@ func (p *reader) readFooter() error {
 	if err != nil {
 		return p.fault("the footer is damaged: %w; write the file again", err)
 	}
+
 	// The largest element of a list in a footer is a chunk of a column.
 	const perStruct = 1 << 10
 	if need := perStruct * structs; need > p.bound() {
@@ -123,7 +127,8 @@ func (p *reader) checkGroups() error {
 	for g := range p.meta.RowGroups {
 		group := &p.meta.RowGroups[g]
 		if group.NumRows < 0 || group.NumRows > 1<<48 {
-			return p.fault("row group %d claims %d rows; the file is damaged, write it again", g, group.NumRows)
+			return p.fault("row group %d claims %d rows; the file is damaged, write it again", g,
+				group.NumRows)
 		}
 		rows += group.NumRows
 		for c := range group.Columns {
@@ -133,12 +138,15 @@ func (p *reader) checkGroups() error {
 			}
 			start, end := chunkRange(m)
 			if start < 4 || end < start || end > p.size-8 || m.NumValues < 0 {
-				return p.fault("row group %d, column %v claims bytes %d to %d of a file of %d; the file is truncated or damaged, write it again", g, m.PathInSchema, start, end, p.size)
+				return p.fault("row group %d, column %v claims bytes %d to %d of a file of %d; the "+
+					"file is truncated or damaged, write it again", g, m.PathInSchema, start, end, p.size)
 			}
 		}
 	}
+
 	if rows != p.meta.NumRows {
-		return p.fault("the footer claims %d rows, its row groups %d; the file is damaged, write it again", p.meta.NumRows, rows)
+		return p.fault("the footer claims %d rows, its row groups %d; the file is damaged, write it again",
+			p.meta.NumRows, rows)
 	}
 	return nil
 }
@@ -170,6 +178,7 @@ func (p *reader) openClean() error {
 		}
 		meta.RowGroups = append(meta.RowGroups, group)
 	}
+
 	text, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 	if err != nil {
 		return p.fault("the footer is damaged: %w; write the file again", err)
@@ -177,7 +186,8 @@ func (p *reader) openClean() error {
 	file := append([]byte("PAR1"), text...)
 	file = binary.LittleEndian.AppendUint32(file, uint32(len(text)))
 	file = append(file, "PAR1"...)
-	p.clean, err = parquet.OpenFile(memory(file), int64(len(file)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	p.clean, err = parquet.OpenFile(memory(file), int64(len(file)), parquet.SkipPageIndex(true),
+		parquet.SkipBloomFilters(true))
 	if err != nil {
 		return p.fault("the footer is damaged: %w; write the file again", err)
 	}
@@ -206,6 +216,7 @@ func (p *reader) describe() {
 			elements = append(elements, &p.meta.Schema[i])
 		}
 	}
+
 	for _, top := range p.clean.Root().Columns() {
 		c := table.Column{Name: top.Name(), Kind: table.Other, Bits: 64}
 		leaf := onlyLeaf(top)
@@ -227,9 +238,11 @@ func (p *reader) describe() {
 		default:
 			c.Why = "a group of columns or a nested list"
 		}
+
 		p.cols = append(p.cols, c)
 		p.leaves = append(p.leaves, leaf)
 	}
+
 	for i := range p.cols {
 		if p.cols[i].Kind == table.FloatList {
 			p.cols[i].Width = p.width(i)
@@ -298,8 +311,10 @@ func (p *reader) unsigned(i int) bool {
 		if t, ok := e.LogicalType.Value.(*format.IntType); ok {
 			return !t.IsSigned
 		}
-		return e.ConvertedType.Valid && e.ConvertedType.V >= deprecated.Uint8 && e.ConvertedType.V <= deprecated.Uint64
+		return e.ConvertedType.Valid && e.ConvertedType.V >= deprecated.Uint8 &&
+			e.ConvertedType.V <= deprecated.Uint64
 	}
+
 	return false
 }
 
@@ -318,6 +333,7 @@ func (p *reader) width(i int) int {
 			return v.Width
 		}
 	}
+
 	return 0
 }
 
@@ -362,9 +378,11 @@ func (p *reader) Fill(b *table.Batch) error {
 		}
 		b.Columns[i].Width = b.Values[i].Width
 	}
+
 	if b.Rows = got[0]; b.Rows == 0 {
 		if b.First != p.meta.NumRows {
-			return p.fault("it has %d rows, the footer claims %d; the file is damaged, write it again", b.First, p.meta.NumRows)
+			return p.fault("it has %d rows, the footer claims %d; the file is damaged, write it again",
+				b.First, p.meta.NumRows)
 		}
 		return io.EOF
 	}

@@ -44,6 +44,7 @@ func node(r *table.Result, repeated bool) parquet.Node {
 			n = parquet.Encoded(n, &parquet.RLEDictionary)
 		}
 	}
+
 	if r.Width > 0 {
 		return parquet.List(n)
 	}
@@ -65,6 +66,7 @@ func value(r *table.Result, k, c int, first bool) parquet.Value {
 	case []bool:
 		v = parquet.BooleanValue(x[k])
 	}
+
 	rep, def := 0, 0
 	if r.Width > 0 {
 		def = 1
@@ -72,6 +74,7 @@ func value(r *table.Result, k, c int, first bool) parquet.Value {
 			rep = 1
 		}
 	}
+
 	return v.Level(rep, def, c)
 }
 
@@ -87,6 +90,7 @@ func write(out io.Writer, o *table.Output, rows int) error {
 		}
 		columns = append(columns, table.Result{Name: "id", Values: ids})
 	}
+
 	columns = append(columns, o.Columns...)
 	root := ordered{Group: parquet.Group{}}
 	width := 0
@@ -98,15 +102,18 @@ func write(out io.Writer, o *table.Output, rows int) error {
 		root.names = append(root.names, columns[i].Name)
 		width += max(columns[i].Width, 1)
 	}
+
 	group := min(max(64<<20/(8*width), 1), 1<<20)
 	options := []parquet.WriterOption{
-		parquet.NewSchema("bigfit", root), parquet.Compression(&parquet.Snappy), parquet.CreatedBy("bigfit", archive.Program(), ""),
+		parquet.NewSchema("bigfit", root), parquet.Compression(&parquet.Snappy), parquet.CreatedBy("bigfit",
+			archive.Program(), ""),
 		parquet.MaxRowsPerRowGroup(int64(group)),
 	}
 	if o.Manifest != "" {
 		options = append(options, parquet.KeyValueMetadata("bigfit", o.Manifest))
 	}
 	w := parquet.NewWriter(out, options...)
+
 	// Values of the library take 24 bytes.
 	batch := make([]parquet.Row, min(max(1<<20/(24*width), 1), 1024))
 	for i := 0; i < rows; i += len(batch) {
@@ -125,5 +132,6 @@ func write(out io.Writer, o *table.Output, rows int) error {
 			return err
 		}
 	}
+
 	return w.Close()
 }

@@ -11,7 +11,7 @@ import (
 const (
 	streamClimate    = 0x636c696d6174 // "climat"
 	climateRegions   = 12
-	climateSharpness = 6.0
+	climateSharpness = 6.0 // κ of a region: exp(κ(cos − 1)) has a half width of about 28°
 )
 
 // Climate makes a field like the temperature of one month (1 to 12) on a grid of
@@ -28,10 +28,13 @@ const (
 // centres c_r uniform on the sphere and a_r normal of standard deviation 6; ε is
 // standard normal, one for each point. Climate panics unless rows ≥ 2, columns ≥ 1
 // and noise is finite and not negative.
-func Climate(rows, columns, month int, noise float64, seed uint64) (x *data.Dense[float64], values []float64) {
+func Climate(rows, columns, month int, noise float64, seed uint64) (x *data.Dense[float64],
+	values []float64) {
 	if rows < 2 || columns < 1 || !validNoise(noise) {
 		panic(fmt.Sprintf("synthetic: Climate on %d×%d points with noise %v", rows, columns, noise))
 	}
+
+	// Regions: directions from normal vectors are uniform on the sphere.
 	rng := pointRand(seed, streamClimate, -1)
 	var centre [climateRegions][3]float64
 	var height [climateRegions]float64
@@ -46,15 +49,20 @@ func Climate(rows, columns, month int, noise float64, seed uint64) (x *data.Dens
 		}
 		height[r] = 6 * rng.NormFloat64()
 	}
+
+	// Each point draws its own noise, so that the field does not depend on the threads.
 	season := math.Cos(2 * math.Pi * float64(month-7) / 12)
-	x, values = data.NewDense[float64](rows*columns, 3), make([]float64, rows*columns)
+	x = data.NewDense[float64](rows*columns, 3)
+	values = make([]float64, rows*columns)
 	par.For(rows, 1, func(lo, hi int) {
 		for i := lo * columns; i < hi*columns; i++ {
 			latitude := (-82.5 + 165*float64(i/columns)/float64(rows-1)) * math.Pi / 180
 			longitude := 2 * math.Pi * float64(i%columns) / float64(columns)
 			sin, cos := math.Sincos(latitude)
 			p := x.Row(i)
-			p[0], p[1], p[2] = cos*math.Cos(longitude), cos*math.Sin(longitude), sin
+			p[0] = cos * math.Cos(longitude)
+			p[1] = cos * math.Sin(longitude)
+			p[2] = sin
 			v := 28 - 50*sin*sin + 14*sin*season
 			for r, c := range centre {
 				v += height[r] * math.Exp(climateSharpness*(p[0]*c[0]+p[1]*c[1]+p[2]*c[2]-1))
@@ -62,5 +70,6 @@ func Climate(rows, columns, month int, noise float64, seed uint64) (x *data.Dens
 			values[i] = v + noise*pointRand(seed, streamClimate, i).NormFloat64()
 		}
 	})
+
 	return x, values
 }

@@ -1,5 +1,5 @@
-// Package synthetic draws sets of points whose classes or shape are known, and puts images
-// of handwriting upright.
+// Package synthetic draws sets of points with known classes or a known shape, and puts images of
+// handwriting upright.
 package synthetic
 
 import (
@@ -25,7 +25,7 @@ const DigitSide = handwriting.Side
 // hand that writes it: a smooth elastic displacement, an affine map (size,
 // aspect, slant, rotation, translation), width, pressure and darkness of the
 // pen. All are uniform and act smoothly, so each class is a manifold, and its
-// edges, badly written digits, meet those of other classes. Only the roughness
+// edges, badly written digits, touch the edges of other classes. Only the roughness
 // of the ink's edges differs from pixel to pixel.
 //
 // The classes are uniform on the ten digits and independent; the labels list
@@ -50,6 +50,7 @@ func Digits(n int, seed uint64) (*data.Dense[uint8], *data.Labels) {
 			pens[worker].Write(x.Row(i), class, rng)
 		}
 	})
+
 	return x, y
 }
 

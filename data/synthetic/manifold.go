@@ -39,7 +39,8 @@ const (
 // unless n ≥ 1, 1 ≤ intrinsic ≤ ambient and noise is finite and not negative.
 func Manifold(n, ambient, intrinsic int, noise float64, seed uint64) *data.Dense[float32] {
 	if n < 1 || intrinsic < 1 || intrinsic > ambient || !validNoise(noise) {
-		panic(fmt.Sprintf("synthetic: Manifold of %d points in %d dimensions, %d intrinsic, with noise %v", n, ambient, intrinsic, noise))
+		panic(fmt.Sprintf("synthetic: Manifold of %d points in %d dimensions, %d intrinsic, with noise %v", n,
+			ambient, intrinsic, noise))
 	}
 	q, omega, phase, bend := manifoldMap(ambient, intrinsic, seed)
 	x := data.NewDense[float32](n, ambient)
@@ -55,11 +56,13 @@ func Manifold(n, ambient, intrinsic int, noise float64, seed uint64) *data.Dense
 			for j := range u {
 				u[j] = rng.Float64()
 			}
+			// Coordinate a: the flat cube and the sine that bends it.
 			row := x.Row(i)
 			for a := range row {
 				qa := q[a*intrinsic:][:len(u)]
 				oa := omega[a*intrinsic:][:len(u)]
-				flat, angle := 0.0, phase[a]
+				flat := 0.0
+				angle := phase[a]
 				for j, uj := range u {
 					flat += qa[j] * (uj - 0.5)
 					angle += oa[j] * uj
@@ -72,6 +75,7 @@ func Manifold(n, ambient, intrinsic int, noise float64, seed uint64) *data.Dense
 			}
 		}
 	})
+
 	return x
 }
 
@@ -86,6 +90,7 @@ func manifoldMap(ambient, intrinsic int, seed uint64) (q, omega, phase []float64
 		}
 		return a
 	}
+
 	// The left singular vectors of a normal matrix are a uniform random frame.
 	frame := mat.NewDense(ambient, intrinsic, normal(1))
 	var svd mat.SVD

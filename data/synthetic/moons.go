@@ -33,13 +33,16 @@ func TwoMoons(n int, noise float64, seed uint64) (*data.Dense[float64], *data.La
 			row := x.Row(i)
 			row[1], row[0] = math.Sincos(math.Pi * rng.Float64())
 			if i%2 == 1 {
-				row[0], row[1] = 1-row[0], 0.5-row[1]
+				row[0] = 1 - row[0]
+				row[1] = 0.5 - row[1]
 				y.Index[i] = 1
 			}
+			// Noise is drawn after t, so that it moves points and changes no t.
 			row[0] += noise * rng.NormFloat64()
 			row[1] += noise * rng.NormFloat64()
 		}
 	})
+
 	return x, y
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
 
 // zeros is a gigabyte of zeros, deflated to a megabyte.
@@ -123,7 +124,10 @@ func TestBombs(t *testing.T) {
 		}
 		names := archive.Names()
 		archive.Close()
-		for _, member := range names {
+		for i, member := range names {
+			if !testmode.Soak() && i%3 != 0 && member != "manifest" {
+				continue
+			}
 			bomb(t, filepath.Join(dir, a.file), filepath.Join(dir, "bomb.npz"), member)
 			for _, line := range a.lines {
 				if strings.HasPrefix(line, "info") && !a.deep {

@@ -111,7 +111,7 @@ func finiteFile(path string) error {
 func TestDegenerateData(t *testing.T) {
 	dir := t.TempDir()
 	all := learners(t, dir)
-	first, count := seeds(t, len(spoils)*4)
+	first, count := seeds(t, len(spoils)*2)
 	for seed := first; seed < first+count; seed++ {
 		rng := rand.New(rand.NewPCG(uint64(seed), 0x646567)) // "deg"
 		s := spoils[seed%len(spoils)]

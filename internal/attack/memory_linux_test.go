@@ -17,6 +17,7 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -257,6 +258,7 @@ func TestMemoryGrid(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	choice := os.Getenv("MEMORY")
+	run := 0
 	for _, n := range []int{5000, 20000} {
 		for _, d := range []int{16, 784} {
 			for _, c := range []int{2, 1000, 10000} {
@@ -271,6 +273,9 @@ func TestMemoryGrid(t *testing.T) {
 					}
 					if choice == "" && !memoryPart(n, d, c, model) || choice != "" && choice != "all" && !strings.Contains(line, choice) {
 						continue
+					}
+					if run++; choice == "" && !testmode.Soak() && run%4 != 1 {
+						continue // a sample; make memory has the whole grid
 					}
 					memoryRun(t, choice != "" && n == 5000 || slices.Contains(limitedModels, model), strings.Fields(line)...)
 				}
@@ -336,8 +341,8 @@ func ringFolder(t *testing.T, path string, n, k, stride int) {
 // Jobs of a fit or a graph in parts, merges and all parts in one process keep to what they announce,
 // and give back what they have read of mapped files: few pages of those, 330 MB, add to that.
 func TestMemoryOfParts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes 330 MB")
+	if !testmode.Soak() {
+		t.Skip("writes 330 MB; BIGFIT_SOAK=1 runs it, as make soak does")
 	}
 	t.Chdir(t.TempDir())
 	const n, d, k = 1_000_000, 16, 12

@@ -21,7 +21,7 @@ import (
 func TestMutations(t *testing.T) {
 	dir := t.TempDir()
 	files := append(makeArtifacts(t, dir), inputs(t, dir)...)
-	first, count := seeds(t, 260)
+	first, count := seeds(t, 100)
 	for seed := first; seed < first+count; seed++ {
 		rng := rand.New(rand.NewPCG(uint64(seed), 0x6d7574)) // "mut"
 		a := files[rng.IntN(len(files))]

@@ -1,7 +1,7 @@
 // Package enum gives the project's enumerations their names on the command
 // line, in manifests and in reports.
 //
-// An enumeration is an integer type whose values are 0, 1, … in the order of its
+// An enumeration is an integer type with the values 0, 1, … in the order of its
 // names; 0 is the default of settings. It is written in this way:
 //
 //	// Color is …
@@ -29,6 +29,7 @@
 package enum
 
 import (
+	"encoding"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,6 +44,15 @@ type Names[T ~int] struct {
 // New returns the names of an enumeration in the order of its values, two at least.
 // kind names the enumeration in errors.
 func New[T ~int](kind string, names ...string) Names[T] { return Names[T]{kind, names} }
+
+// Of returns the names of an enumeration whose values are the rows of a table of so many rows.
+func Of[T ~int](kind string, rows int, name func(row int) string) Names[T] {
+	names := make([]string, rows)
+	for i := range names {
+		names[i] = name(i)
+	}
+	return New[T](kind, names...)
+}
 
 // Valid reports whether v is a value of the enumeration.
 func (n Names[T]) Valid(v T) bool { return v >= 0 && int(v) < len(n.names) }
@@ -67,9 +77,52 @@ func (n Names[T]) Marshal(v T) ([]byte, error) {
 func (n Names[T]) Unmarshal(v *T, text []byte) error {
 	p := slices.Index(n.names, string(text))
 	if p < 0 {
-		last := len(n.names) - 1
-		return fmt.Errorf("unknown %s %q; it is %s or %s", n.kind, text, strings.Join(n.names[:last], ", "), n.names[last])
+		return fmt.Errorf("unknown %s %q; it is %s", n.kind, text, Or(n.names))
 	}
 	*v = T(p)
 	return nil
+}
+
+// All returns the names of all values, in their order.
+func (n Names[T]) All() []string { return slices.Clone(n.names) }
+
+// Value is a value of an enumeration.
+type Value interface {
+	~int
+	encoding.TextMarshaler
+}
+
+// All returns the names of all values of an enumeration of another package, in their order.
+// Variables of the package of T may not be initialized by it, as the compiler does not see that
+// it needs the names.
+func All[T Value]() []string {
+	var out []string
+	for v := T(0); ; v++ {
+		text, err := v.MarshalText()
+		if err != nil {
+			return out
+		}
+		out = append(out, string(text))
+	}
+}
+
+// Or writes values as a list in words: "a, b or c".
+func Or[T any](values []T) string { return list(values, " or ") }
+
+// And writes values as a list in words: "a, b and c".
+func And[T any](values []T) string { return list(values, " and ") }
+
+func list[T any](values []T, before string) string {
+	var b strings.Builder
+	for i, v := range values {
+		switch {
+		case i == 0:
+		case i == len(values)-1:
+			b.WriteString(before)
+		default:
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, v)
+	}
+	return b.String()
 }

@@ -3,6 +3,7 @@ package enum_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bigfit/bigfit/internal/enum"
@@ -45,5 +46,24 @@ func TestNames(t *testing.T) {
 	err := c.UnmarshalText([]byte("grey"))
 	if c != green || err == nil || err.Error() != `unknown color "grey"; it is red, green or blue` {
 		t.Errorf("%v, %v", c, err)
+	}
+}
+
+func TestLists(t *testing.T) {
+	if got := fmt.Sprint(colors.All(), enum.All[color]()); got != "[red green blue] [red green blue]" {
+		t.Errorf("all are %s", got)
+	}
+	table := []struct{ name string }{{"cherry"}, {"fig"}}
+	fruits := enum.Of[color]("fruit", len(table), func(i int) string { return table[i].name })
+	if fruits.String(1) != "fig" || fruits.Valid(2) {
+		t.Errorf("of a table: %v", fruits.All())
+	}
+	for want, values := range map[string][]color{"": nil, "red": {red}, "red or blue": {red, blue}, "red, green or blue": {red, green, blue}} {
+		if got := enum.Or(values); got != want {
+			t.Errorf("%v is %q, not %q", values, got, want)
+		}
+		if got := enum.And(values); got != strings.ReplaceAll(want, "or", "and") {
+			t.Errorf("%v is %q with and", values, got)
+		}
 	}
 }

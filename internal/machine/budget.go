@@ -7,6 +7,17 @@ import (
 	"runtime/debug"
 )
 
+// Commands announce the needs of a stage before it begins and refuse a stage that does not fit
+// the memory limit. The limit is for the resident memory of the process. Budget adds to the
+// bytes of a stage the bytes that are held when it is announced, measured after a collection
+// (points, targets, graph, outputs), and tells the collector to stay near the sum
+// (debug.SetMemoryLimit). That takes up to 4 % off the peak of five fits that were compared
+// and less off others; a right sum matters more. Where no limit is given, the limit is the
+// least of free memory, all control groups above the process, and RLIMIT_AS. Allowances for
+// the collector and for products of matrices are stage.HeapBytes and stage.DenseBytes.
+// modeltest.Costs holds the announcement of every learner against the measured peak, and make
+// memory does so for whole commands: docs/memory.md.
+
 // Budget adds up what the stages of a run announce. It is for one goroutine; Begin
 // comes first.
 type Budget struct {
@@ -21,7 +32,7 @@ const ProgramBytes = 24 << 20
 // Begin begins a run.
 func (b *Budget) Begin() { *b = Budget{before: inUse()} }
 
-// inUse collects garbage and returns what is left.
+// inUse collects garbage and returns the bytes of the heap that remain.
 func inUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -29,13 +40,13 @@ func inUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Announce returns the peak of the resident memory in a stage that needs so many bytes
-// beside what the run holds: those in use after a collection, those of the stage and
-// ProgramBytes, or the peak that was reached before if that is more.
+// Announce returns the peak of the resident memory in a stage that needs the given bytes beside the
+// memory that the run holds. The peak is the sum of the bytes in use after a collection, the bytes
+// of the stage and ProgramBytes, or the peak that was reached before if that is more.
 //
-// The stage fits if it and what is held are at most limit: ProgramBytes do not count.
-// Then the collector keeps the process near the largest announcement so far: garbage
-// may grow to a tenth above it, and not beyond limit.
+// The stage fits if the bytes in use and the bytes of the stage are at most limit: ProgramBytes do
+// not count. Then the collector keeps the process near the largest announcement so far: garbage may
+// grow to a tenth above it, and not beyond limit.
 func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
 	held := max(0, inUse()-b.before)
 	if stage > math.MaxInt64-held-ProgramBytes {
@@ -46,7 +57,8 @@ func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
 	}
 	total = max(held+stage+ProgramBytes, PeakMemory())
 	b.announced = max(b.announced, total)
-	debug.SetMemoryLimit(min(b.announced+b.announced/10, limit+min(ProgramBytes, math.MaxInt64-limit)) - ProgramBytes/2)
+	debug.SetMemoryLimit(min(b.announced+b.announced/10, limit+min(ProgramBytes, math.MaxInt64-limit)) -
+		ProgramBytes/2)
 	return total, true
 }
 

@@ -18,8 +18,8 @@ func AddressLimit() int64 {
 	return int64(r.Cur)
 }
 
-// addressSpace returns what RLIMIT_AS leaves, beside the address space that is in use
-// as statm below the folder root says.
+// addressSpace returns RLIMIT_AS less the address space in use, as statm below the folder root
+// tells it.
 func addressSpace(root string) int64 {
 	limit := AddressLimit()
 	if limit == math.MaxInt64 {
@@ -33,8 +33,8 @@ func addressSpace(root string) int64 {
 	return leaves(limit, pages)
 }
 
-// leaves returns a limit of the address space without so many pages in use. The
-// runtime maps the heap in arenas of 64 MiB: the last one may be used in part.
+// leaves returns a limit of the address space less the given pages in use. The runtime maps the
+// heap in arenas of 64 MiB, and the last one may be used in part, so one arena is subtracted too.
 func leaves(limit int64, pages string) int64 {
 	const arena = 64 << 20
 	used, err := strconv.ParseInt(pages, 10, 64)

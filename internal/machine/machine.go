@@ -37,13 +37,16 @@ func (m Size) String() string {
 
 // Set parses a size; a bare number is in bytes.
 func (m *Size) Set(text string) error {
-	number, unit := strings.TrimSpace(text), 1.0
+	number := strings.TrimSpace(text)
+	unit := 1.0
 	for _, u := range units {
 		if rest, ok := strings.CutSuffix(number, u.name); ok {
-			number, unit = strings.TrimSpace(rest), u.bytes
+			number = strings.TrimSpace(rest)
+			unit = u.bytes
 			break
 		}
 	}
+
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v > 0) || v*unit > math.MaxInt64/2 {
 		return fmt.Errorf("%q is not a size such as 8GiB, 500MB or a number of bytes", text)
@@ -59,7 +62,10 @@ func (m *Size) Type() string { return "size" }
 // in float64 matrix products, measured once in a few milliseconds.
 var OperationRate = sync.OnceValue(func() float64 {
 	const n = 384
-	a, c := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	a := mat.NewDense(n, n, nil)
+	c := mat.NewDense(n, n, nil)
+
+	// The best of three: the first one may wait for memory or for the clock of the processor.
 	best := math.Inf(1)
 	for range 3 {
 		start := time.Now()
@@ -69,8 +75,9 @@ var OperationRate = sync.OnceValue(func() float64 {
 	return 2 * n * n * n / best
 })
 
-// Seconds estimates the time of so many floating-point operations on this machine. Below
-// 10⁸, which take less than 0.1 s anywhere, the rate is not measured: that would take longer.
+// Seconds estimates the time of the given number of floating-point operations on this machine. The
+// rate is not measured for fewer than 10⁸ operations: they take less than 0.1 s anywhere, and
+// measuring would take longer.
 func Seconds(operations float64) float64 {
 	if operations < 1e8 {
 		return operations / 1e9

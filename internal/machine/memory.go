@@ -12,10 +12,10 @@ import (
 	"github.com/bigfit/bigfit/internal/file/mapped"
 )
 
-// AvailableMemory returns the bytes of memory that this process can have: the least of
-// what the kernel says is available, of what the control groups of the process and
-// their parents (version 1 and 2) leave, and of what RLIMIT_AS leaves of the address
-// space. Where nothing is known it is 4 GiB.
+// AvailableMemory returns the bytes of memory that this process can have: the least of the memory
+// that the kernel reports as available, of the memory that the control groups of the process and
+// their parents (version 1 and 2) leave, and of the address space that RLIMIT_AS leaves. Where
+// nothing is known it returns 4 GiB.
 func AvailableMemory() int64 {
 	available := min(availableUnder("/"), addressSpace("/"))
 	if available == math.MaxInt64 {
@@ -49,11 +49,12 @@ func availableUnder(root string) int64 {
 			available = min(available, mounts.left(version1, parts[2]))
 		}
 	}
+
 	return available
 }
 
-// version is one of control groups: its files for the limit, the memory in use, and
-// within memory.stat the page cache that the kernel drops when memory is short.
+// version describes one version of control groups: its files for the limit, the memory in use, and
+// the name in memory.stat of the page cache that the kernel drops when memory is short.
 type version struct{ limit, usage, cache string }
 
 var (
@@ -61,10 +62,10 @@ var (
 	version2 = version{"memory.max", "memory.current", "inactive_file"}
 )
 
-// mount is where the group top is seen as a folder.
+// A mount shows the control group top as a folder.
 type mount struct{ top, folder string }
 
-// mounts are those of the control groups with limits of memory.
+// mounts holds the mounts of the control groups with limits of memory.
 type mounts map[version][]mount
 
 // groupMounts reads the mounts in /proc/self/mountinfo below the folder root.
@@ -74,10 +75,12 @@ func groupMounts(root string) mounts {
 	if err != nil {
 		return out
 	}
+
 	for line := range strings.Lines(string(text)) {
 		// id parent device top folder options [more …] - type source options
 		before, after, _ := strings.Cut(line, " - ")
-		head, tail := strings.Fields(before), strings.Fields(after)
+		head := strings.Fields(before)
+		tail := strings.Fields(after)
 		if len(head) < 5 || len(tail) < 1 {
 			continue
 		}
@@ -89,19 +92,22 @@ func groupMounts(root string) mounts {
 			out[version1] = append(out[version1], m)
 		}
 	}
+
 	return out
 }
 
-// left returns the least that the group and those above it leave. A process in a
-// container may see its own group as the top, or a path outside of what is mounted:
-// then what is mounted counts.
+// left returns the least memory that the group and the groups above it leave. A process in a
+// container may see its own group as the top, or a path that is not mounted: then the mounted
+// groups count.
 func (m mounts) left(v version, group string) int64 {
 	least := int64(math.MaxInt64)
 	for _, at := range m[v] {
 		below := "/"
-		if rest, ok := strings.CutPrefix(group, strings.TrimSuffix(at.top, "/")); ok && (rest == "" || rest[0] == '/') {
+		if rest, ok := strings.CutPrefix(group, strings.TrimSuffix(at.top, "/")); ok &&
+			(rest == "" || rest[0] == '/') {
 			below = path.Clean("/" + rest)
 		}
+		// From the group up to the top.
 		for {
 			least = min(least, leftIn(filepath.Join(at.folder, below), v))
 			if below == "/" {
@@ -110,11 +116,12 @@ func (m mounts) left(v version, group string) int64 {
 			below = path.Dir(below)
 		}
 	}
+
 	return least
 }
 
-// leftIn returns what one group leaves: its limit without the memory in use, of which
-// the page cache that can be dropped does not count.
+// leftIn returns the memory that one group leaves: its limit less the memory in use, without the
+// page cache that can be dropped.
 func leftIn(folder string, v version) int64 {
 	limit, err := readNumber(filepath.Join(folder, v.limit))
 	if err != nil || limit > 1<<60 { // "max", or version 1 without a limit
@@ -144,6 +151,7 @@ func field(path, name string) (int64, bool) {
 	if err != nil {
 		return 0, false
 	}
+
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, name); ok {
 			if words := strings.Fields(rest); len(words) > 0 {
@@ -152,6 +160,7 @@ func field(path, name string) (int64, bool) {
 			}
 		}
 	}
+
 	return 0, false
 }
 
@@ -166,11 +175,11 @@ func readNumber(path string) (int64, error) {
 // largestSeen is the most of the memory without files that PeakMemory saw, in bytes.
 var largestSeen atomic.Int64
 
-// PeakMemory returns the largest resident memory that the process had so far, in
-// bytes; 0 where the system does not tell. Pages of mapped files, which the kernel
-// takes back where memory is short, do not count: once there are some, it is the
-// largest of what is resident without any file at a call of this function and of the
-// peak without all mapped bytes, and may be below the truth.
+// PeakMemory returns the largest resident memory that the process had so far, in bytes; 0 where the
+// system does not tell. Pages of mapped files do not count, because the kernel takes them back
+// where memory is short. The kernel keeps no such peak: once files are mapped, the result is the
+// larger of two numbers and may be below the truth, the resident memory without files at some call
+// of this function, and the peak less all mapped bytes.
 func PeakMemory() int64 {
 	kib, _ := field("/proc/self/status", "VmHWM:")
 	peak := kib << 10
@@ -178,6 +187,7 @@ func PeakMemory() int64 {
 	if files == 0 {
 		return peak
 	}
+	// Several goroutines may look at once; the largest value stays.
 	anonymous, _ := field("/proc/self/status", "RssAnon:")
 	shared, _ := field("/proc/self/status", "RssShmem:")
 	now := (anonymous + shared) << 10

@@ -21,12 +21,15 @@ func Closed(f *os.File) bool {
 	if unix.Stat(os.DevNull, &null) != nil || unix.Fstat(fd, &own) != nil {
 		return false
 	}
+	// It must be /dev/null, opened for reading and writing, and shared with no other stream.
 	if own.Mode&unix.S_IFMT != unix.S_IFCHR || own.Rdev != null.Rdev {
 		return false
 	}
-	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_ACCMODE != unix.O_RDWR {
+	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil ||
+		flags&unix.O_ACCMODE != unix.O_RDWR {
 		return false
 	}
+
 	for other := range 3 {
 		if other != fd && sharesFile(fd, other) {
 			return false

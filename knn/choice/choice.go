@@ -1,5 +1,11 @@
-// Package choice picks the method by which neighbours are searched for, from counts of
-// operations and from samples that are timed.
+// Package choice picks the method of a search for neighbours, from counts of operations and from
+// samples that are timed.
+//
+// All pairs or a tree is decided by counts of operations, the same on every machine; both are
+// exact. Whether that takes longer than the user's patience, and NN-descent takes less, depends on
+// the machine: first by the counts and its rate and, above one second, by samples of the very
+// points to be searched, extrapolated ([Work.Time]). So callers print the choice and keep it in
+// manifests and, where time decided, in the checkpoint.
 package choice
 
 import (
@@ -8,11 +14,12 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Work is a search for which [Work.Choose] picks a method: that for the K nearest
-// neighbours of all points of X or, if Queries is positive, of so many others.
+// Work describes a search for which [Work.Choose] picks a method: the search for the K nearest
+// neighbours of all points of X or, if Queries is positive, of that number of other points.
 type Work struct {
 	X       data.Points
 	Metric  knn.Metric
@@ -20,40 +27,44 @@ type Work struct {
 	Queries int
 }
 
-// Operations returns about how many floating-point operations in float64 matrix
-// products take as long as the search by a method:
+// Operations estimates the time of a search by a method, as the number of floating-point operations
+// that a float64 matrix product makes in that time:
 //
-//   - all pairs: n²d/2, as each pair counts once and float32 has twice the speed;
-//     twentyfold for Manhattan and Chebyshev distance, which are no matrix product; n²(d + 400)
-//     for dense sets; of sparse points 100n², as every pair is looked at, beside 15
-//     times what [knn.BruteOperations] counts. Queries compare with all n points;
-//   - a tree: 160·2^min(d,30)·(1 + log₂k)·2d a query, but no more than all points,
-//     as the neighbourhood touches every direction;
-//   - NN-descent: 20,000·(d + 50)·(1 + k/30) a point, mostly waiting for memory, with
-//     the mean number of entries in place of d for sparse points, d/16 for dense sets.
+//   - all pairs: n²d/2, as each pair counts once and float32 has twice the speed; 20 times
+//     that for Manhattan and Chebyshev distance, which no matrix product computes;
+//     n²(d + 400) for dense sets; for sparse points 15 times [knn.BruteOperations] and 100n²,
+//     as every pair is looked at. A query is compared with all n points;
+//   - a tree: 160·2^min(d,30)·(1 + log₂k)·2d a query, but no more than for all points, as a
+//     neighbourhood extends in every direction;
+//   - NN-descent: 20,000·(d + 50)·(1 + k/30) a point, mostly waiting for memory, with the
+//     mean number of entries in place of d for sparse points and d/16 for dense sets.
 //
 // The constants are rough; [Work.Time] measures.
 func (w Work) Operations(m knn.Method) float64 {
 	n, dims := w.X.Dims()
-	d, queries := float64(dims), float64(n)
+	d := float64(dims)
+
+	queries := float64(n)
 	if w.Queries > 0 {
 		queries = float64(w.Queries)
 	}
 	switch m {
 	case knn.KDTree, knn.BallTree:
+		// A tree visits a neighbourhood of 16·2^d points for one neighbour.
 		visited := math.Min(float64(n), 16*math.Exp2(math.Min(d, 30))*(1+math.Log2(float64(max(w.K, 1)))))
 		return 20 * queries * visited * d
 	case knn.NNDescent:
 		return 20_000 * float64(n) * (w.length() + 50) * (1 + float64(w.K)/30)
 	}
+
 	count := knn.BruteOperations(w.X) / 2
 	_, isSparse := w.X.(*sparse.CSR)
 	switch {
 	case isSparse:
 		count = 30*count + 100*float64(n)*float64(n)
-	case ofSets(w.Metric):
+	case w.Metric.Space() == knn.Sets:
 		count = float64(n) * float64(n) * (d + 400)
-	case w.Metric == knn.Manhattan || w.Metric == knn.Chebyshev:
+	case w.Metric.Space() == knn.Positions:
 		count *= 20 // no matrix product computes these
 	}
 	if w.Queries > 0 {
@@ -62,28 +73,29 @@ func (w Work) Operations(m knn.Method) float64 {
 	return count
 }
 
-// length returns as many coordinates as NN-descent takes as long for in dense points of
-// float32 as for a point of X.
+// length returns the number of float32 coordinates of a dense point that NN-descent measures in the
+// time of a point of X.
 func (w Work) length() float64 {
 	n, d := w.X.Dims()
 	if x, ok := w.X.(*sparse.CSR); ok {
 		return float64(x.NNZ()) / float64(max(1, n))
 	}
-	if ofSets(w.Metric) {
+	if w.Metric.Space() == knn.Sets {
 		return float64(d) / 16
 	}
 	return float64(d)
 }
 
-// Exact returns the exact method that takes the fewer operations, and why. It depends
-// on the points and the metric only.
+// Exact returns the exact method that takes fewer operations, and the reason. It depends on the
+// points, the metric, K and Queries, and not on the machine.
 func (w Work) Exact() (m knn.Method, why string) {
 	if _, ok := w.X.(*sparse.CSR); ok {
 		return knn.Brute, "it compares all pairs, and no tree knows sparse points"
 	}
 	_, d := w.X.Dims()
+	// A kd-tree has no angles, and elsewhere its boxes are tighter than balls.
 	tree := knn.KDTree
-	if w.Metric == knn.Angle || w.Metric == knn.Cosine {
+	if w.Metric.Space() == knn.Directions {
 		tree = knn.BallTree
 	}
 	switch {
@@ -99,24 +111,27 @@ func (w Work) Exact() (m knn.Method, why string) {
 type Choice struct {
 	Method knn.Method `json:"method"`
 	Why    string     `json:"why"`
-	// Timed says that the time of a search decided, so that another machine may
-	// choose otherwise.
+	// Timed says that an estimated time decided, so that another machine may choose another
+	// method.
 	Timed bool `json:"timed"`
 }
 
-// Choose picks the method of [Work.Exact], unless that takes longer than so many
-// seconds of patience and NN-descent, which is approximate, takes less time. seconds
-// estimates the time of a search by a method.
+// Choose picks the method of [Work.Exact], unless it takes longer than patience, in seconds, and
+// NN-descent, which is approximate, takes less time. seconds estimates the time of a search by a
+// method.
 func (w Work) Choose(patience float64, seconds func(knn.Method) (float64, error)) (Choice, error) {
 	m, why := w.Exact()
 	exact, err := seconds(m)
 	if err != nil || !(exact > patience) {
 		return Choice{Method: m, Why: why}, err
 	}
-	long := fmt.Sprintf("it takes longer than --patience %g s, but ", patience)
+
+	long := fmt.Sprintf("it takes longer than %s %g s, but ", param.Name("patience"), patience)
 	if err := knn.NNDescent.Supports(w.Metric, w.X); err != nil {
-		return Choice{m, fmt.Sprintf("%s; %snn-descent does not know %v distance of such points", why, long, w.Metric), true}, nil
+		why = fmt.Sprintf("%s; %snn-descent does not know %v distance of such points", why, long, w.Metric)
+		return Choice{m, why, true}, nil
 	}
+	// The estimate for NN-descent may take a sample of a second, so it comes last.
 	approximate, err := seconds(knn.NNDescent)
 	if err != nil {
 		return Choice{}, err
@@ -124,11 +139,14 @@ func (w Work) Choose(patience float64, seconds func(knn.Method) (float64, error)
 	if approximate >= exact {
 		return Choice{m, why + "; " + long + "so does nn-descent", true}, nil
 	}
-	return Choice{knn.NNDescent, fmt.Sprintf("%s, the fastest exact method, would take about %s, longer than --patience %g s; some neighbours may be missed, --method %s is exact",
-		m, Duration(exact), patience, m), true}, nil
+
+	why = fmt.Sprintf("%s, the fastest exact method, would take about %s, longer than %s %g s; "+
+		"some neighbours may be missed, %s %s is exact",
+		m, Duration(exact), param.Name("patience"), patience, param.Name("method"), m)
+	return Choice{knn.NNDescent, why, true}, nil
 }
 
-// Duration writes seconds as exactly as an estimate is worth.
+// Duration writes seconds with the precision of an estimate.
 func Duration(seconds float64) string {
 	n := math.Ceil(seconds)
 	switch {
@@ -139,6 +157,3 @@ func Duration(seconds float64) string {
 	}
 	return fmt.Sprintf("%.1f h", n/3600)
 }
-
-// ofSets reports whether the metric compares sets.
-func ofSets(m knn.Metric) bool { return m == knn.Hamming || m == knn.Jaccard }

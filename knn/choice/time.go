@@ -9,9 +9,9 @@ import (
 	"github.com/bigfit/bigfit/knn"
 )
 
-// probe returns the number of points on which Time measures a method, and the power of
-// n by which its time grows from there. Dong, Moses & Li (WWW 2011) found 1.14 for
-// NN-descent. Boxes of a tree become smaller with n, but more of them are near.
+// probe returns the number of points on which Time measures a method, and the power of n with which
+// its time grows from there. Dong, Moses & Li (WWW 2011) found 1.14 for NN-descent. The boxes of a
+// tree become smaller with n, but more of them are near a query.
 func probe(m knn.Method) (points int, power float64) {
 	switch m {
 	case knn.KDTree, knn.BallTree:
@@ -22,13 +22,12 @@ func probe(m knn.Method) (points int, power float64) {
 	return 1 << 13, 2
 }
 
-// Time estimates the seconds that the search by a method takes on this machine as it is
-// now: it makes the search on some thousand points spread over X, which takes about a
-// second, and goes on from its time by the power of n with which the method grows. For
-// all pairs, where the choice of candidates costs time in proportion to n at first, it
-// also takes a quarter of those points; of more points it may prune ([knn.NewBrute]) and
-// take less time than that. On fewer points than that the result is that of
-// the whole search.
+// Time estimates the seconds that the search by a method takes on this machine in its present state.
+// It searches a few thousand points spread over X, which takes about a second, and extrapolates by
+// the power of n with which the method's time grows. For all pairs, where the choice of candidates
+// takes time in proportion to n at first, it also times a quarter of these points. A search of more
+// points may prune ([knn.NewBrute]) and take less time than the estimate. If X has no more points
+// than the sample, the search is timed as a whole.
 func (w Work) Time(ctx context.Context, m knn.Method) (float64, error) {
 	n, _ := w.X.Dims()
 	points, power := probe(m)
@@ -36,6 +35,7 @@ func (w Work) Time(ctx context.Context, m knn.Method) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+
 	if n > points {
 		if m == knn.Brute {
 			less, err := w.sample(ctx, m, points/4)
@@ -47,8 +47,9 @@ func (w Work) Time(ctx context.Context, m knn.Method) (float64, error) {
 			seconds *= math.Pow(float64(n)/float64(points), power)
 		}
 	}
+
 	switch {
-	case m == knn.Brute && w.Queries > 0: // each pair, where Self takes those of two points once
+	case m == knn.Brute && w.Queries > 0: // Self compares each pair once, for both ends
 		seconds *= 2 * float64(w.Queries) / float64(n)
 	case m.Exact() && w.Queries > 0:
 		seconds *= float64(w.Queries) / float64(n)
@@ -56,16 +57,17 @@ func (w Work) Time(ctx context.Context, m knn.Method) (float64, error) {
 	return seconds, nil
 }
 
-// allPairs extrapolates to n points from the times of m/4 and of m: b·n·(n + c), with c
-// in the range that was found for points of 8 to 1000 dimensions.
+// allPairs extrapolates to n points from the times of m/4 and of m points, by b·n·(n + c). c is kept
+// in the range that was measured for points of 8 to 1000 dimensions.
 func allPairs(n, quarter, whole, m float64) float64 {
 	const least, most = 2_000, 60_000
+	// Two times give b and c; b is kept in the range that c allows.
 	b := (whole - 4*quarter) / (0.75 * m * m)
 	b = min(max(b, whole/(m*(m+most))), whole/(m*(m+least)))
 	return b*n*n + max(0, whole/m-b*m)*n
 }
 
-// sample times the search on so many points, spread over X.
+// sample times the search on some points, spread over X.
 func (w Work) sample(ctx context.Context, m knn.Method, points int) (float64, error) {
 	n, _ := w.X.Dims()
 	x := w.X
@@ -76,6 +78,7 @@ func (w Work) sample(ctx context.Context, m knn.Method, points int) (float64, er
 		}
 		x = data.Select(x, rows)
 	}
+
 	start := time.Now()
 	ix, err := knn.NewIndex(x, m, &knn.DescentSettings{Settings: knn.Settings{Metric: w.Metric}, Sample: -1})
 	if err != nil {

@@ -1,5 +1,16 @@
-// Package lists takes the neighbours that other programs found, as arrays or as files,
-// and writes those that bigfit found in the forms that other programs take.
+// Package lists reads neighbours that other programs found, from arrays or files, and writes the
+// neighbours that bigfit found in forms that other programs read.
+//
+// A file of lists is a .npz archive, for n points with K neighbours each:
+//
+//	indices.npy        int     (n, K)  points nearest first; −1 where a list ends early
+//	distances.npy      float   (n, K)  distances, or in their place
+//	sq_distances.npy   float   (n, K)  squared distances, or
+//	similarities.npy   float   (n, K)  inner products, the largest first
+//	manifest.npy       uint8           JSON, only in files that Write made: method, settings, hashes
+//
+// [Write] makes indices int32 and distances float64; any integer and real type is read. Two .npy
+// files, of indices and of distances, do as well.
 package lists
 
 import (
@@ -11,21 +22,20 @@ import (
 	"github.com/bigfit/bigfit/knn/internal/topk"
 )
 
-// Kind says what the values beside the indices are.
+// Kind says what the values beside the indices mean.
 type Kind int
 
 const (
-	// Auto takes the name of the array in a file for what it says: distances,
-	// sq_distances or similarities. Distances that descend along the rows, as those
-	// of an index of FAISS for inner products do, are inner products.
+	// Auto goes by the name of the array in a file: distances, sq_distances or similarities.
+	// Distances that descend along the rows, as an index of FAISS for inner products gives
+	// them, are inner products.
 	Auto Kind = iota
 	// Distances are distances, not squared.
 	Distances
 	// Squared are squared distances, as FAISS gives for L2.
 	Squared
-	// InnerProduct are inner products, the largest first. Those of unit vectors
-	// become their Euclidean distances √(2−2s). Those of other vectors only order
-	// the neighbours.
+	// InnerProduct are inner products s, the largest first. Between unit vectors they become
+	// Euclidean distances √(2−2s). Between other vectors they only order the neighbours.
 	InnerProduct
 )
 
@@ -40,32 +50,33 @@ func (k Kind) MarshalText() ([]byte, error) { return kinds.Marshal(k) }
 // UnmarshalText is the inverse of MarshalText.
 func (k *Kind) UnmarshalText(text []byte) error { return kinds.Unmarshal(k, text) }
 
-// Raw are lists as another program gave them: row i of Index and Value, of K entries
-// each, is that of point i.
+// Raw holds lists as another program gave them: row i of Index and Value, K entries each, is the
+// list of point i.
 type Raw struct {
 	K     int
 	Index []int64
 	Value []float64
 }
 
-// fill is the index that FAISS gives where it found no more neighbours. The values
-// beside it mean nothing.
+// fill is the index that FAISS gives where it found no more neighbours. Values beside it are
+// ignored.
 const fill = -1
 
-// largest is the size up to which values can be computed with.
+// largest is the largest magnitude of a value: the square of a value must not overflow.
 const largest = 1e150
 
-// Neighbors makes neighbours of r and says of which kind it took the values to be.
+// Neighbors returns the lists of r as neighbours, and the kind by which it read the values.
 //
-// Where lists hold the point itself, as those of FAISS and scikit-learn do, it is
-// left out; lists without it then lose their farthest entry, so that all keep at most
-// K−1. Entries are put in the order of (distance, index). A list may end early:
-// index −1 from some place to the end of the row, where values are ignored. Any other
-// index outside [0, n), one that is repeated, and a value that is not finite or beyond
-// ±1e150, or a negative distance, are errors that name row and column.
+// If a list holds the point itself, as FAISS and scikit-learn write lists, the point is left out.
+// Lists without their point then lose their farthest entry, so that all keep at most K−1. Entries
+// are put in the order of (distance, index). A list may end early: its indices are −1 from some
+// place to the end of the row, where values are ignored. Any other index outside [0, n), a
+// repeated index, a value that is not finite or beyond ±1e150, and a negative distance are errors
+// that name row and column.
 func (r *Raw) Neighbors(kind Kind) (*knn.Neighbors, Kind, error) {
 	if r.K < 1 || len(r.Index) == 0 || len(r.Index)%r.K != 0 || len(r.Value) != len(r.Index) {
-		return nil, kind, fmt.Errorf("lists: %d indices and %d values in lists of %d neighbours", len(r.Index), len(r.Value), r.K)
+		return nil, kind, fmt.Errorf("lists: %d indices and %d values in lists of %d neighbours",
+			len(r.Index), len(r.Value), r.K)
 	}
 	if kind == Auto {
 		kind = Distances
@@ -73,10 +84,12 @@ func (r *Raw) Neighbors(kind Kind) (*knn.Neighbors, Kind, error) {
 			kind = InnerProduct
 		}
 	}
+
 	keep, err := r.check(kind)
 	if err != nil {
 		return nil, kind, err
 	}
+
 	n := len(r.Index) / r.K
 	nb := &knn.Neighbors{K: keep, Index: make([]int32, n*keep), Distance: make([]float64, n*keep)}
 	distance := r.distance(kind, &nb.Ordered)
@@ -85,25 +98,31 @@ func (r *Raw) Neighbors(kind Kind) (*knn.Neighbors, Kind, error) {
 		row = row[:0]
 		index, value := r.row(i)
 		for p, j := range index {
+			// The point itself is left out.
 			if j != int64(i) {
 				row = append(row, topk.Pair{Dist: distance(value[p]), Index: int32(j)})
 			}
 		}
+
 		topk.Sort(row)
 		to, dist := nb.Row(i)
 		for p := range to {
-			to[p], dist[p] = fill, math.Inf(1)
+			to[p] = fill
+			dist[p] = math.Inf(1)
 			if p < len(row) {
-				to[p], dist[p] = row[p].Index, row[p].Dist
+				to[p] = row[p].Index
+				dist[p] = row[p].Dist
 			}
 		}
 	}
+
 	return nb, kind, nil
 }
 
-// row returns the entries of row i up to its fill.
+// row returns the entries of row i up to its fills.
 func (r *Raw) row(i int) (index []int64, value []float64) {
-	index, value = r.Index[i*r.K:(i+1)*r.K], r.Value[i*r.K:(i+1)*r.K]
+	index = r.Index[i*r.K : (i+1)*r.K]
+	value = r.Value[i*r.K : (i+1)*r.K]
 	end := len(index)
 	for end > 0 && index[end-1] == fill {
 		end--
@@ -111,7 +130,7 @@ func (r *Raw) row(i int) (index []int64, value []float64) {
 	return index[:end], value[:end]
 }
 
-// descends reports whether the values of some rows descend and those of none ascend.
+// descends reports whether values descend in at least one row and ascend in none.
 func (r *Raw) descends() bool {
 	down := false
 	for i := range len(r.Index) / r.K {
@@ -126,33 +145,40 @@ func (r *Raw) descends() bool {
 	return down
 }
 
-// check returns the first fault, or the length of the lists without the points
-// themselves.
+// check returns the first fault, or the length of the lists without the points themselves.
 func (r *Raw) check(kind Kind) (keep int, err error) {
 	n := len(r.Index) / r.K
 	keep = r.K
-	at := make([]int, n) // where an index was met last, beyond all columns before row i
+
+	// at holds, for every point, one more than the place in r.Index where it last appeared.
+	at := make([]int, n)
 	for i := range n {
 		index, value := r.row(i)
 		for p, j := range index {
 			fault := func(format string, args ...any) error {
 				return fmt.Errorf("row %d, column %d: "+format, append([]any{i, p}, args...)...)
 			}
+
 			v := value[p]
 			switch {
 			case j == fill:
-				return 0, fault("the index is −1, which stands for no neighbour, but neighbours follow it; fills must be at the end of the row")
+				return 0, fault("the index is −1, which stands for no neighbour, " +
+					"but neighbours follow it; fills must be at the end of the row")
 			case j < 0 || j >= int64(n):
 				return 0, fault("the index is %d, outside [0, %d), the points that have lists", j, n)
 			case at[j] > i*r.K:
 				return 0, fault("the index %d is in column %d already", j, at[j]-1-i*r.K)
 			case !(math.Abs(v) <= largest):
-				return 0, fault("the value is %v; it must be finite and at most %g; a neighbour that was not found has the index −1", v, float64(largest))
+				return 0, fault("the value is %v; it must be finite and at most %g; "+
+					"a neighbour that was not found has the index −1", v, float64(largest))
 			case v < 0 && kind != InnerProduct:
-				return 0, fault("the distance is %v; if these are inner products, say so by inner-product as their kind", v)
+				return 0, fault("the distance is %v; "+
+					"if these are inner products, say so by inner-product as their kind", v)
 			}
+
 			at[j] = i*r.K + p + 1
 			if j == int64(i) {
+				// One list with its own point shortens all.
 				keep = r.K - 1
 			}
 		}
@@ -163,13 +189,14 @@ func (r *Raw) check(kind Kind) (keep int, err error) {
 	return keep, nil
 }
 
-// distance returns the function from values to distances, and tells whether those
-// only order neighbours.
+// distance returns the function from values to distances. It sets ordered if these distances only
+// order neighbours.
 func (r *Raw) distance(kind Kind, ordered *bool) func(v float64) float64 {
 	switch kind {
 	case Squared:
 		return math.Sqrt
 	case InnerProduct:
+		// Unit vectors have distances; others are ordered by the largest product minus theirs.
 		most, unit := r.products()
 		if unit {
 			return func(v float64) float64 { return math.Sqrt(max(0, 2-2*v)) }
@@ -180,16 +207,17 @@ func (r *Raw) distance(kind Kind, ordered *bool) func(v float64) float64 {
 	return func(v float64) float64 { return v }
 }
 
-// products returns the largest inner product, and whether all can be those of unit
-// vectors: they are at most 1, those of points with themselves are 1, as far as
-// vectors of float16 have norm one.
+// products returns the largest inner product, and whether all vectors can be unit vectors: products
+// are at most 1, and a point's product with itself is 1, up to the error of unit vectors in float16.
 func (r *Raw) products() (most float64, unit bool) {
 	const tolerance = 4e-3
-	most, unit = math.Inf(-1), true
+	most = math.Inf(-1)
+	unit = true
 	for i := range len(r.Index) / r.K {
 		index, value := r.row(i)
 		for p, v := range value {
 			most = max(most, v)
+			// Cauchy–Schwarz: products of unit vectors are at most 1.
 			unit = unit && math.Abs(v) <= 1+tolerance && (index[p] != int64(i) || v >= 1-tolerance)
 		}
 	}

@@ -141,7 +141,7 @@ func TestRead(t *testing.T) {
 	if err := sparse.WriteNPZ(path, &sparse.CSR{Rows: 1, Cols: 1, Ptr: []int64{0, 0}}, nil); err != nil {
 		t.Fatal(err)
 	}
-	fails("a sparse matrix", "--csr")
+	fails("a sparse matrix", "csr")
 
 	i, d := filepath.Join(dir, "I.npy"), filepath.Join(dir, "D.npy")
 	path = i + "," + d

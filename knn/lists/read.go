@@ -8,20 +8,22 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/param"
 )
 
-// File is lists that were read.
+// File holds lists that were read from a file.
 type File struct {
 	*knn.Neighbors
 	Kind Kind
-	// Manifest of a file that [Write] wrote, nil of another program's.
+	// Manifest is the manifest of a file that [Write] wrote. Files of other programs have none.
 	Manifest *archive.Manifest
+
 	path     string
-	products bool // distances are −s by the manifest, as those of knn.InnerProduct
+	products bool // by the manifest, distances are negative inner products
 	short    int  // rows that end early
 }
 
-// String says how the values were understood.
+// String says how the values were read.
 func (f *File) String() string {
 	text := fmt.Sprintf("%s: lists of %d neighbours of %d points, with ", f.path, f.K, f.Len())
 	switch {
@@ -30,7 +32,8 @@ func (f *File) String() string {
 	case f.products:
 		text += "inner products, which order the neighbours and give no distances"
 	case f.Kind == InnerProduct && f.Ordered:
-		text += "inner products of vectors that are not of length 1: they order the neighbours and give no distances"
+		text += "inner products of vectors that are not of length 1: " +
+			"they order the neighbours and give no distances"
 	case f.Kind == InnerProduct:
 		text += "inner products s of unit vectors, read as distances √(2−2s)"
 	default:
@@ -42,17 +45,16 @@ func (f *File) String() string {
 	return text
 }
 
-// names of the array beside the indices, and the kinds that they say.
+// names lists the arrays that may stand beside the indices, and the kinds that their names say.
 var names = []struct {
 	name string
 	kind Kind
 }{{"distances", Auto}, {"sq_distances", Squared}, {"similarities", InnerProduct}}
 
-// Read reads the arrays indices and distances, n×k each, of a .npz file; in place of
-// distances there may be sq_distances, squared ones, or similarities, inner products.
-// Two .npy files with a comma between their names, the indices first, do as well. A
-// kind other than Auto overrules names, and the manifest of a file of Write overrules it. Limit bounds the memory in bytes if it is
-// positive.
+// Read reads lists from a .npz file, which the package comment draws, or from two .npy files with
+// a comma between their names, the indices first. A kind other than Auto overrules the names of
+// arrays, and the manifest of a file that [Write] made overrules the kind. A positive limit bounds
+// the memory in bytes.
 func Read(path string, kind Kind, limit int64) (*File, error) {
 	f := &File{path: path}
 	var index, value *npy.Array
@@ -65,6 +67,7 @@ func Read(path string, kind Kind, limit int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	r := &Raw{K: index.Shape[1]}
 	if r.Index, err = index.Int64s(); err != nil {
 		return nil, fmt.Errorf("%s: indices: %w", path, err)
@@ -72,15 +75,19 @@ func Read(path string, kind Kind, limit int64) (*File, error) {
 	if r.Value, err = value.Float64s(); err != nil {
 		return nil, fmt.Errorf("%s: the values beside the indices: %w", path, err)
 	}
+
+	// Files of ours hold negative inner products as distances.
 	if f.products {
 		for i, v := range r.Value {
 			r.Value[i] = -v
 		}
 	}
+
 	if f.Neighbors, f.Kind, err = r.Neighbors(kind); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	f.Ordered = f.Ordered || f.products
+
 	for i := range f.Len() {
 		if own, _ := f.First(i, f.K); len(own) < f.K {
 			f.short++
@@ -94,7 +101,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// checkShape wants an n×k array of something.
+// checkShape returns an error unless an array is n×k and not empty.
 func checkShape(h *npy.Header) error {
 	if len(h.Shape) != 2 || h.Len() == 0 {
 		return fmt.Errorf("it is %s; it must be n×k, a row for each point", h)
@@ -102,6 +109,8 @@ func checkShape(h *npy.Header) error {
 	return nil
 }
 
+// readPair reads indices and values from a file each. Shapes are compared before anything is
+// allocated.
 func readPair(first, second string, limit int64) (index, value *npy.Array, err error) {
 	a, err := npy.ReadHeader(first)
 	if err != nil {
@@ -115,8 +124,10 @@ func readPair(first, second string, limit int64) (index, value *npy.Array, err e
 		return nil, nil, err
 	}
 	if len(b.Shape) != 2 || b.Shape[0] != a.Shape[0] || b.Shape[1] != a.Shape[1] {
-		return nil, nil, fmt.Errorf("%s: it is %s, but the indices in %s are %s; give one value for each index", second, b, first, a)
+		return nil, nil, fmt.Errorf("%s: it is %s, but the indices in %s are %s; give one value for each index",
+			second, b, first, a)
 	}
+
 	if index, err = npy.ReadFile(first, limit); err != nil {
 		return nil, nil, err
 	}
@@ -124,7 +135,7 @@ func readPair(first, second string, limit int64) (index, value *npy.Array, err e
 	return index, value, err
 }
 
-// readArchive reads the arrays of a .npz file. Their names say the kind if it is Auto.
+// readArchive reads the arrays of a .npz file. If the kind is Auto, it sets it by their names.
 func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *npy.Array, err error) {
 	a, err := npy.OpenArchive(path, limit)
 	if err != nil {
@@ -132,8 +143,11 @@ func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *
 	}
 	defer a.Close()
 	if a.IsSparse() {
-		return nil, nil, fmt.Errorf("%s: a sparse matrix in the form of SciPy; lists are the arrays indices and distances, n×k each, as bigfit neighbors writes them without --csr", path)
+		return nil, nil, fmt.Errorf("%s: a sparse matrix in the form of SciPy; "+
+			"lists are the arrays indices and distances, n×k each, as bigfit neighbors writes them without %s",
+			path, param.Name("csr"))
 	}
+
 	h, err := a.Header("indices")
 	if err != nil {
 		return nil, nil, err
@@ -141,6 +155,8 @@ func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *
 	if err := checkShape(h); err != nil {
 		return nil, nil, fmt.Errorf("%s: indices: %w", path, err)
 	}
+
+	// The first array of values that is there counts.
 	name := ""
 	for _, c := range names {
 		if name == "" && a.Has(c.name) {
@@ -151,11 +167,15 @@ func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *
 		}
 	}
 	if name == "" {
-		return nil, nil, fmt.Errorf("%s: of the arrays distances, sq_distances and similarities there is none; it holds %s", path, strings.Join(a.Names(), ", "))
+		return nil, nil, fmt.Errorf(
+			"%s: of the arrays distances, sq_distances and similarities there is none; it holds %s",
+			path, strings.Join(a.Names(), ", "))
 	}
+	// Sizes are compared before the arrays are read.
 	if err := a.Expect(name, "", h.Shape...); err != nil {
 		return nil, nil, fmt.Errorf("%w; indices is %s", err, h)
 	}
+
 	if err := f.readManifest(a, kind); err != nil {
 		return nil, nil, err
 	}
@@ -166,7 +186,8 @@ func (f *File) readArchive(path string, kind *Kind, limit int64) (index, value *
 	return index, value, err
 }
 
-// readManifest reads the manifest of a file that Write wrote, whose values are known.
+// readManifest reads the manifest of a file that [Write] wrote, if there is one, and sets the kind
+// that it tells.
 func (f *File) readManifest(a *npy.Archive, kind *Kind) error {
 	if !a.Has(archive.Name) {
 		return nil
@@ -178,6 +199,7 @@ func (f *File) readManifest(a *npy.Archive, kind *Kind) error {
 	if f.Manifest, err = archive.Parse(text, archive.Neighbors, a.Path()); err != nil {
 		return err
 	}
+
 	var made struct {
 		Query  bool       `json:"query"`
 		Metric knn.Metric `json:"metric"`
@@ -186,8 +208,10 @@ func (f *File) readManifest(a *npy.Archive, kind *Kind) error {
 		return fmt.Errorf("%s: the settings in the manifest: %w", a.Path(), err)
 	}
 	if made.Query {
-		return fmt.Errorf("%s: the neighbours of other points (--query) among those of X; a graph needs the lists of the points themselves", a.Path())
+		return fmt.Errorf("%s: the neighbours of other points (%s) among those of X; "+
+			"a graph needs the lists of the points themselves", a.Path(), param.Name("query"))
 	}
+
 	*kind = Distances
 	if f.products = made.Metric == knn.InnerProduct; f.products {
 		*kind = InnerProduct

@@ -12,27 +12,28 @@ import (
 
 const (
 	samplePerPart = 256     // points of the sample for each centre
-	leastSample   = 1 << 14 // points of the sample at least, as long as there are so many
-	mostSample    = 1 << 18
-	lloydSteps    = 12
-	balanceSteps  = 40
-	scoreBlock    = 2048 // rows that are compared with all centres at a time
+	leastSample   = 1 << 14 // points of the sample at least, if there are as many
+	mostSample    = 1 << 18 // points of the sample at most
+	lloydSteps    = 12      // steps of k-means; the cells need not be the best ones
+	balanceSteps  = 40      // the step length falls to 0.92⁴⁰, 4 % of the first
+	scoreBlock    = 2048    // rows that are compared with all centres at a time
 )
 
-// centres cut space into cells: a point belongs to those whose score ‖x − c‖² + offset is
-// the smallest.
+// centres cut space into cells: a point belongs to the centres c with the smallest scores ‖x − c‖²
+// + offset.
 type centres struct {
 	d      int
 	at     []float32 // count×d
-	offset []float32 // ‖c‖² and what balances the sizes
+	offset []float32 // ‖c‖² and the offset that balances the sizes
 }
 
 func (c *centres) count() int { return len(c.offset) }
 
-// scores sets dst, rows×count, to the scores of rows without ‖x‖², which is the same for
-// all centres.
+// scores sets dst, rows×count, to the scores of rows without ‖x‖², which is the same for all
+// centres.
 func (c *centres) scores(dst, rows []float32) {
-	m, k := len(rows)/c.d, c.count()
+	m := len(rows) / c.d
+	k := c.count()
 	dense.Gemm32(dense.NoTrans, dense.Transposed, m, k, c.d, -2, rows, c.d, c.at, c.d, 0, dst, k)
 	par.For(m, 256, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -44,7 +45,7 @@ func (c *centres) scores(dst, rows []float32) {
 	})
 }
 
-// inBlocks calls use with blocks of the scores of rows, the first of which is row lo.
+// inBlocks calls use with blocks of the scores of rows. lo is the first row of a block.
 func (c *centres) inBlocks(rows []float32, use func(lo int, scores []float32)) {
 	buffer := make([]float32, scoreBlock*c.count())
 	for lo, n := 0, len(rows)/c.d; lo < n; lo += scoreBlock {
@@ -55,7 +56,7 @@ func (c *centres) inBlocks(rows []float32, use func(lo int, scores []float32)) {
 	}
 }
 
-// squares makes the offsets the squared norms of the centres.
+// squares sets the offsets to the squared norms of the centres.
 func (c *centres) squares() {
 	for p := range c.offset {
 		var sum float64
@@ -78,7 +79,7 @@ func (c *centres) nearest(own []int32, rows []float32) {
 	})
 }
 
-// smallest returns the place of the first of the smallest values.
+// smallest returns the place of the smallest value, the first of equal ones.
 func smallest(v []float32) int {
 	at := 0
 	for p, x := range v {
@@ -96,10 +97,14 @@ func kMeans(ctx context.Context, rows []float32, d, count int, seed uint64) (*ce
 	c := &centres{d: d, at: make([]float32, 0, count*d)}
 	r := rand.New(rand.NewPCG(seed, 0x7061_7274_73))
 	far := slices.Repeat([]float32{math.MaxFloat32}, n)
+
+	// k-means++: the next centre is a row drawn with a probability that grows with its squared
+	// distance from the nearest centre so far.
 	for next := r.IntN(n); len(c.at) < count*d; next = draw(far, r) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+
 		centre := rows[next*d:][:d]
 		c.at = append(c.at, centre...)
 		par.For(n, 1024, func(lo, hi int) {
@@ -112,6 +117,8 @@ func kMeans(ctx context.Context, rows []float32, d, count int, seed uint64) (*ce
 			}
 		})
 	}
+
+	// Lloyd's steps: every row goes to its nearest centre, every centre to the mean of its rows.
 	c.offset = make([]float32, count)
 	own := make([]int32, n)
 	for range lloydSteps {
@@ -132,6 +139,7 @@ func draw(v []float32, r *rand.Rand) int {
 	for _, x := range v {
 		sum += float64(x)
 	}
+
 	left := r.Float64() * sum
 	for i, x := range v {
 		if left -= float64(x); left < 0 {
@@ -141,9 +149,10 @@ func draw(v []float32, r *rand.Rand) int {
 	return r.IntN(len(v))
 }
 
-// move puts every centre in the middle of its rows. One without rows stays.
+// move moves every centre to the mean of its rows. A centre without rows stays.
 func (c *centres) move(own []int32, rows []float32) {
-	sum, count := make([]float64, len(c.at)), make([]int, c.count())
+	sum := make([]float64, len(c.at))
+	count := make([]int, c.count())
 	for i, p := range own {
 		count[p]++
 		to := sum[int(p)*c.d:][:c.d]
@@ -151,6 +160,7 @@ func (c *centres) move(own []int32, rows []float32) {
 			to[j] += float64(v)
 		}
 	}
+
 	for p, m := range count {
 		for j := range c.d {
 			if m > 0 {
@@ -160,25 +170,29 @@ func (c *centres) move(own []int32, rows []float32) {
 	}
 }
 
-// balance changes the offsets until cells that overlap so many times have about the same
-// number of rows: that of a cell with too many grows, in smaller and smaller steps, and the
-// offsets with the smallest largest cell stay.
+// balance changes the offsets until all cells have about the same number of rows, where a row is in
+// overlap cells. The offset of a cell with too many rows grows and the offset of one with too few
+// falls, in smaller and smaller steps. The offsets with the smallest largest cell stay.
 func (c *centres) balance(ctx context.Context, rows []float32, overlap int) error {
-	n, k := len(rows)/c.d, c.count()
+	n := len(rows) / c.d
+	k := c.count()
 	want := float64(n) * float64(overlap) / float64(k)
-	best, least := slices.Clone(c.offset), math.Inf(1)
+	best := slices.Clone(c.offset)
+	least := math.Inf(1)
 	own := make([]uint16, n*overlap)
 	step := 0.0
 	for s := range balanceSteps {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var spread float64 // the mean difference between the first score and the one after the last taken
+
+		var spread float64 // the mean difference between the first and the last score that are taken
 		c.inBlocks(rows, func(lo int, scores []float32) {
 			for i := range len(scores) / k {
 				spread += choose(own[(lo+i)*overlap:][:overlap], scores[i*k:][:k]) / float64(n)
 			}
 		})
+
 		size := make([]float64, k)
 		for _, p := range own {
 			size[p]++
@@ -187,6 +201,8 @@ func (c *centres) balance(ctx context.Context, rows []float32, overlap int) erro
 			least = largest
 			copy(best, c.offset)
 		}
+
+		// The spread of the scores sets the length of the first step.
 		if s == 0 {
 			step = spread
 		}
@@ -199,14 +215,15 @@ func (c *centres) balance(ctx context.Context, rows []float32, overlap int) erro
 	return nil
 }
 
-// choose sets dst to the places of the smallest scores, ascending, and returns how much
-// larger the largest of them is than the smallest.
+// choose sets dst to the places of the smallest scores, ascending, and returns the difference of
+// the largest and the smallest of them.
 func choose(dst []uint16, scores []float32) float64 {
 	have := 0
 	for p, v := range scores {
 		if have == len(dst) && v >= scores[dst[have-1]] {
 			continue
 		}
+
 		at := min(have, len(dst)-1)
 		for at > 0 && v < scores[dst[at-1]] {
 			dst[at] = dst[at-1]

@@ -2,141 +2,192 @@ package parts
 
 import (
 	"context"
-	"math"
+	"fmt"
 	"math/bits"
 	"runtime"
 	"slices"
 
+	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/num/par"
-	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/stage"
 )
 
-// An idSet is a set of points, each of which has a number in it: that of the points before it.
-type idSet struct {
-	word   []uint64
-	before []int32 // points in the words before
-	count  int
-}
-
-func newIDSet(n int) *idSet { return &idSet{word: make([]uint64, (n+63)/64)} }
-
-func (s *idSet) add(i uint32) { s.word[i/64] |= 1 << (i % 64) }
-
-// number counts the points; it must be called after the last add.
-func (s *idSet) number() {
-	s.before, s.count = make([]int32, len(s.word)), 0
-	for w, v := range s.word {
-		s.before[w] = int32(s.count)
-		s.count += bits.OnesCount64(v)
-	}
-}
-
-// at returns the number of point i in the set.
-func (s *idSet) at(i uint32) int32 {
-	return s.before[i/64] + int32(bits.OnesCount64(s.word[i/64]&(1<<(i%64)-1)))
-}
-
-// ids returns the points, ascending.
-func (s *idSet) ids() []int32 {
-	list := make([]int32, 0, s.count)
-	for w, v := range s.word {
-		for ; v != 0; v &= v - 1 {
-			list = append(list, int32(64*w+bits.TrailingZeros64(v)))
-		}
-	}
-	return list
-}
-
-// lists gives the lists of points: it sets words to those of ids, which ascend.
-type lists func(words []uint32, ids []int32) error
-
-// merged returns the nearest of the lists that the parts of a point found for it.
-func (r *Run) merged(words []uint32, ids []int32) error {
-	of := make([][]uint32, r.s.Parts)
-	for p := range of {
-		var err error
-		if of[p], _, err = load[uint32](r.folder, partName(p)); err != nil {
-			return err
-		}
-	}
-	width, overlap := r.s.width(), r.s.Overlap
-	const block = 1 << 12
-	for first := 0; first < len(ids); first += block {
-		end := min(first+block, len(ids))
-		par.For(end-first, 1024, func(lo, hi int) {
-			for at := first + lo; at < first+hi; at++ {
-				out := words[at*2*width:][:2*width]
-				for a := range overlap {
-					e := int(ids[at])*overlap + a
-					list := of[r.div.of[e]][int(r.div.rank[e])*2*width:][:2*width]
-					if a == 0 {
-						copy(out, list)
-					} else {
-						mergeList(out, list)
-					}
-				}
-			}
-		})
-		for _, table := range of {
-			drop(table)
-		}
-	}
-	return nil
-}
-
-// mergeList puts the nearest of two lists into the first.
-func mergeList(words, other []uint32) {
-	width := len(words) / 2
-	for p, j := range other[:width] {
-		if j == none {
-			return
-		}
-		if !offer(words, j, other[width+p]) {
-			return
-		}
-	}
-}
-
-// offer enters point j at a distance with the bits d, which order positive numbers as
-// they are ordered, into a list. It reports whether the list has room for one that is
-// farther.
-func offer(words []uint32, j, d uint32) bool {
-	width := len(words) / 2
-	index, dist := words[:width:width], words[width:][:width:width]
-	p := width
-	for p > 0 && (dist[p-1] > d || dist[p-1] == d && index[p-1] > j) {
-		p--
-	}
-	if p == width {
-		return false
-	}
-	if p > 0 && index[p-1] == j { // a pair has one distance, so that it can be nowhere else
-		return true
-	}
-	copy(index[p+1:], index[p:])
-	copy(dist[p+1:], dist[p:])
-	index[p], dist[p] = j, d
-	return true
-}
+// The exchange gives every point the neighbours of its neighbours across the borders of parts.
+// Because it also makes up for what the search of a part has missed, that search can be quick.
+//
+// The first round begins with the merged lists of the parts, which have distances. A later round
+// begins with the K neighbours that the round before left, without distances, and takes the points
+// that list a point for its neighbours too. It measures neighbours again beside the candidates.
 
 const (
-	blockBytes = 80 << 20 // of what is held of the points that meet others at a time
-	chunkBytes = 16 << 20 // of the rows that they are compared with at a time
+	blockBytes = 80 << 20 // memory of the points that are joined at a time
+	chunkBytes = 16 << 20 // memory of the rows that they are compared with at a time
 )
 
-// blockSize returns the number of points of d columns that meet the neighbours of their
-// neighbours at a time: for each there are its row and the numbers of those whom it meets.
+// blockSize returns the number of points of d columns that are joined at a time. Each holds its row
+// and about width² candidates of 16 bits.
 func (s *Settings) blockSize(d int) int {
 	return min(1<<17, max(1<<10, blockBytes/(4*d+2*s.width()*s.width())))
 }
 
-// chunkShift makes the number of rows of d columns that are held beside theirs, 2^chunkShift:
-// their numbers fit 16 bits.
+// chunkShift returns the binary logarithm of the number of rows of d columns in a chunk of
+// candidates. Their places in a chunk fit 16 bits.
 func chunkShift(d int) int { return min(15, max(8, bits.Len(uint(chunkBytes/(4*d)))-1)) }
 
-// blocks divides a list of points into blocks of about the same size, of at most so many
-// points that are near each other: those with the same second part stand together. A block
-// is places in the list, ascending.
+// Recall holds the estimated recall of the lists before and after the exchange.
+type Recall struct{ Before, After knn.Recall }
+
+const (
+	// enoughRecall ends the rounds of the exchange.
+	enoughRecall = 0.98
+	// leastGain is the smallest gain of recall in a round after which another round follows.
+	leastGain = 0.02
+	// mostRounds is the largest number of rounds.
+	mostRounds = 3
+)
+
+// Merge merges the lists of all parts into K neighbours of each point and improves them by an
+// exchange across borders, in up to three rounds: another round follows while the recall is below
+// 0.98 and grew by 0.02. With parts missing the error is a [*checkpoint.MissingError].
+func (r *Run) Merge(ctx context.Context) (*Recall, error) {
+	missing, err := r.Missing()
+	if err != nil {
+		return nil, err
+	}
+	if len(missing) > 0 {
+		return nil, &checkpoint.MissingError{Missing: missing, Parts: r.s.Parts, Folder: r.folder.Path("")}
+	}
+
+	if err := r.announceRound(1); err != nil {
+		return nil, err
+	}
+
+	// A sample of points with their true neighbours tells how good the lists are.
+	r.div.number()
+	truth, err := r.truth(ctx)
+	if err != nil {
+		return nil, err
+	}
+	recall := &Recall{}
+	if recall.Before, err = r.recall(ctx, truth, r.merged, r.s.width()); err != nil {
+		return nil, err
+	}
+	r.observed.Note(fmt.Sprintf("recall before the exchange: %s", recall.Before))
+
+	share := recall.Before.Share
+	for r.round = 1; ; r.round++ {
+		if r.round > 1 {
+			if err := r.announceRound(r.round); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.exchangeAll(ctx); err != nil {
+			return nil, err
+		}
+		if recall.After, err = r.recall(ctx, truth, r.final, r.s.Graph.K); err != nil {
+			return nil, err
+		}
+		r.observed.End(fmt.Sprintf("recall %s", recall.After))
+		gained := recall.After.Share - share
+		if share = recall.After.Share; share >= enoughRecall || gained < leastGain || r.round == mostRounds {
+			return recall, nil
+		}
+	}
+}
+
+// announceRound announces the memory and operations of a round for the largest part.
+func (r *Run) announceRound(round int) error {
+	largest := max(slices.Max(r.div.Own), truthSample)
+	return r.observed.Announce(roundName(round), stage.Cost{
+		Bytes:      exchangeBytes(r.div.N, r.div.D, largest, round, &r.s),
+		Operations: exchangeOperations(r.div.N, r.div.D, &r.s),
+		Remedy:     fmt.Sprintf("take more %s", param.Name("parts")),
+	})
+}
+
+func roundName(round int) string {
+	if round == 1 {
+		return "exchange"
+	}
+	return fmt.Sprintf("exchange, round %d", round)
+}
+
+// exchangeAll makes the lists of the present round for all parts that have none in the folder.
+func (r *Run) exchangeAll(ctx context.Context) error {
+	r.observed.Begin(roundName(r.round))
+	for p := range r.s.Parts {
+		there, err := r.folder.has(listsName(r.round, p))
+		if err != nil {
+			return err
+		}
+		if there {
+			continue
+		}
+		r.observed.Update(float64(p), float64(r.s.Parts), fmt.Sprintf("part %d", p))
+		if err := r.exchange(ctx, p); err != nil {
+			return err
+		}
+
+		// The garbage of this part goes before the next part allocates as much again.
+		runtime.GC()
+	}
+	return nil
+}
+
+// exchange makes the lists of the points that have p as their nearest part, block by block, and
+// writes them.
+func (r *Run) exchange(ctx context.Context, p int) error {
+	own := r.div.members(p, true)
+	k := r.s.Graph.K
+	index := make([]uint32, len(own)*k)
+	var lengths []float64
+	if r.s.needsLengths() {
+		lengths = make([]float64, len(own)*k)
+	}
+
+	var last *links
+	if r.round > 1 {
+		lists, err := tablesOf[uint32](r, func(p int) string { return listsName(r.round-1, p) })
+		if err != nil {
+			return err
+		}
+		last = &links{lists, r.div.members(p, false)}
+	}
+
+	for _, places := range r.div.blocks(own, r.s.blockSize(r.div.D)) {
+		ids := make([]int32, len(places))
+		for i, at := range places {
+			ids[i] = own[at]
+		}
+		words, err := r.improve(ctx, ids, last)
+		if err != nil {
+			return err
+		}
+		near, dist, err := r.nearest(ctx, ids, words)
+		if err != nil {
+			return err
+		}
+		for i, at := range places {
+			copy(index[int(at)*k:][:k], near[i*k:])
+
+			if lengths != nil {
+				copy(lengths[int(at)*k:][:k], dist[i*k:])
+			}
+		}
+	}
+	if lengths != nil {
+		if err := save(r.folder, lengthsName(r.round, p), k, lengths); err != nil {
+			return err
+		}
+	}
+	return save(r.folder, listsName(r.round, p), k, index)
+}
+
+// blocks divides a list of points into blocks of about the same length, at most size. Points with
+// the same second part stand together, as they are near each other and share candidates. A block
+// lists places in the list, ascending.
 func (div *division) blocks(ids []int32, size int) [][]int32 {
 	places := make([]int32, len(ids))
 	for i := range places {
@@ -145,9 +196,11 @@ func (div *division) blocks(ids []int32, size int) [][]int32 {
 	if len(ids) <= size {
 		return [][]int32{places}
 	}
+
 	overlap := div.overlap()
 	second := func(at int32) uint16 { return div.of[int(ids[at])*overlap+1] }
 	slices.SortStableFunc(places, func(a, b int32) int { return int(second(a)) - int(second(b)) })
+
 	count := par.Chunks(len(ids), size)
 	out := make([][]int32, count)
 	for b := range out {
@@ -157,66 +210,84 @@ func (div *division) blocks(ids []int32, size int) [][]int32 {
 	return out
 }
 
-// improve compares every one of a block of points, which ascend, with the neighbours of
-// its neighbours, and returns the nearest of them all. The lists that it begins with are those
-// of the parts or, if last is not nil, those of the last round: then points that list it are
-// neighbours too.
-func (r *Run) improve(ctx context.Context, own []int32, last *links) ([]uint32, error) {
+// improve compares the points of a block, which ascend, with the neighbours of their neighbours,
+// and returns lists of the nearest of all. It begins with the lists that the parts found or, if
+// last is not nil, with the lists of the last round and the points that list a point.
+func (r *Run) improve(ctx context.Context, points []int32, last *links) ([]uint32, error) {
 	width := r.s.width()
-	m := meeting{own: own, width: width, each: width, shift: chunkShift(r.rows.d), out: make([]uint32, 2*width*len(own)), all: newIDSet(r.div.N)}
-	from, back := r.merged, []uint32(nil)
-	if last != nil {
-		from, back, m.each = last.lists, last.listing(own, width), 2*width
+	m := localJoin{
+		points: points,
+		width:  width,
+		degree: width,
+		shift:  chunkShift(r.rows.d),
+		out:    make([]uint32, 2*width*len(points)),
+		first:  newIDSet(r.div.N),
+		all:    newIDSet(r.div.N),
 	}
-	if err := from(m.out, own); err != nil {
+	from := r.merged
+	var reverse []uint32
+	if last != nil {
+		from = last.lists
+		reverse = last.listing(points, width)
+		m.degree = 2 * width
+	}
+	if err := from(m.out, points); err != nil {
 		return nil, err
 	}
-	m.near = make([]uint32, m.each*len(own))
-	m.around = newIDSet(r.div.N)
-	for i, v := range own {
+
+	// The neighbours of each point. Where their distances are not known, the list begins empty and
+	// neighbours are measured beside the other candidates.
+	m.neighbours = make([]uint32, m.degree*len(points))
+	for i, v := range points {
 		list := m.out[2*i*width:][:2*width]
-		near := m.near[i*m.each:][:m.each]
-		copy(near, list[:width])
-		if last != nil { // the distances are not known: they are found like all others
-			copy(near[width:], back[i*width:])
+		neighbours := m.neighbours[i*m.degree:][:m.degree]
+		copy(neighbours, list[:width])
+		if last != nil {
+			copy(neighbours[width:], reverse[i*width:])
 			for p := range width {
 				list[p] = none
 			}
 		}
-		m.around.add(uint32(v))
-		m.around.addList(near)
+		m.first.add(uint32(v))
+		m.first.addList(neighbours)
 		m.all.add(uint32(v))
-		m.all.addList(near)
+		m.all.addList(neighbours)
 	}
-	m.around.number()
-	second, err := indices(m.around.ids(), width, from)
+	m.first.number()
+
+	// The neighbours of all these, and from both the candidates.
+	second, err := indices(m.first.ids(), width, from)
 	if err != nil {
 		return nil, err
 	}
 	m.all.addList(second)
 	m.all.number()
-	m.introduce(second)
-	second, m.near = nil, nil
-	runtime.GC() // else the lists stand beside the rows
+	m.findCandidates(second)
+
+	// The lists are as large as the rows that measure reads: they are collected before.
+	second = nil
+	m.neighbours = nil
+	runtime.GC()
 	return m.out, m.measure(ctx, r.rows)
 }
 
-// links are the lists of a round.
+// links are the lists of a round, and the points of a part, in which reverse neighbours are sought.
 type links struct {
 	*tables[uint32]
-	from []int32 // the points of a part
+	from []int32
 }
 
-// listing returns, for every one of the points own, which ascend, the first width points of the
-// part whose lists it is in.
-func (l *links) listing(own []int32, width int) []uint32 {
+// listing returns, for each of points, which ascend, the first width points of the part that have
+// it in their list.
+func (l *links) listing(points []int32, width int) []uint32 {
 	set := newIDSet(l.div.N)
-	for _, v := range own {
+	for _, v := range points {
 		set.add(uint32(v))
 	}
 	set.number()
-	out := slices.Repeat([]uint32{none}, width*len(own))
-	have := make([]uint16, len(own))
+
+	out := slices.Repeat([]uint32{none}, width*len(points))
+	have := make([]uint16, len(points))
 	for _, i := range l.from {
 		for _, v := range l.row(i) {
 			if !set.has(v) {
@@ -231,212 +302,4 @@ func (l *links) listing(own []int32, width int) []uint32 {
 	}
 	l.drop()
 	return out
-}
-
-// indices returns the neighbours in the lists of points, width each.
-func indices(ids []int32, width int, from lists) ([]uint32, error) {
-	out := make([]uint32, width*len(ids))
-	const block = 1 << 15
-	words := make([]uint32, 2*width*min(block, len(ids)))
-	for lo := 0; lo < len(ids); lo += block {
-		some := ids[lo:min(lo+block, len(ids))]
-		if err := from(words[:2*width*len(some)], some); err != nil {
-			return nil, err
-		}
-		for i := range some {
-			copy(out[(lo+i)*width:][:width], words[2*i*width:])
-		}
-	}
-	return out, nil
-}
-
-// has reports whether point i is in the set.
-func (s *idSet) has(i uint32) bool { return s.word[i/64]>>(i%64)&1 != 0 }
-
-// addList adds the points in a list.
-func (s *idSet) addList(list []uint32) {
-	for _, v := range list {
-		if v != none {
-			s.add(v)
-		}
-	}
-}
-
-// A meeting compares points with the neighbours of their neighbours.
-type meeting struct {
-	own    []int32
-	width  int
-	near   []uint32 // their neighbours, of each that many
-	each   int
-	out    []uint32 // their lists
-	around *idSet   // they and their neighbours
-	all    *idSet   // they and the neighbours of those
-	met    []encounters
-	shift  int // chunks of the set of all are of 2^shift points
-}
-
-// meetGrain is the number of points whose encounters are kept together.
-const meetGrain = 256
-
-// encounters are whom meetGrain points are to be compared with: chunk by chunk of the set of
-// all, and in a chunk point by point, by their numbers in the chunk.
-type encounters struct {
-	whom []uint16
-	end  []int32 // of each chunk and point
-}
-
-// introduce finds whom the points are to be compared with. second are the lists of the
-// set around.
-func (m *meeting) introduce(second []uint32) {
-	par.For(len(second), 1<<14, func(lo, hi int) {
-		for p := lo; p < hi; p++ {
-			if second[p] != none {
-				second[p] = uint32(m.all.at(second[p]))
-			}
-		}
-	})
-	m.met = make([]encounters, par.Chunks(len(m.own), meetGrain))
-	workers := make([]introducer, par.Workers(len(m.own), meetGrain))
-	par.ForWorker(len(m.own), meetGrain, func(worker, lo, hi int) {
-		w := &workers[worker]
-		if w.seen == nil {
-			w.meeting, w.second, w.seen = m, second, make([]uint64, 1<<bits.Len(uint(2*m.each*(m.width+1))))
-		}
-		w.ids, w.from = w.ids[:0], w.from[:0]
-		for i := lo; i < hi; i++ {
-			w.point(i)
-			w.from = append(w.from, len(w.ids))
-		}
-		m.met[lo/meetGrain] = w.sorted()
-	})
-}
-
-// An introducer is the memory of one goroutine.
-type introducer struct {
-	*meeting
-	second  []uint32
-	seen    []uint64 // whom the point has met, as a hash table: a stamp of the point, and a number
-	ids     []int32
-	from    []int  // the end of the ids of each point
-	touched uint32 // has no meaning
-}
-
-// meet reports whether the point with the stamp meets point v for the first time.
-func (w *introducer) meet(stamp uint64, v uint32) bool {
-	last := uint32(len(w.seen) - 1)
-	entry := stamp<<32 | uint64(v)
-	for at := v * 2654435769 >> 8; ; at++ {
-		e := &w.seen[at&last]
-		if *e == entry {
-			return false
-		}
-		if *e>>32 != stamp {
-			*e = entry
-			return true
-		}
-	}
-}
-
-// point appends to ids whom point i of the meeting is to be compared with.
-func (w *introducer) point(i int) {
-	stamp := uint64(i + 1)
-	list := func(j uint32) []uint32 { return w.second[int(w.around.at(j))*w.width:][:w.width] }
-	near := w.near[i*w.each:][:w.each]
-	for _, j := range near { // all at once: they are scattered, and each would be waited for
-		if j != none {
-			l := list(j)
-			w.touched += l[0] + l[len(l)-1]
-		}
-	}
-	w.meet(stamp, uint32(w.all.at(uint32(w.own[i]))))
-	measured := w.out[2*i*w.width] != none
-	for _, j := range near {
-		if j == none {
-			continue
-		}
-		if v := uint32(w.all.at(j)); w.meet(stamp, v) && !measured {
-			w.ids = append(w.ids, int32(v))
-		}
-	}
-	for _, j := range near {
-		if j == none {
-			continue
-		}
-		for _, v := range list(j) {
-			if v != none && w.meet(stamp, v) {
-				w.ids = append(w.ids, int32(v))
-			}
-		}
-	}
-}
-
-// sorted returns the ids of all points by chunks.
-func (w *introducer) sorted() encounters {
-	chunks, points := w.chunks(), len(w.from)
-	e := encounters{whom: make([]uint16, len(w.ids)), end: make([]int32, chunks*points)}
-	each := func(visit func(at int, v int32)) {
-		i := 0
-		for p, v := range w.ids {
-			for p >= w.from[i] {
-				i++
-			}
-			visit(int(v>>w.shift)*points+i, v)
-		}
-	}
-	each(func(at int, _ int32) { e.end[at]++ })
-	var sum int32
-	for at, count := range e.end {
-		e.end[at] = sum
-		sum += count
-	}
-	each(func(at int, v int32) {
-		e.whom[e.end[at]] = uint16(v & (1<<w.shift - 1))
-		e.end[at]++
-	})
-	return e
-}
-
-// chunks returns the number of chunks of the set of all.
-func (m *meeting) chunks() int { return (m.all.count + 1<<m.shift - 1) >> m.shift }
-
-// measure compares the points with whom they meet, a chunk of those at a time, and puts the
-// nearest into the lists.
-func (m *meeting) measure(ctx context.Context, r *rows) error {
-	own := make([]float32, len(m.own)*r.d)
-	r.read(own, m.own)
-	ids := m.all.ids()
-	rows := make([]float32, min(len(ids), 1<<m.shift)*r.d)
-	for c := range m.chunks() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		first := c << m.shift
-		some := ids[first:min(first+1<<m.shift, len(ids))]
-		r.read(rows, some)
-		par.For(len(m.own), meetGrain, func(lo, hi int) {
-			var dist []float32
-			var local []int32
-			e := &m.met[lo/meetGrain]
-			for i := lo; i < hi; i++ {
-				at := c*(hi-lo) + i - lo
-				begin := int32(0)
-				if at > 0 {
-					begin = e.end[at-1]
-				}
-				local = local[:0]
-				for _, v := range e.whom[begin:e.end[at]] {
-					local = append(local, int32(v))
-				}
-				dist = slices.Grow(dist[:0], len(local))[:len(local)]
-				simd.SquaredDistances32(dist, own[i*r.d:][:r.d], rows, r.d, local)
-				list := m.out[2*i*m.width:][:2*m.width]
-				for p, v := range local {
-					if d := math.Float32bits(dist[p]); d <= list[2*m.width-1] {
-						offer(list, uint32(some[v]), d)
-					}
-				}
-			}
-		})
-	}
-	return nil
 }

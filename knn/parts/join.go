@@ -6,66 +6,19 @@ import (
 
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
-	"github.com/bigfit/bigfit/knn/internal/edges"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
 
-// tables are those of all parts; they have a row for each point in its nearest part.
-type tables[T uint16 | uint32 | float64] struct {
-	div   *division
-	of    [][]T
-	width int
-}
-
-func tablesOf[T uint16 | uint32 | float64](r *Run, name func(p int) string) (*tables[T], error) {
-	t := &tables[T]{div: r.div, of: make([][]T, r.s.Parts)}
-	var err error
-	for p := range t.of {
-		if t.of[p], t.width, err = load[T](r.folder, name(p)); err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
-}
-
-// row returns the row of a point.
-func (t *tables[T]) row(i int32) []T {
-	p := t.div.of[int(i)*t.div.overlap()]
-	return t.of[p][int(t.div.first[i])*t.width:][:t.width:t.width]
-}
-
-// lists gives lists of K neighbours as [lists]: the distances are infinite, which says that they
-// are not known.
-func (t *tables[T]) lists(words []uint32, ids []int32) error {
-	stride := len(words) / max(1, len(ids))
-	for at, i := range ids {
-		list := words[at*stride:][:stride]
-		for p := range list[:stride/2] {
-			list[p], list[stride/2+p] = none, infinite
-		}
-		for p, v := range t.row(i) {
-			list[p] = uint32(v)
-		}
-	}
-	t.drop()
-	return nil
-}
-
-func (t *tables[T]) drop() {
-	for _, table := range t.of {
-		drop(table)
-	}
-}
-
-// rangeRows is the number of rows of the graph that are made at a time.
+// rangeRows returns the number of rows of the graph that are made at a time. Each range takes a
+// pass over all lists, so there are at most 32 of them on large graphs.
 func rangeRows(n int) int { return min(n, max(1<<17, n/32)) }
 
 // Graph is the symmetric graph of all parts.
 type Graph struct {
 	W          *sparse.CSR // mapped from a folder in the folder of the run
 	Components *sparse.Components
-	Edges      knn.GraphSettings // how the edges were weighed, the t of heat weights set
+	Edges      knn.GraphSettings // how the edges were weighed; T is set for heat weights
 }
 
 // Join weighs the edges of the merged lists and makes the weights symmetric.
@@ -78,6 +31,7 @@ func (r *Run) Join(ctx context.Context) (*Graph, error) {
 	if r.div.first == nil {
 		r.div.number()
 	}
+
 	near, err := tablesOf[uint32](r, r.listsName)
 	if err != nil {
 		return nil, err
@@ -87,6 +41,8 @@ func (r *Run) Join(ctx context.Context) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// Rows are made in ranges and appended to the folder of the graph, so memory holds one range.
 	path := r.folder.Path("graph")
 	err = sparse.CreateFolder(path, weights != nil, func(w *sparse.FolderWriter) ([]byte, error) {
 		for lo := 0; lo < r.div.N; lo += rangeRows(r.div.N) {
@@ -94,6 +50,7 @@ func (r *Run) Join(ctx context.Context) (*Graph, error) {
 				return nil, err
 			}
 			r.observed.Update(float64(lo), float64(r.div.N), "")
+			// Workers make shares of the range, which are appended in order.
 			rows := min(rangeRows(r.div.N), r.div.N-lo)
 			shares := make([]*sparse.CSR, par.Workers(rows, 1))
 			par.For(len(shares), 1, func(c, _ int) {
@@ -112,6 +69,7 @@ func (r *Run) Join(ctx context.Context) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	m, err := sparse.ReadFolder(path, 0)
 	if err != nil {
 		return nil, err
@@ -121,82 +79,10 @@ func (r *Run) Join(ctx context.Context) (*Graph, error) {
 	return out, nil
 }
 
-// weigh returns tables of the weights of the edges to the neighbours in the lists, nil if all
-// are 1, and sets the t of heat weights.
-func (r *Run) weigh(g *knn.GraphSettings, near *tables[uint32]) (*tables[float64], error) {
-	if g.Weights == knn.One {
-		return nil, nil
-	}
-	var lengths *tables[float64]
-	var err error
-	if r.s.needsLengths() {
-		if lengths, err = tablesOf[float64](r, r.lengthsName); err != nil {
-			return nil, err
-		}
-	}
-	if g.Weights == knn.Heat && g.T == 0 {
-		var mean float64
-		for i := range r.div.N {
-			last := lengths.row(int32(i))[g.K-1]
-			mean += last * last / float64(r.div.N)
-		}
-		if g.T = mean / 4; g.T == 0 {
-			g.T = 1
-		}
-	}
-	for p := range r.s.Parts {
-		there, err := r.folder.has(weightsName(p))
-		if err != nil {
-			return nil, err
-		}
-		if there {
-			continue
-		}
-		own := r.div.members(p, true)
-		table := make([]float64, len(own)*g.K)
-		par.For(len(own), 256, func(lo, hi int) {
-			for at := lo; at < hi; at++ {
-				weighList(table[at*g.K:][:g.K], own[at], g, near, lengths)
-			}
-		})
-		if err := save(r.folder, weightsName(p), g.K, table); err != nil {
-			return nil, err
-		}
-	}
-	return tablesOf[float64](r, weightsName)
-}
-
-// weighList sets w to the weights of the edges of point i.
-func weighList(w []float64, i int32, g *knn.GraphSettings, near *tables[uint32], lengths *tables[float64]) {
-	switch g.Weights {
-	case knn.Gauss:
-		dist := lengths.row(i)
-		width := edges.SquaredWidth(dist)
-		for p, j := range near.row(i) {
-			w[p] = edges.Gauss(dist[p], width, edges.SquaredWidth(lengths.row(int32(j))))
-		}
-	case knn.Shared:
-		sorted := func(i int32) []int32 {
-			list := make([]int32, 0, g.K)
-			for _, j := range near.row(i) {
-				list = append(list, int32(j))
-			}
-			slices.Sort(list)
-			return list
-		}
-		own := sorted(i)
-		for p, j := range near.row(i) {
-			w[p] = edges.Jaccard(own, sorted(int32(j)))
-		}
-	default:
-		copy(w, g.EdgeWeights(lengths.row(i)))
-	}
-}
-
 // A joiner makes the rows lo to hi of the graph.
 type joiner struct {
 	near    *tables[uint32]
-	weights *tables[float64] // nil if all are 1
+	weights *tables[float64] // nil if all weights are 1
 	lo, hi  int
 }
 
@@ -208,13 +94,20 @@ func (j *joiner) weight(i int32, p int) float64 {
 	return j.weights.row(i)[p]
 }
 
-// own returns the rows of the weights of the lists.
+// own returns the weights of the lists of points lo to hi as rows, with ascending columns.
 func (j *joiner) own() *sparse.CSR {
-	n, k := j.near.div.N, j.near.width
-	m := &sparse.CSR{Rows: j.hi - j.lo, Cols: n, Ptr: make([]int64, 1, j.hi-j.lo+1), Col: make([]int32, 0, (j.hi-j.lo)*k)}
+	n := j.near.div.N
+	k := j.near.width
+	m := &sparse.CSR{
+		Rows: j.hi - j.lo,
+		Cols: n,
+		Ptr:  make([]int64, 1, j.hi-j.lo+1),
+		Col:  make([]int32, 0, (j.hi-j.lo)*k),
+	}
 	if j.weights != nil {
 		m.Val = make([]float64, 0, (j.hi-j.lo)*k)
 	}
+
 	order := make([]int, k)
 	for i := j.lo; i < j.hi; i++ {
 		list := j.near.row(int32(i))
@@ -237,16 +130,18 @@ func (j *joiner) own() *sparse.CSR {
 	return m
 }
 
-// transposed returns the rows of the transpose of the weights of the lists: one pass over all
-// lists.
+// transposed returns rows lo to hi of the transpose of the weights of all lists. It takes one pass
+// over the lists.
 func (j *joiner) transposed() *sparse.CSR {
-	n, rows := j.near.div.N, j.hi-j.lo
+	n := j.near.div.N
+	rows := j.hi - j.lo
 	m := &sparse.CSR{Rows: rows, Cols: n, Ptr: make([]int64, rows+1)}
 	type entry struct {
 		row, col int32
 		weight   float64
 	}
-	found := make([]entry, 0, rows*j.near.width) // ascending columns
+	// Points are visited in order, so the entries of each row come with ascending columns.
+	found := make([]entry, 0, rows*j.near.width)
 	for i := range int32(n) {
 		for p, v := range j.near.row(i) {
 			if int(v) < j.lo || int(v) >= j.hi {
@@ -258,6 +153,8 @@ func (j *joiner) transposed() *sparse.CSR {
 			}
 		}
 	}
+
+	// A counting sort by rows.
 	for i := range rows {
 		m.Ptr[i+1] += m.Ptr[i]
 	}
@@ -265,6 +162,7 @@ func (j *joiner) transposed() *sparse.CSR {
 	if j.weights != nil {
 		m.Val = make([]float64, m.Ptr[rows])
 	}
+
 	next := slices.Clone(m.Ptr)
 	for _, e := range found {
 		at := next[e.row]

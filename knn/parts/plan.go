@@ -10,60 +10,80 @@ import (
 	"github.com/bigfit/bigfit/knn/choice"
 )
 
-// Operations a point, in float64 matrix products: what the stages take beside the
-// distances, measured on 10⁶ to 10⁷ points of 64 columns.
+// The stages take these operations for each point beside the distances, in operations of a
+// float64 matrix product. They were measured on 10⁶ to 10⁷ points of 64 columns.
 const (
 	searchOverhead   = 60e3
 	exchangeOverhead = 200e3
 )
 
-// tableBytes are those of what is known of every point: its numbers in its parts, sets.
+// tableBytes returns the memory of the tables with a row for every point: ranks of points in their
+// parts, and sets of points.
 func tableBytes(n int, s *Settings) int64 {
 	return int64(n) * (4*int64(s.Overlap) + 4 + 1)
 }
 
-// divideBytes returns the memory of the division.
+// divideBytes returns the memory of the division: the sample, parts of all points, scores, a block
+// of rows, centres.
 func divideBytes(n, d int, s *Settings) int64 {
 	sample := min(n, max(leastSample, min(mostSample, samplePerPart*s.Parts)))
-	return 4*int64(sample)*int64(d+2) + 2*int64(n)*int64(s.Overlap) + 4*scoreBlock*int64(s.Parts) + 4*gatherBlock*int64(d) + 16*int64(s.Parts)*int64(d)
+	return 4*int64(sample)*int64(d+2) + 2*int64(n)*int64(s.Overlap) +
+		4*scoreBlock*int64(s.Parts) + 4*gatherBlock*int64(d) + 16*int64(s.Parts)*int64(d)
 }
 
-// searchBytes returns the memory of the search of a part of m points: their rows, and what
-// NN-descent keeps, or in the end its lists and those that are written.
+// searchBytes returns the memory of the search of a part of m points: their rows, and beside them
+// the larger of what NN-descent keeps and of its lists with the lists to be written.
 func searchBytes(x data.Points, m int, s *Settings) int64 {
 	_, d := x.Dims()
-	k, width := int64(s.Graph.K), int64(s.width())
+	k := int64(s.Graph.K)
+	width := int64(s.width())
 	if method := s.methodOf(m); method != knn.NNDescent {
 		return int64(m)*(12*int64(d)+4+8*width) + knn.IndexBytes(data.Slice(x, 0, m), method, s.Metric, int(width))
 	}
 	return int64(m) * (4*int64(d) + 4 + max(12*(k+3)+30, 4*(k+3)+8+8*width))
 }
 
-// exchangeBytes returns about the memory of a round of the exchange of a part of m points. A
-// block of them has three times as many neighbours in the lists of the parts, six times with those
-// that list it, and those twice as many.
+// exchangeBytes returns about the memory of a round of the exchange of a part of m points. A block
+// of points has three times as many neighbours in the lists of the parts, six times with the points
+// that list it, and neighbours of neighbours twice as many again.
 func exchangeBytes(n, d, m, round int, s *Settings) int64 {
-	k, width, block := int64(s.Graph.K), int64(s.width()), int64(min(m, s.blockSize(d)))
-	each, around := width, 3*block
+	k := int64(s.Graph.K)
+	width := int64(s.width())
+	block := int64(min(m, s.blockSize(d)))
+
+	// The sets of a local join: first and all.
+	degree := width
+	first := 3 * block
 	if round > 1 {
-		each, around = 2*width, 6*block
+		degree = 2 * width
+		first = 6 * block
 	}
-	around, all, chunk := min(int64(n), around), min(int64(n), 2*around), min(int64(n), 1<<chunkShift(d))
+	all := min(int64(n), 2*first)
+	first = min(int64(n), first)
+	chunk := min(int64(n), 1<<chunkShift(d))
+
+	// The lists of the part with their distances, and the lists of the block.
 	bytes := tableBytes(n, s) + 4*int64(m)*(1+k) + 8*width*block
 	if s.needsLengths() {
 		bytes += 8 * int64(m) * k
 	}
-	whom := 2*each*width*block + 4*(all/chunk+1)*block
-	introduce := whom + 4*each*block + 4*width*around
-	measure := whom + 4*int64(d)*(block+chunk)
+
+	// Its steps follow one another: candidates are found, then measured, then the lists are
+	// measured in float64.
+	candidates := 2*degree*width*block + 4*(all/chunk+1)*block
+	find := candidates + 4*degree*block + 4*width*first
+	measure := candidates + 4*int64(d)*(block+chunk)
 	exact := exactBlock * (4*int64(d)*4 + 40*width)
-	if round > 1 { // those that list a point are found among all of the part
+
+	// Points that list a point are sought among all points of the part.
+	if round > 1 {
 		bytes += 4 * int64(s.Overlap) * int64(m)
 	}
-	return bytes + max(introduce, measure, exact)
+	return bytes + max(find, measure, exact)
 }
 
-// joinBytes returns the memory of a range of rows of the graph.
+// joinBytes returns the memory of a range of rows of the graph: about 50 bytes for each edge of the
+// lists, 100 with weights.
 func joinBytes(n int, s *Settings) int64 {
 	each := int64(100)
 	if s.Graph.Weights != knn.One {
@@ -81,7 +101,7 @@ func searchOperations(m, d int, s *Settings) float64 {
 	return float64(m) * float64(m) * float64(d)
 }
 
-// exchangeOperations estimates those of the exchange of m points.
+// exchangeOperations estimates the operations of the exchange of m points.
 func exchangeOperations(m, d int, s *Settings) float64 {
 	width := float64(s.width())
 	return float64(m) * (exchangeOverhead + 10*width*width*float64(d))
@@ -106,8 +126,19 @@ type Plan struct {
 // Plan returns what the run will take.
 func (r *Run) Plan() (*Plan, error) {
 	n, d := r.x.Dims()
-	p := &Plan{Points: n, Columns: d, Parts: r.s.Parts, Overlap: r.s.Overlap, PerPart: n * r.s.Overlap / r.s.Parts, Missing: r.s.Parts}
-	size, own := int(math.Ceil(1.1*float64(p.PerPart))), n/r.s.Parts
+	p := &Plan{
+		Points:  n,
+		Columns: d,
+		Parts:   r.s.Parts,
+		Overlap: r.s.Overlap,
+		PerPart: n * r.s.Overlap / r.s.Parts,
+		Missing: r.s.Parts,
+	}
+
+	// The largest part is about a tenth larger than the mean, and twice the mean of the points
+	// may have one part as their nearest.
+	size := int(math.Ceil(1.1 * float64(p.PerPart)))
+	own := n / r.s.Parts
 	if r.div != nil {
 		missing, err := r.Missing()
 		if err != nil {
@@ -115,16 +146,25 @@ func (r *Run) Plan() (*Plan, error) {
 		}
 		p.Missing = len(missing)
 	}
-	k, width := int64(r.s.Graph.K), int64(r.s.width())
+
+	k := int64(r.s.Graph.K)
+	width := int64(r.s.width())
 	p.Job = max(searchBytes(r.x, min(n, size), &r.s), divideBytes(n, d, &r.s)) + machine.ProgramBytes
-	p.Merge = max(exchangeBytes(n, d, 2*own, 1, &r.s), exchangeBytes(n, d, 2*own, mostRounds, &r.s), joinBytes(n, &r.s)) + machine.ProgramBytes
+	p.Merge = machine.ProgramBytes + max(
+		exchangeBytes(n, d, 2*own, 1, &r.s),
+		exchangeBytes(n, d, 2*own, mostRounds, &r.s),
+		joinBytes(n, &r.s),
+	)
 	p.Memory = max(p.Job, p.Merge)
 	p.Disk = int64(n) * (int64(r.s.Overlap)*(2+8*width) + 4*k + 8*k)
 	if r.s.Graph.Weights != knn.One {
 		p.Disk += int64(n) * k * 32
 	}
+
 	p.PartTime = machine.Seconds(searchOperations(p.PerPart, d, &r.s))
-	p.Seconds = p.PartTime*float64(p.Missing) + machine.Seconds(float64(r.s.Parts)*exchangeOperations(own, d, &r.s)+float64(n)*2*(float64(r.s.Parts)+2*truthSample)*float64(d))
+	scores := float64(n) * 2 * (float64(r.s.Parts) + 2*truthSample) * float64(d)
+	p.Seconds = p.PartTime*float64(p.Missing) +
+		machine.Seconds(float64(r.s.Parts)*exchangeOperations(own, d, &r.s)+scores)
 	return p, nil
 }
 
@@ -133,6 +173,7 @@ func (p *Plan) String() string {
 	return fmt.Sprintf(`plan: %d points × %d in %d parts of about %d points, each point in %d
 plan: %s of memory for a part, %s to merge them, %s in the work folder
 plan: about %s for a part, %s in all on this machine; %d parts are to be made
-`, p.Points, p.Columns, p.Parts, p.PerPart, p.Overlap, machine.Size(p.Job), machine.Size(p.Merge), machine.Size(p.Disk),
+`, p.Points, p.Columns, p.Parts, p.PerPart, p.Overlap,
+		machine.Size(p.Job), machine.Size(p.Merge), machine.Size(p.Disk),
 		choice.Duration(p.PartTime), choice.Duration(p.Seconds), p.Missing)
 }

@@ -3,29 +3,25 @@ package parts
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/numbers"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/internal/nndescent"
+	"github.com/bigfit/bigfit/param"
 )
 
 const (
-	// none stands for no neighbour where a list ends early.
-	none = math.MaxUint32
-	// infinite are the bits of a distance that is not known.
-	infinite = 0x7f80_0000
-	// spare is how many more neighbours lists hold than are asked for, so that rounding of
-	// float32 and border effects push no true one out.
+	// spare is how many more neighbours lists hold than are asked for, so that neither rounding
+	// to float32 nor the order in which lists are merged pushes a true neighbour out.
 	spare = 2
 	// exactSize is the number of points up to which [knn.Auto] compares all pairs of a part.
 	exactSize = 1 << 13
 )
 
-// Settings of NN-descent within a part: lists of other parts and the exchange make up for
-// less effort than that of a search in one piece.
+// Settings of NN-descent within a part. The search can be quicker than one of all points: lists of
+// other parts and the exchange find what it misses.
 const (
 	partTrees      = 7
 	partCandidates = 12
@@ -33,11 +29,8 @@ const (
 	partTolerance  = 0.01
 )
 
-// A list of width neighbours is a row of 2·width words: their numbers, nearest first, then
-// the bits of their squared distances in float32 (between scaled rows: [prepared.Scaling]).
-
-// searchPart finds the lists of the points ids, which ascend, among each other. The numbers
-// are those of all points.
+// searchPart finds the lists of the points ids, which ascend, among each other. Lists name points
+// by their numbers among all points.
 func searchPart(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, error) {
 	if s.methodOf(len(ids)) == knn.NNDescent {
 		return descend(ctx, r, s, ids)
@@ -45,16 +38,20 @@ func searchPart(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint3
 	return searchExact(ctx, r, s, ids)
 }
 
-// readPart sets flat to the rows of a part, which must be finite: the division saw that they are.
+// readPart sets flat to the rows of a part. They must be finite, as the division has seen that they
+// are.
 func readPart(r *rows, flat []float32, ids []int32) error {
 	r.read(flat, ids)
 	if at := numbers.NotFinite(flat); at >= 0 {
-		return fmt.Errorf("point %d, column %d is not finite in float32: the points have changed since they were divided; give another --work folder", ids[at/r.d], at%r.d)
+		return fmt.Errorf("point %d, column %d is not finite in float32: "+
+			"the points have changed since they were divided; give another %s folder",
+			ids[at/r.d], at%r.d, param.Name("work"))
 	}
 	return nil
 }
 
-// methodOf returns the method for a part of so many points, which depends on nothing else.
+// methodOf returns the method for a part of size points. It depends on nothing else, so that all
+// jobs choose alike.
 func (s *Settings) methodOf(size int) knn.Method {
 	switch {
 	case s.Method != knn.Auto:
@@ -65,9 +62,11 @@ func (s *Settings) methodOf(size int) knn.Method {
 	return knn.NNDescent
 }
 
-// descend searches by NN-descent. Rows are read once and then change places in memory.
+// descend searches by NN-descent. Rows are read once, and NN-descent changes their places in
+// memory.
 func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, error) {
-	m, width := len(ids), s.width()
+	m := len(ids)
+	width := s.width()
 	var unread error
 	flat := nndescent.NewFloats(m, r.d, func(flat []float32, order []int32) {
 		if order == nil {
@@ -80,13 +79,22 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 		return nil, unread
 	}
 	g, err := nndescent.Search(ctx, nndescent.Set{N: m, Rows: flat}, nndescent.Settings{
-		K: min(s.Graph.K, m-1), Trees: partTrees, Candidates: partCandidates, Exchanges: partExchanges, Tolerance: partTolerance, Brief: true, Seed: s.Seed,
-		Enough: func(*nndescent.Graph) (bool, error) { return true, nil },
-		Step:   func() {},
+		K:          min(s.Graph.K, m-1),
+		Trees:      partTrees,
+		Candidates: partCandidates,
+		Exchanges:  partExchanges,
+		Tolerance:  partTolerance,
+		Brief:      true,
+		Seed:       s.Seed,
+		Enough:     func(*nndescent.Graph) (bool, error) { return true, nil },
+		Step:       func() {},
 	})
 	if err != nil {
 		return nil, err
 	}
+
+	// The search returns neighbours without distances, so lists are measured once more. place
+	// says where a point's row stands now.
 	place := make([]int32, m)
 	for i, v := range g.Order() {
 		place[v] = int32(i)
@@ -94,7 +102,8 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 	out := make([]uint32, 2*m*width)
 	par.For(m, 1024, func(lo, hi int) {
 		var list []int32
-		near, dist := make([]int32, width), make([]float32, width)
+		near := make([]int32, width)
+		dist := make([]float32, width)
 		meter := flat.Meter()
 		for i := lo; i < hi; i++ {
 			list = g.AppendList(list[:0], int32(i))
@@ -112,19 +121,8 @@ func descend(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, 
 	return out, nil
 }
 
-// setList writes a list of points ids[near[p]] at the given distances to words.
-func setList(words []uint32, ids, near []int32, dist []float32) {
-	width := len(words) / 2
-	for p := range width {
-		words[p], words[width+p] = none, infinite
-		if p < len(near) {
-			words[p], words[width+p] = uint32(ids[near[p]]), math.Float32bits(dist[p])
-		}
-	}
-}
-
-// arrange makes row order[i] of flat row i, in place: a cycle of the order after the other,
-// in parallel for blocks of columns.
+// arrange moves row order[i] of flat to row i, in place. It follows the cycles of the order, in
+// parallel for blocks of columns.
 func arrange(flat []float32, d int, order []int32) {
 	par.For(d, 16, func(lo, hi int) {
 		done := make([]bool, len(order))
@@ -134,6 +132,8 @@ func arrange(flat []float32, d int, order []int32) {
 			if done[first] {
 				continue
 			}
+
+			// The first row of a cycle is kept aside until its place is found.
 			copy(spare, row(first))
 			i := first
 			for {
@@ -150,19 +150,25 @@ func arrange(flat []float32, d int, order []int32) {
 	})
 }
 
-// searchExact searches by an exact index of [knn].
+// searchExact searches by an exact index of package [knn], and measures its neighbours in float32
+// as everywhere in a run.
 func searchExact(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint32, error) {
-	m, width := len(ids), s.width()
+	m := len(ids)
+	width := s.width()
+
+	// The rows are read by the search itself, which later asks for them in another order.
 	var unread error
 	flat := nndescent.NewFloats(m, r.d, func(flat []float32, _ []int32) { unread = readPart(r, flat, ids) })
 	if unread != nil {
 		return nil, unread
 	}
+
 	rows := make([]int, m)
 	for i, v := range ids {
 		rows[i] = int(v)
 	}
-	ix, err := knn.NewIndex(data.Select(r.x, rows), s.methodOf(m), &knn.DescentSettings{Settings: knn.Settings{Metric: s.Metric}})
+	settings := &knn.DescentSettings{Settings: knn.Settings{Metric: s.Metric}}
+	ix, err := knn.NewIndex(data.Select(r.x, rows), s.methodOf(m), settings)
 	if err != nil {
 		return nil, err
 	}
@@ -170,6 +176,7 @@ func searchExact(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint
 	if err != nil {
 		return nil, err
 	}
+
 	out := make([]uint32, 2*m*width)
 	par.For(m, 1024, func(lo, hi int) {
 		meter := flat.Meter()
@@ -183,18 +190,4 @@ func searchExact(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint
 		}
 	})
 	return out, nil
-}
-
-// sortList orders a list by (distance, number).
-func sortList(words []uint32) {
-	width := len(words) / 2
-	index, dist := words[:width], words[width:]
-	for p := 1; p < width; p++ {
-		i, d := index[p], dist[p]
-		q := p
-		for ; q > 0 && (dist[q-1] > d || dist[q-1] == d && index[q-1] > i); q-- {
-			index[q], dist[q] = index[q-1], dist[q-1]
-		}
-		index[q], dist[q] = i, d
-	}
 }

@@ -12,28 +12,48 @@ import (
 	"github.com/bigfit/bigfit/internal/num/numbers"
 )
 
-// Names of the files of a work folder. A table NAME.npy has a stage NAME.npz beside it, which
-// is written after it and has its size and hash.
+// A work folder holds, for n points of d columns in P parts, each point in Q of them, with K
+// neighbours of each point (w = K + spare, n_p points in part p, m_p with p as their nearest part):
+//
+//	division.npz               the division: member, dtype, shape, meaning
+//	  manifest.npy  uint8          JSON: the key, and {"n", "d", "scale", "files", "hash", "sizes", "own"}
+//	  mean.npy      float64 (d)    subtracted from points before the search; (0) for angles
+//	  centres.npy   float32 (P, d) centres of the scaled rows
+//	  offsets.npy   float32 (P)    ‖c‖², changed until the parts have about the same sizes
+//	truth.npz                  a sample by which the recall is estimated
+//	  rows.npy      int32   (s)    points of the sample
+//	  kth.npy       float64 (s)    distance of the K-th true neighbour of each
+//	assigned.npy      uint16  (n, Q)    the parts of every point, the nearest first
+//	part-PPPPP.npy    uint32  (n_p, 2w) lists as the search of a part left them: w numbers of
+//	                                    points, then the bits of w squared distances in float32
+//	lists-R-PPPPP.npy uint32  (m_p, K)  neighbours after round R of the exchange, from 1
+//	lengths-R-PPPPP.npy float64 (m_p, K) their distances, only if the weights need them
+//	weights-PPPPP.npy float64 (m_p, K)  weights of the edges to the neighbours of the last round
+//	graph/                     the symmetric graph, a folder as package sparse writes it
+//
+// Rows of tables are in the order of the points' numbers. A table NAME.npy has a stage NAME.npz of
+// package checkpoint beside it, written after it, with the key of the run and {"rows", "width",
+// "sum"}, where sum is the SHA-256 of the table. A table without its stage is not there.
 const (
 	divisionFile = "division.npz" // centres, sizes and what all parts share
 	assigned     = "assigned"     // n×overlap uint16: the parts of every point, the nearest first
 	truthFile    = "truth.npz"    // true neighbours of a sample
 )
 
-// Tables of parts: lists as the search of the part left them, with their distances; weights; and
-// of each round of the exchange, K neighbours of the points of which it is the nearest part, with
-// their distances where weights are made of them.
+// Names of the tables of a part.
 func partName(p int) string    { return fmt.Sprintf("part-%05d", p) }
 func weightsName(p int) string { return fmt.Sprintf("weights-%05d", p) }
 
 func listsName(round, p int) string   { return fmt.Sprintf("lists-%d-%05d", round, p) }
 func lengthsName(round, p int) string { return fmt.Sprintf("lengths-%d-%05d", round, p) }
 
-// listsName and lengthsName are those of the last round.
-func (r *Run) listsName(p int) string   { return listsName(r.round, p) }
+// listsName returns the name of the lists of part p after the last round.
+func (r *Run) listsName(p int) string { return listsName(r.round, p) }
+
+// lengthsName returns the name of the distances of these lists.
 func (r *Run) lengthsName(p int) string { return lengthsName(r.round, p) }
 
-// A folder keeps tables of numbers, each whole or not there.
+// A folder keeps tables of numbers. A table is there as a whole or not at all.
 type folder struct {
 	*checkpoint.Folder
 	key checkpoint.Key
@@ -49,7 +69,7 @@ type tableState struct {
 	Sum   string `json:"sum"`
 }
 
-// has reports whether a table is there. One of another run is an error.
+// has reports whether a table is there. A table of another run is an error.
 func (f *folder) has(name string) (bool, error) {
 	var t tableState
 	stage, err := f.Load(name+".npz", f.key, &t)
@@ -62,7 +82,7 @@ func (f *folder) has(name string) (bool, error) {
 	return true, nil
 }
 
-// save writes a table of rows of the given width.
+// save writes a table with rows of the given width, then its stage.
 func save[T uint16 | uint32 | float64](f *folder, name string, width int, table []T) error {
 	t := tableState{Rows: len(table) / width, Width: width}
 	shape := []int{t.Rows, width}
@@ -77,7 +97,8 @@ func save[T uint16 | uint32 | float64](f *folder, name string, width int, table 
 	return f.Save(name+".npz", f.key, t)
 }
 
-// load returns a table, mapped into memory where it can be. It is checked once.
+// load returns a table, mapped into memory where the system can. It is checked once, at the first
+// load.
 func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width int, err error) {
 	type loaded struct {
 		table []T
@@ -88,6 +109,7 @@ func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width
 	if known, ok := f.open[name].(loaded); ok {
 		return known.table, known.width, nil
 	}
+
 	var t tableState
 	stage, err := f.Load(name+".npz", f.key, &t)
 	if err != nil {
@@ -96,14 +118,17 @@ func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width
 	if stage == nil {
 		return nil, 0, fmt.Errorf("%s is missing; %s", f.Path(name+".npz"), f.Remedy)
 	}
+
 	path := f.Path(name + ".npy")
 	h, raw, err := npy.Map(path, 1)
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w; %s", err, f.Remedy)
 	}
 	if len(h.Shape) != 2 || h.Shape[0] != t.Rows || h.Shape[1] != t.Width {
-		return nil, 0, fmt.Errorf("%s: it holds %v, and (%d, %d) were written; %s", path, h, t.Rows, t.Width, f.Remedy)
+		return nil, 0, fmt.Errorf("%s: it holds %v, and (%d, %d) were written; %s",
+			path, h, t.Rows, t.Width, f.Remedy)
 	}
+	// A system without mappings reads the file instead.
 	if raw != nil {
 		table = numbers.Of[T](raw)
 	} else if a, err := npy.ReadFile(path, 0); err != nil {
@@ -111,19 +136,23 @@ func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width
 	} else if table, _ = a.Data.([]T); table == nil && h.Len() > 0 {
 		return nil, 0, fmt.Errorf("%s: it holds %v; %s", path, h, f.Remedy)
 	}
+
+	// The hash reads the whole table, whose pages are given back at once.
 	sum, err := npy.Sum([]archive.Array{{Name: name, Shape: h.Shape, Data: table}})
 	if err != nil {
 		return nil, 0, err
 	}
 	drop(table)
 	if sum != t.Sum {
-		return nil, 0, fmt.Errorf("%s: the file was changed after it was written: its content has the hash %.12s…, %s says %.12s…; %s", path, sum, f.Path(name+".npz"), t.Sum, f.Remedy)
+		return nil, 0, fmt.Errorf(
+			"%s: the file was changed after it was written: its content has the hash %.12s…, %s says %.12s…; %s",
+			path, sum, f.Path(name+".npz"), t.Sum, f.Remedy)
 	}
 	f.open[name] = loaded{table, t.Width}
 	return table, t.Width, nil
 }
 
-// drop gives back the pages of a table that was read and is not needed soon.
+// drop gives back the pages of a mapped table that is not needed soon.
 func drop[T uint16 | uint32 | float64](table []T) { mapped.Drop(numbers.Bytes(table)) }
 
 // decode reads the settings that a key holds.

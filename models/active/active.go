@@ -20,6 +20,12 @@
 // Ma, Garnett & Schneider, Σ-optimality for active learning on Gaussian random fields,
 // NIPS 2013. Uncertainty times what a label changes is also in Miller & Bertozzi,
 // Model-change active learning in graph-based semi-supervised learning, 2021.
+//
+// # What it may know
+//
+// The points to label next are decided by a low-rank covariance, which a chosen point changes
+// by rank one. This package knows scores and eigenpairs, and no learner. Rules see only the
+// labels that were asked for; a test uses a learner that tries to read hidden labels.
 package active
 
 import (
@@ -138,15 +144,20 @@ type Choice struct {
 // fill returns s with its defaults, or all faults at once.
 func (s Settings) fill(p *Pool) (Settings, error) {
 	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("active: "+format, args...)) }
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("active: "+format,
+			args...))
+	}
 	if !rules.Valid(s.Rule) {
 		fault("rule %v", s.Rule)
 	}
 	if open := p.open(); s.Count < 1 {
 		fault("%d points asked for; the number must be at least 1", s.Count)
 	} else if s.Count > open {
-		fault("%d points asked for and only %d can be chosen, of %d points with %d labels; ask for fewer", s.Count, open, p.Len(), len(p.Labeled))
+		fault("%d points asked for and only %d can be chosen, of %d points with %d labels; ask for fewer",
+			s.Count, open, p.Len(), len(p.Labeled))
 	}
+
 	for _, f := range []struct {
 		name string
 		v    *float64
@@ -159,6 +170,7 @@ func (s Settings) fill(p *Pool) (Settings, error) {
 			fault("%s is %v; it must be positive", f.name, *f.v)
 		}
 	}
+
 	if s.Tiny == 0 {
 		s.Tiny = defaultTiny
 	}
@@ -196,12 +208,16 @@ func (p *Pool) open() int {
 func (p *Pool) check(r Rule) error {
 	n := p.Len()
 	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("active: "+format, args...)) }
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("active: "+format,
+			args...))
+	}
 	for _, i := range p.Labeled {
 		if i < 0 || i >= n {
 			return fmt.Errorf("active: labeled point %d of %d", i, n)
 		}
 	}
+
 	if p.Closed != nil && len(p.Closed) != n {
 		fault("%d marks of closed points for %d points", len(p.Closed), n)
 	}
@@ -213,6 +229,7 @@ func (p *Pool) check(r Rule) error {
 			fault("the margin of point %d is %v; it must lie between 0 and 1", i, p.Margins[i])
 		}
 	}
+
 	if !r.NeedsPairs() {
 		return errors.Join(faults...)
 	}
@@ -223,6 +240,7 @@ func (p *Pool) check(r Rule) error {
 	if rows, cols := p.Vectors.Dims(); rows != n || cols != len(p.Values) {
 		fault("eigenvectors of %d×%d and %d eigenvalues for %d points", rows, cols, len(p.Values), n)
 	}
+
 	for j, v := range p.Values {
 		if !(v >= 0) || math.IsInf(v, 1) {
 			fault("eigenvalue %d is %v; those of a Laplacian are not negative", j, v)
@@ -246,6 +264,7 @@ func Choose(ctx context.Context, p *Pool, s *Settings) ([]Choice, error) {
 	if err := p.check(s.Rule); err != nil {
 		return nil, err
 	}
+
 	filled, err := s.fill(p)
 	if err != nil {
 		return nil, err
@@ -257,7 +276,9 @@ func Choose(ctx context.Context, p *Pool, s *Settings) ([]Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &chooser{Pool: p, Settings: filled, field: field, taken: p.taken(), first: slices.Clone(field.variance)}
+
+	c := &chooser{Pool: p, Settings: filled, field: field, taken: p.taken(),
+		first: slices.Clone(field.variance)}
 	c.queue = p.unlabeledComponents(&filled)
 	out := make([]Choice, 0, filled.Count)
 	for q := range filled.Count {
@@ -269,6 +290,7 @@ func Choose(ctx context.Context, p *Pool, s *Settings) ([]Choice, error) {
 		c.field.observe(next.Point)
 		out = append(out, next)
 	}
+
 	return out, nil
 }
 
@@ -280,6 +302,7 @@ func (p *Pool) draw(s *Settings) []Choice {
 			open = append(open, i)
 		}
 	}
+
 	rng := rand.New(rand.NewPCG(s.Seed, 0x6e657874)) // "next"
 	out := make([]Choice, s.Count)
 	for q := range out {
@@ -304,12 +327,14 @@ func (p *Pool) unlabeledComponents(s *Settings) []int32 {
 			open[p.Components.Of[i]] = true
 		}
 	}
+
 	var out []int32
 	for c, size := range p.Components.Sizes {
 		if !has[c] && open[c] && float64(size) >= least {
 			out = append(out, int32(c))
 		}
 	}
+
 	slices.SortStableFunc(out, func(a, b int32) int { return p.Components.Sizes[b] - p.Components.Sizes[a] })
 	return out
 }
@@ -327,25 +352,32 @@ type chooser struct {
 // next returns the best point, when so many have a label: of the first component in the
 // queue, or of all.
 func (c *chooser) next(labels int) Choice {
-	only, restricted := int32(0), len(c.queue) > 0
+	only := int32(0)
+	restricted := len(c.queue) > 0
 	if restricted {
-		only, c.queue = c.queue[0], c.queue[1:]
+		only = c.queue[0]
+		c.queue = c.queue[1:]
 	}
+
 	best := Choice{Point: -1, First: restricted}
 	for i, of := range c.Components.Of {
 		if c.taken[i] || restricted && of != only {
 			continue
 		}
 		if v := c.score(i, labels); best.Point < 0 || v > best.Score {
-			best.Point, best.Component, best.Score = i, of, v
+			best.Point = i
+			best.Component = of
+			best.Score = v
 		}
 	}
+
 	return best
 }
 
 // score is the value of the rule at point i, when so many points have a label.
 func (c *chooser) score(i, labels int) float64 {
-	f, u := c.field, 1.0
+	f := c.field
+	u := 1.0
 	if c.Rule.NeedsScores() {
 		u -= c.Margins[i]
 	}
@@ -357,5 +389,6 @@ func (c *chooser) score(i, labels int) float64 {
 	case c.first[i] <= 0:
 		return u
 	}
+
 	return u * f.variance[i] / c.first[i]
 }

@@ -46,6 +46,7 @@ func newField(ctx context.Context, p *Pool, s *Settings) (*field, error) {
 		rows := dense.Gather(mat.NewDense(l, k, nil), p.Vectors, p.Labeled)
 		dense.Syrk(dense.Transposed, 1/f.noise, rows, 0, precision)
 	}
+
 	for j, v := range p.Values {
 		precision.Set(j, j, precision.At(j, j)+v+s.Delta)
 	}
@@ -60,6 +61,7 @@ func newField(ctx context.Context, p *Pool, s *Settings) (*field, error) {
 	dense.SolveLower(dense.Transposed, precision, covariance)
 	dense.Symmetrize(covariance)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, p.Vectors, covariance, 0, f.products)
+
 	par.For(n, grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			f.measure(i)

@@ -39,6 +39,7 @@ func share(dst, row []float64, against bool) {
 		dst[j] = v
 		sum += v
 	}
+
 	for j := range dst {
 		if dst[j] /= sum; !(sum > 0) || dst[j] != dst[j] {
 			dst[j] = 1 / float64(len(dst))
@@ -58,6 +59,7 @@ func anyNegative(scores *mat.Dense) bool {
 			}
 		}
 	})
+
 	for _, negative := range parts {
 		if negative {
 			return true
@@ -85,5 +87,6 @@ func Margins(scores *mat.Dense) []float64 {
 			out[i] = min(first-second, 1)
 		}
 	})
+
 	return out
 }

@@ -39,11 +39,13 @@ func Disagreeing(t *models.Targets, shares *mat.Dense, known []bool, folds int) 
 			out.Unknown++
 			continue
 		}
-		given, row := t.Class(q), shares.RawRowView(q)
+		given := t.Class(q)
+		row := shares.RawRowView(q)
 		if score := row[best[q]] - row[given]; score > 0 {
 			out.List = append(out.List, Suspect{i, int32(given), best[q], score})
 		}
 	}
+
 	slices.SortStableFunc(out.List, func(a, b Suspect) int { return cmp.Compare(b.Score, a.Score) })
 	return out
 }

@@ -2,8 +2,11 @@
 package all
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/eigenfunction"
@@ -32,7 +35,28 @@ var others = map[string]models.Decoder{
 	eigenmap.EmbeddingName: eigenmap.DecodeEmbedding,
 }
 
-// Learner returns the learner with this name, nil if there is none.
+// Names lists the names of the learners, in the order of [Learners].
+func Names() []string {
+	out := make([]string, len(Learners))
+	for i, l := range Learners {
+		out[i] = l.Info().Name
+	}
+	return out
+}
+
+// Find returns the learner with this name. The error of an unknown name lists the names
+// that there are, and the one that may have been meant.
+func Find(name string) (models.Learner, error) {
+	if l := Learner(name); l != nil {
+		return l, nil
+	}
+	names := Names()
+	return nil, fmt.Errorf("unknown model %q; the models are %s%s",
+		name, strings.Join(names, ", "), suggest.DidYouMean(name, names))
+}
+
+// Learner returns the learner with this name, nil if there is none: see [Find] for names
+// that a user gave.
 func Learner(name string) models.Learner {
 	i := slices.IndexFunc(Learners, func(l models.Learner) bool { return l.Info().Name == name })
 	if i < 0 {

@@ -19,7 +19,8 @@ var Auto = pool.Learner{
 		spreading("0.99", 0), spreading("0.9", 0), spreading("0.99", 5), spreading("0.9", 5),
 		onGraph(0.01, 0), onGraph(0.1, 0), onGraph(0.01, 5), onGraph(0.1, 5),
 		gaussian(0.25), gaussian(0.5), gaussian(1), gaussian(2),
-		{Learner: kernelmachine.Learner{Method: kernelmachine.RLS}, Settings: ambientSettings("kernel", "cosine"), Many: fewer},
+		{Learner: kernelmachine.Learner{Method: kernelmachine.RLS},
+			Settings: ambientSettings("kernel", "cosine"), Many: fewer},
 	},
 }
 
@@ -41,7 +42,8 @@ var fewer = models.Values{"approximation": "nystrom"}
 func onGraph(ratio float64, neighbors int) pool.Member {
 	m := pool.Member{Learner: propagation.Learner{Method: propagation.Tikhonov}, Neighbors: neighbors}
 	for _, gamma := range []float64{1e-2, 1e-1} {
-		m.Settings = append(m.Settings, models.Values{"gamma-i": models.FormatFloat(gamma), "gamma-a": models.FormatFloat(ratio * gamma),
+		m.Settings = append(m.Settings, models.Values{"gamma-i": models.FormatFloat(gamma),
+			"gamma-a":   models.FormatFloat(ratio * gamma),
 			"laplacian": "normalized", "tolerance": looseTolerance})
 	}
 	return m
@@ -50,8 +52,9 @@ func onGraph(ratio float64, neighbors int) pool.Member {
 // gaussian is least squares with a Gaussian kernel of a width that is so many times the
 // median distance.
 func gaussian(times float64) pool.Member {
-	return pool.Member{Learner: kernelmachine.Learner{Method: kernelmachine.RLS}, Settings: ambientSettings("sigma", "median"),
-		Times: map[string][]float64{"sigma": {times}}, Many: fewer}
+	return pool.Member{Learner: kernelmachine.Learner{Method: kernelmachine.RLS},
+		Settings: ambientSettings("sigma", "median"),
+		Times:    map[string][]float64{"sigma": {times}}, Many: fewer}
 }
 
 // ambientSettings are a kernel with the strengths γ_A to choose from.

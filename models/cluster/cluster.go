@@ -85,13 +85,16 @@ func (s Settings) fill() (Settings, error) {
 	if s.Rule < KMeans || s.Rule > Sweep {
 		faults = append(faults, fmt.Errorf("cluster: rule %v", s.Rule))
 	} else if s.Rule != KMeans && s.Clusters != 2 {
-		faults = append(faults, fmt.Errorf("cluster: the rule %v makes 2 clusters, %d are asked for", s.Rule, s.Clusters))
+		faults = append(faults, fmt.Errorf("cluster: the rule %v makes 2 clusters, %d are asked for", s.Rule,
+			s.Clusters))
 	}
+
 	if s.Rule != KMeans && s.RowNormalize {
 		faults = append(faults, fmt.Errorf("cluster: rows are normalized for k-means, the rule is %v", s.Rule))
 	}
 	if s.MinComponent < 0 || s.Restarts < 0 || s.MaxIterations < 0 {
-		faults = append(faults, fmt.Errorf("cluster: components of %d points, %d restarts and %d iterations; none may be negative", s.MinComponent, s.Restarts, s.MaxIterations))
+		faults = append(faults, fmt.Errorf("cluster: components of %d points, %d restarts and %d "+
+			"iterations; none may be negative", s.MinComponent, s.Restarts, s.MaxIterations))
 	}
 	for _, v := range []struct {
 		field *int
@@ -101,6 +104,7 @@ func (s Settings) fill() (Settings, error) {
 			*v.field = v.value
 		}
 	}
+
 	return s, errors.Join(faults...)
 }
 
@@ -160,11 +164,14 @@ func NormalizedCut(ctx context.Context, w *sparse.CSR, s *Settings) (*Clustering
 	if err := w.CheckGraph(); err != nil {
 		return nil, err
 	}
+
 	parts, leftOut := bigComponents(w, filled.MinComponent)
 	if have := w.Rows - leftOut; filled.Clusters > have {
-		return nil, fmt.Errorf("cluster: %d clusters of %d vertices in components that are large enough", filled.Clusters, have)
+		return nil, fmt.Errorf("cluster: %d clusters of %d vertices in components that are large enough",
+			filled.Clusters, have)
 	}
-	c := &Clustering{Settings: filled, Labels: slices.Repeat([]int32{Unassigned}, w.Rows), Components: len(parts), LeftOut: leftOut}
+	c := &Clustering{Settings: filled, Labels: slices.Repeat([]int32{Unassigned}, w.Rows),
+		Components: len(parts), LeftOut: leftOut}
 	var notConverged error
 	if filled.Clusters <= len(parts) {
 		c.Values = make([]float64, filled.Clusters)
@@ -172,6 +179,7 @@ func NormalizedCut(ctx context.Context, w *sparse.CSR, s *Settings) (*Clustering
 	} else if notConverged, err = c.split(ctx, parts); err != nil {
 		return nil, err
 	}
+
 	c.Sizes = numberClusters(c.Labels, filled.Clusters)
 	if c.Cuts, err = MeasureCuts(w, c.Labels, filled.Clusters); err != nil {
 		return nil, err
@@ -199,6 +207,7 @@ func (c *Clustering) split(ctx context.Context, parts []graphPart) (notConverged
 			all = append(all, partValue{v, q})
 		}
 	}
+
 	slices.SortStableFunc(all, func(a, b partValue) int { return cmp.Compare(a.value, b.value) })
 	share := make([]int, len(parts))
 	for q := range share {
@@ -211,6 +220,7 @@ func (c *Clustering) split(ctx context.Context, parts []graphPart) (notConverged
 			c.Values = append(c.Values, v.value)
 		}
 	}
+
 	first := int32(0)
 	for q, p := range parts {
 		labels := make([]int32, len(p.vertices))
@@ -224,6 +234,7 @@ func (c *Clustering) split(ctx context.Context, parts []graphPart) (notConverged
 		}
 		first += int32(share[q])
 	}
+
 	return notConverged, nil
 }
 
@@ -252,6 +263,7 @@ func (p *graphPart) cut(ctx context.Context, vectors *mat.Dense, k int, s *Setti
 		}
 		return labels, nil
 	}
+
 	rows := vectors.Slice(0, n, 0, k).(*mat.Dense)
 	if s.RowNormalize {
 		for i := range n {
@@ -263,6 +275,7 @@ func (p *graphPart) cut(ctx context.Context, vectors *mat.Dense, k int, s *Setti
 			}
 		}
 	}
+
 	labels, _, err := kmeans(ctx, rows, kmeansSettings{k, s.Restarts, s.MaxIterations, s.Seed})
 	return labels, err
 }
@@ -284,5 +297,6 @@ func numberClusters(labels []int32, k int) []int {
 		labels[i] = number[c]
 		sizes[number[c]]++
 	}
+
 	return sizes
 }

@@ -56,12 +56,14 @@ func MeasureCuts(w *sparse.CSR, labels []int32, k int) (*Cuts, error) {
 				outward += v
 			}
 		}
+
 		total += degree
 		if own != Unassigned {
 			c.Volume[own] += degree
 			c.Cut[own] += outward
 		}
 	}
+
 	for q, cut := range c.Cut {
 		c.NCut += quotient(cut, c.Volume[q])
 		c.Cheeger = max(c.Cheeger, quotient(cut, min(c.Volume[q], total-c.Volume[q])))
@@ -99,7 +101,9 @@ func sweep(w *sparse.CSR, f []float64) float64 {
 	}
 	below := make([]bool, len(f))
 	var cut, volume, threshold float64
-	best, tie := math.Inf(1), tieOf(f)
+
+	best := math.Inf(1)
+	tie := tieOf(f)
 	for at, i := range order[:len(order)-1] {
 		below[i] = true
 		col, val := w.Row(i)
@@ -116,10 +120,14 @@ func sweep(w *sparse.CSR, f []float64) float64 {
 				cut += v
 			}
 		}
+
 		volume += degrees[i]
-		if h := quotient(cut, min(volume, total-volume)); h < best*(1-kmeansTie) && f[order[at+1]] > f[i]+tie {
-			best, threshold = h, f[i]
+		if h := quotient(cut, min(volume, total-volume)); h < best*(1-kmeansTie) &&
+			f[order[at+1]] > f[i]+tie {
+			best = h
+			threshold = f[i]
 		}
 	}
+
 	return threshold
 }

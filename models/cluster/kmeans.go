@@ -56,11 +56,13 @@ func kmeans(ctx context.Context, x *mat.Dense, s kmeansSettings) ([]int32, *mat.
 				break
 			}
 		}
+
 		if inertia < best*(1-kmeansTie) || math.IsInf(best, 1) {
 			best = inertia
 			copy(labels, r.labels)
 		}
 	}
+
 	numberClusters(labels, s.clusters)
 	copy(r.labels, labels)
 	r.means()
@@ -71,6 +73,7 @@ func kmeans(ctx context.Context, x *mat.Dense, s kmeansSettings) ([]int32, *mat.
 			row[j] = v + r.mean[j]
 		}
 	}
+
 	return labels, centres, nil
 }
 
@@ -96,6 +99,7 @@ func newKMeansRun(x *mat.Dense, k int) *kmeansRun {
 			r.mean[j] += v / float64(n)
 		}
 	}
+
 	for i := range n {
 		row := r.x.RawRowView(i)
 		var square float64
@@ -105,6 +109,7 @@ func newKMeansRun(x *mat.Dense, k int) *kmeansRun {
 		}
 		r.rounding = max(r.rounding, square*kmeansTie*kmeansTie*1e-6)
 	}
+
 	for range par.Chunks(n, kmeansRows) {
 		r.partial = append(r.partial, mat.NewDense(k, d, nil))
 	}
@@ -125,9 +130,12 @@ func (r *kmeansRun) start(rng *rand.Rand) {
 		r.dist[i] = math.Inf(1)
 	}
 	trials := 2 + int(math.Log(float64(k)))
-	near, kept := make([]float64, n), make([]float64, n)
+
+	near := make([]float64, n)
+	kept := make([]float64, n)
 	for c := range k {
-		chosen, lowest := -1, math.Inf(1)
+		chosen := -1
+		lowest := math.Inf(1)
 		for t := range trials {
 			if c == 0 && t > 0 {
 				break
@@ -144,11 +152,14 @@ func (r *kmeansRun) start(rng *rand.Rand) {
 				}
 				return sum
 			})
+
 			if chosen < 0 || sum < lowest*(1-kmeansTie) {
-				chosen, lowest = at, sum
+				chosen = at
+				lowest = sum
 				near, kept = kept, near
 			}
 		}
+
 		taken[chosen] = true
 		r.dist, kept = kept, r.dist
 		copy(r.centres.RawRowView(c), r.x.RawRowView(chosen))
@@ -164,6 +175,7 @@ func (r *kmeansRun) draw(rng *rand.Rand, taken []bool, uniform bool) int {
 			total += v
 		}
 	}
+
 	if total > 0 {
 		left := total * rng.Float64()
 		last := -1
@@ -177,6 +189,7 @@ func (r *kmeansRun) draw(rng *rand.Rand, taken []bool, uniform bool) int {
 		}
 		return last
 	}
+
 	at := rng.IntN(len(taken))
 	for taken[at] {
 		at = (at + 1) % len(taken)
@@ -197,6 +210,7 @@ func (r *kmeansRun) assign() bool {
 		}
 		tie = max(tie, kmeansTie*half[c])
 	}
+
 	changed := false
 	products := mat.NewDense(min(n, kmeansRows), k, nil)
 	for lo := 0; lo < n; lo += kmeansRows {
@@ -204,16 +218,19 @@ func (r *kmeansRun) assign() bool {
 		p := products.Slice(0, hi-lo, 0, k).(*mat.Dense)
 		dense.Gemm(dense.NoTrans, dense.Transposed, 1, r.x.Slice(lo, hi, 0, d).(*mat.Dense), r.centres, 0, p)
 		for i := lo; i < hi; i++ {
-			best, least := int32(0), math.Inf(1)
+			best := int32(0)
+			least := math.Inf(1)
 			for c, v := range p.RawRowView(i - lo) {
 				if away := half[c] - v; away < least-tie || c == 0 {
-					best, least = int32(c), away
+					best = int32(c)
+					least = away
 				}
 			}
 			changed = changed || r.labels[i] != best
 			r.labels[i] = best
 		}
 	}
+
 	return changed
 }
 
@@ -239,7 +256,9 @@ func (r *kmeansRun) refill() {
 			}
 		}
 		r.sizes[r.labels[far]]--
-		r.labels[far], r.sizes[c], r.dist[far] = int32(c), 1, 0
+		r.labels[far] = int32(c)
+		r.sizes[c] = 1
+		r.dist[far] = 0
 	}
 }
 
@@ -256,6 +275,7 @@ func (r *kmeansRun) means() {
 			}
 		}
 	})
+
 	r.centres.Zero()
 	for _, sum := range r.partial {
 		r.centres.Add(r.centres, sum)

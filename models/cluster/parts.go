@@ -27,6 +27,7 @@ func bigComponents(w *sparse.CSR, least int) (parts []graphPart, leftOut int) {
 		place[i] = int32(len(members[q]))
 		members[q] = append(members[q], int32(i))
 	}
+
 	for q, vertices := range members {
 		if len(vertices) < least {
 			leftOut += len(vertices)
@@ -41,11 +42,13 @@ func bigComponents(w *sparse.CSR, least int) (parts []graphPart, leftOut int) {
 				return place[j]
 			})
 		}
+
 		for _, d := range p.graph.Degrees() {
 			p.volume += d
 		}
 		parts = append(parts, p)
 	}
+
 	return parts, leftOut
 }
 
@@ -63,9 +66,11 @@ func (p *graphPart) pairs(ctx context.Context, k int, s *Settings) (*lanczos.Res
 func joinParts(labels []int32, parts []graphPart, k int) {
 	order := data.Range(0, len(parts))
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(parts[b].volume, parts[a].volume), cmp.Compare(len(parts[b].vertices), len(parts[a].vertices)))
+		return cmp.Or(cmp.Compare(parts[b].volume, parts[a].volume), cmp.Compare(len(parts[b].vertices),
+			len(parts[a].vertices)))
 	})
-	volume, size := make([]float64, k), make([]int, k)
+	volume := make([]float64, k)
+	size := make([]int, k)
 	for _, q := range order {
 		to := 0
 		for c := range k { // points without edges count by their number

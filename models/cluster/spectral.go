@@ -2,9 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -41,26 +38,18 @@ type SpectralSettings struct {
 
 // fill returns s with its defaults, or all faults at once.
 func (s SpectralSettings) fill() (SpectralSettings, error) {
-	var faults []error
-	if !(s.Gamma > 0) || math.IsInf(s.Gamma, 0) {
-		faults = append(faults, fmt.Errorf("cluster: γ is %v; it must be positive", s.Gamma))
-	}
-	if s.Clusters < 0 || s.Clusters == 1 {
-		faults = append(faults, fmt.Errorf("cluster: %d clusters; there must be at least 2, or 0 for none", s.Clusters))
-	}
-	if s.Components < 0 || s.Landmarks < 0 || s.Restarts < 0 {
-		faults = append(faults, fmt.Errorf("cluster: %d components, %d landmarks and %d restarts; none may be negative", s.Components, s.Landmarks, s.Restarts))
-	}
+	err := spectralParams.Check(&spectralChoice{SpectralSettings: s})
 	if s.Components == 0 {
 		s.Components = 2
 		if s.Clusters > 0 {
 			s.Components = s.Clusters - 1
 		}
 	}
+
 	if s.Restarts == 0 && s.Clusters > 2 {
 		s.Restarts = 10
 	}
-	return s, errors.Join(faults...)
+	return s, err
 }
 
 // Spectral is a regularized Laplacian eigenmap, and with clusters regularized
@@ -109,7 +98,8 @@ func (m *Spectral) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 // Transform returns the coordinates of new points, m×p: of s only OnProgress
 // matters. It costs the m×n kernel values and the memory of 256 rows of them. At the
 // training points it is Embedding up to rounding.
-func (m *Spectral) Transform(ctx context.Context, x data.Points, s *models.PredictSettings) (*mat.Dense, error) {
+func (m *Spectral) Transform(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*mat.Dense, error) {
 	f, err := m.Expansion.Predict(ctx, x, s)
 	if err != nil {
 		return nil, err
@@ -120,7 +110,8 @@ func (m *Spectral) Transform(ctx context.Context, x data.Points, s *models.Predi
 // Predict returns the clusters of new points. Their scores are ∓f_1 for two, and
 // −‖f(x) − c‖² for the centres c of more. Without clusters the scores are the
 // coordinates, as Transform gives them. Of s only OnProgress matters.
-func (m *Spectral) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+func (m *Spectral) Predict(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*models.Prediction, error) {
 	f, err := m.Transform(ctx, x, s)
 	if err != nil {
 		return nil, err
@@ -146,6 +137,7 @@ func (m *Spectral) clusters(f *mat.Dense) *models.Prediction {
 		}
 		return out
 	}
+
 	scores := mat.NewDense(n, k, nil)
 	for i := range n {
 		for c := range k {

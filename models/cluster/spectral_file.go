@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/sparse"
@@ -18,19 +19,26 @@ type spectralChoice struct {
 
 // spectralParams are the parameters of spectralChoice.
 var spectralParams = append(models.Table[spectralChoice]{
-	{Param: models.Param{Name: "gamma", Doc: "weight γ = γ_A/γ_I of the ambient norm", Required: true, Range: models.Positive()},
+	{Param: models.Param{Name: "gamma", Doc: "weight γ = γ_A/γ_I of the ambient norm", Required: true,
+		Range: models.Positive()},
 		At: func(c *spectralChoice) any { return &c.Gamma }},
-	{Param: models.Param{Name: "components", Doc: "number of functions", Default: "clusters − 1, or 2", Range: models.AtLeast(1)},
+	{Param: models.Param{Name: "components", Doc: "number of functions", Default: "clusters − 1, or 2",
+		Range: models.AtLeast(1)},
 		At: func(c *spectralChoice) any { return &c.Components }},
-	{Param: models.Param{Name: "clusters", Doc: "number of clusters", Default: "none", Range: models.AtLeast(2)},
+	{Param: models.Param{Name: "clusters", Doc: "number of clusters", Default: "none",
+		Range: models.AtLeast(2)},
 		At: func(c *spectralChoice) any { return &c.Clusters }},
-	{Param: models.Param{Name: "landmarks", Doc: "number of points that the functions are expansions over", Default: "all", Range: models.AtLeast(1)},
+	{Param: models.Param{Name: "landmarks", Doc: "number of points that the functions are expansions over",
+		Default: "all", Range: models.AtLeast(1)},
 		At: func(c *spectralChoice) any { return &c.Landmarks }},
-	{Param: models.Param{Name: "restarts", Doc: "runs of k-means, of which the best counts", Default: "10 for more than two clusters", Range: models.AtLeast(1)},
+	{Param: models.Param{Name: "restarts", Doc: "runs of k-means, of which the best counts",
+		Default: "10 for more than two clusters", Range: models.AtLeast(1)},
 		At: func(c *spectralChoice) any { return &c.Restarts }},
-	{Param: models.Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial", Choices: models.Names(sparse.RandomWalk + 1)},
+	{Param: models.Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial",
+		Choices: enum.All[sparse.Kind]()},
 		At: func(c *spectralChoice) any { return &c.Laplacian }},
-	{Param: models.Param{Name: "power", Doc: "power of the Laplacian", Default: "1", Range: models.AtLeast(1)},
+	{Param: models.Param{Name: "power", Doc: "power of the Laplacian", Default: "1",
+		Range: models.AtLeast(1)},
 		At: func(c *spectralChoice) any { return &c.Power }},
 }, models.Part(expansion.KernelParams, func(c *spectralChoice) *expansion.KernelChoice { return &c.Kernel })...)
 
@@ -45,7 +53,8 @@ func (m *Spectral) Summary() models.Summary {
 	return models.Summary{
 		Values: m.values(),
 		Facts:  []models.Fact{m.KernelFact(), {Key: "expansion", Value: size}},
-		Text:   fmt.Sprintf("%d functions with γ = %g, expansion over %d points, %s", p, m.Settings.Gamma, size, m.DescribeKernel()),
+		Text: fmt.Sprintf("%d functions with γ = %g, expansion over %d points, %s", p, m.Settings.Gamma,
+			size, m.DescribeKernel()),
 	}
 }
 
@@ -79,6 +88,7 @@ func DecodeSpectral(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s.Seed = f.Seed
 	e, err := expansion.Read(r, c.Kernel, false)
 	if err != nil {
@@ -90,6 +100,7 @@ func DecodeSpectral(r *models.Reader) (models.Model, error) {
 	if !slices.Equal(numbers, m.Output().Classes) {
 		return nil, fmt.Errorf("cluster: classes are %v for %d clusters", numbers, s.Clusters)
 	}
+
 	if s.Clusters > 2 {
 		m.Centres = r.Matrix("centres")
 	}
@@ -103,7 +114,8 @@ func DecodeSpectral(r *models.Reader) (models.Model, error) {
 func (m *Spectral) check() error {
 	_, p := m.Coefficients.Dims()
 	if p != m.Settings.Components || len(m.Values) != p {
-		return fmt.Errorf("cluster: coefficients of %d functions and %d values for %d components", p, len(m.Values), m.Settings.Components)
+		return fmt.Errorf("cluster: coefficients of %d functions and %d values for %d components", p,
+			len(m.Values), m.Settings.Components)
 	}
 	if m.Given {
 		return errNoPoints
@@ -111,9 +123,11 @@ func (m *Spectral) check() error {
 	if err := m.CheckPoints(); err != nil {
 		return err
 	}
+
 	if m.Centres != nil {
 		if k, cols := m.Centres.Dims(); k != m.Settings.Clusters || cols != p {
-			return fmt.Errorf("cluster: centres are %d×%d for %d clusters and %d components", k, cols, m.Settings.Clusters, p)
+			return fmt.Errorf("cluster: centres are %d×%d for %d clusters and %d components", k, cols,
+				m.Settings.Clusters, p)
 		}
 	}
 	return nil

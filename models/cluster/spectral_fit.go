@@ -73,11 +73,14 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 	if d.Values != nil {
 		return nil, errNoPoints
 	}
+
 	k, err := d.Kernel.Fill()
 	if err != nil {
 		return nil, err
 	}
-	x, l, limit := d.Points, d.Laplacian, d.Limit
+	x := d.Points
+	l := d.Laplacian
+	limit := d.Limit
 	n, _ := x.Dims()
 	switch {
 	case l == nil:
@@ -87,10 +90,13 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 	case filled.Clusters > n:
 		return nil, fmt.Errorf("cluster: %d clusters of %d points", filled.Clusters, n)
 	}
+
 	if need := SpectralBytes(x, filled.Landmarks); limit > 0 && need > limit {
-		return nil, fmt.Errorf("cluster: the functions take %d bytes, %d are allowed; use fewer landmarks or points, or allow more memory", need, limit)
+		return nil, fmt.Errorf("cluster: the functions take %d bytes, %d are allowed; use fewer "+
+			"landmarks or points, or allow more memory", need, limit)
 	}
-	filled.Laplacian, filled.Power = l.Kind(), l.Power()
+	filled.Laplacian = l.Kind()
+	filled.Power = l.Power()
 	m := &Spectral{Settings: filled, Expansion: expansion.New(k, false, nil)}
 	m.Points = x
 	if filled.Landmarks > 0 && filled.Landmarks < n {
@@ -98,16 +104,19 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 		slices.Sort(rows)
 		m.Points = data.Select(x, rows)
 	}
+
 	phi, expand, err := m.features(ctx, d)
 	if err != nil {
 		return nil, err
 	}
 	if _, r := phi.Dims(); filled.Components >= r {
-		return nil, fmt.Errorf("cluster: %d components of a kernel with %d independent functions on these points; at most %d exist", filled.Components, r, r-1)
+		return nil, fmt.Errorf("cluster: %d components of a kernel with %d independent functions on "+
+			"these points; at most %d exist", filled.Components, r, r-1)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
 	c, err := m.solve(ctx, phi, d)
 	if err != nil {
 		return nil, err
@@ -118,8 +127,10 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, phi, c, 0, m.Embedding)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, expand, c, 0, m.Coefficients)
 	m.orient()
+
 	if filled.Clusters > 2 {
-		if _, m.Centres, err = kmeans(ctx, m.Embedding, kmeansSettings{filled.Clusters, filled.Restarts, 300, filled.Seed}); err != nil {
+		if _, m.Centres, err = kmeans(ctx, m.Embedding, kmeansSettings{filled.Clusters, filled.Restarts, 300,
+			filled.Seed}); err != nil {
 			return nil, err
 		}
 	}
@@ -141,6 +152,7 @@ func (m *Spectral) features(ctx context.Context, d *kernelmachine.Data) (phi, ex
 	if err != nil {
 		return nil, nil, err
 	}
+
 	report(d, 1, "eigenvectors of the Gram matrix")
 	values, u, err := dense.EigenSym(ctx, gram)
 	if err != nil {
@@ -155,6 +167,7 @@ func (m *Spectral) features(ctx context.Context, d *kernelmachine.Data) (phi, ex
 	if r == 0 {
 		return nil, nil, fmt.Errorf("cluster: the kernel is zero on all points")
 	}
+
 	expand = mat.NewDense(size, r, nil)
 	for i := range size {
 		row := expand.RawRowView(i)
@@ -162,6 +175,7 @@ func (m *Spectral) features(ctx context.Context, d *kernelmachine.Data) (phi, ex
 			row[j] = v / math.Sqrt(values[first+j])
 		}
 	}
+
 	n, _ := d.Points.Dims()
 	if size == n { // K·UΣ^-½ = UΣ^½
 		phi = mat.NewDense(n, r, nil)
@@ -173,7 +187,9 @@ func (m *Spectral) features(ctx context.Context, d *kernelmachine.Data) (phi, ex
 		}
 		return phi, expand, nil
 	}
-	f, err := (&expansion.Expansion{Kernel: m.Kernel, Points: m.Points, Coefficients: expand}).Predict(ctx, d.Points, nil)
+
+	f, err := (&expansion.Expansion{Kernel: m.Kernel, Points: m.Points, Coefficients: expand}).Predict(ctx,
+		d.Points, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -203,6 +219,7 @@ func (m *Spectral) solve(ctx context.Context, phi *mat.Dense, d *kernelmachine.D
 		d.Laplacian.MulTo(lphi, phi.Slice(0, n, lo, hi).(*mat.Dense))
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, phi, lphi, 0, left.Slice(0, r, lo, hi).(*mat.Dense))
 	}
+
 	for i := range r {
 		left.Set(i, i, left.At(i, i)+m.Settings.Gamma)
 	}
@@ -215,12 +232,14 @@ func (m *Spectral) solve(ctx context.Context, phi *mat.Dense, d *kernelmachine.D
 	h = mat.DenseCopyOf(h.T())
 	dense.SolveLower(dense.NoTrans, left, h)
 	dense.Symmetrize(h)
+
 	ones := mat.NewDense(r, 1, nil) // G⁻¹Φᵀ1
 	for i := range n {
 		for j, v := range phi.RawRowView(i) {
 			ones.Set(j, 0, ones.At(j, 0)+v)
 		}
 	}
+
 	dense.SolveLower(dense.NoTrans, left, ones)
 	projectOut(h, ones.RawMatrix().Data)
 	if err := ctx.Err(); err != nil {
@@ -231,18 +250,21 @@ func (m *Spectral) solve(ctx context.Context, phi *mat.Dense, d *kernelmachine.D
 	if err != nil {
 		return nil, fmt.Errorf("cluster: equation (14): %w", err)
 	}
+
 	c := mat.NewDense(r, p, nil)
 	m.Values = make([]float64, p)
 	for j := range p {
 		mu := values[r-1-j]
 		if !(mu > 0) {
-			return nil, fmt.Errorf("cluster: only %d functions of this kernel sum to zero on the points; ask for fewer components than %d", j, p)
+			return nil, fmt.Errorf("cluster: only %d functions of this kernel sum to zero on the "+
+				"points; ask for fewer components than %d", j, p)
 		}
 		m.Values[j] = 1 / mu
 		for i := range r {
 			c.Set(i, j, vectors.At(i, r-1-j)/math.Sqrt(mu))
 		}
 	}
+
 	dense.SolveLower(dense.Transposed, left, c)
 	return c, nil
 }
@@ -265,6 +287,7 @@ func projectOut(h *mat.Dense, v []float64) {
 		}
 		vhv += a * hv[i]
 	}
+
 	for i := range v {
 		row := h.RawRowView(i)
 		for j := range v {

@@ -90,15 +90,20 @@ func New(ctx context.Context, x kernel.Source, settings *FunctionSettings) (*Fun
 	if settings == nil {
 		settings = &FunctionSettings{}
 	}
-	s, landmarks := settings.Count, settings.Landmarks
+	s := settings.Count
+
+	landmarks := settings.Landmarks
 	switch {
 	case n == 0:
 		return nil, errors.New("eigenfunction: no points")
 	case s < 1 || landmarks < 0:
-		return nil, fmt.Errorf("eigenfunction: %d eigenfunctions on %d landmarks; the first must be positive and the second not negative", s, landmarks)
+		return nil, fmt.Errorf("eigenfunction: %d eigenfunctions on %d landmarks; the first must be "+
+			"positive and the second not negative", s, landmarks)
 	case landmarks > 0 && landmarks < s:
-		return nil, fmt.Errorf("eigenfunction: %d eigenfunctions of %d landmarks; there must be at least as many landmarks", s, landmarks)
+		return nil, fmt.Errorf("eigenfunction: %d eigenfunctions of %d landmarks; there must be at "+
+			"least as many landmarks", s, landmarks)
 	}
+
 	landmarks, pairs := eigenfunctionSize(n, s, landmarks)
 	e := &Functions{}
 	rows := drawLandmarks(n, landmarks, settings.Seed)
@@ -109,6 +114,7 @@ func New(ctx context.Context, x kernel.Source, settings *FunctionSettings) (*Fun
 	if err != nil {
 		return nil, err
 	}
+
 	r, err := topPairs(ctx, z, pairs, &settings.Limits)
 	if err != nil {
 		return nil, err
@@ -120,11 +126,13 @@ func New(ctx context.Context, x kernel.Source, settings *FunctionSettings) (*Fun
 	if q == 0 {
 		return nil, errors.New("eigenfunction: the kernel is zero at all points")
 	}
+
 	basis := mat.DenseCopyOf(r.Vectors.Slice(0, landmarks, 0, q)) // of norm 1 in the space of the kernel
 	dense.ScaleColumns(basis, inverseRoots(r.Values[:q]))
 	if e.Trace, err = meanDiagonal(ctx, x); err != nil {
 		return nil, err
 	}
+
 	if landmarks < n {
 		gram, err := e.products(ctx, x, z, rows, basis, &settings.Limits)
 		if err != nil {
@@ -138,6 +146,7 @@ func New(ctx context.Context, x kernel.Source, settings *FunctionSettings) (*Fun
 			e.Values = append(e.Values, v/float64(n))
 		}
 	}
+
 	dense.ScaleColumns(basis, inverseRoots(e.Values))
 	e.Expansion = expansion.Expand(x, rows, basis)
 	return e, nil
@@ -201,10 +210,12 @@ func topPairs(ctx context.Context, z kernel.Set, k int, limits *Limits) (*lanczo
 			rest -= need
 		}
 	}
-	return lanczos.Solve(ctx, a, &lanczos.Settings{K: k, Largest: true, Tolerance: 1e-12, MemoryLimit: max(rest, 0), OnRestart: func(s lanczos.State) error {
-		limits.report(float64(s.Converged), float64(k), s.String())
-		return nil
-	}})
+
+	return lanczos.Solve(ctx, a, &lanczos.Settings{K: k, Largest: true, Tolerance: 1e-12,
+		MemoryLimit: max(rest, 0), OnRestart: func(s lanczos.State) error {
+			limits.report(float64(s.Converged), float64(k), s.String())
+			return nil
+		}})
 }
 
 // meanDiagonal returns the mean of k(x_i, x_i).
@@ -222,6 +233,7 @@ func meanDiagonal(ctx context.Context, x kernel.Source) (float64, error) {
 		}
 		part.DiagonalTo(diagonal[lo:hi])
 	}
+
 	var sum float64
 	for _, v := range diagonal {
 		sum += v
@@ -231,7 +243,8 @@ func meanDiagonal(ctx context.Context, x kernel.Source) (float64, error) {
 
 // products returns the Gram matrix BᵀB/n of the values at x of functions with the
 // coefficients in basis over z, the given rows of x.
-func (e *Functions) products(ctx context.Context, x kernel.Source, z kernel.Set, rows []int, basis *mat.Dense, limits *Limits) (*mat.Dense, error) {
+func (e *Functions) products(ctx context.Context, x kernel.Source, z kernel.Set, rows []int, basis *mat.Dense,
+	limits *Limits) (*mat.Dense, error) {
 	n, _ := x.Rows().Dims()
 	_, q := basis.Dims()
 	gram := mat.NewDense(q, q, nil)
@@ -248,6 +261,7 @@ func (e *Functions) products(ctx context.Context, x kernel.Source, z kernel.Set,
 		}
 		dense.Syrk(dense.Transposed, 1/float64(n), block, 1, gram)
 	}
+
 	return gram, nil
 }
 
@@ -270,6 +284,7 @@ func (e *Functions) project(ctx context.Context, gram, basis *mat.Dense, s int) 
 			turn.Set(i, j, vectors.At(i, q-1-j))
 		}
 	}
+
 	out := mat.NewDense(m, len(e.Values), nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, basis, turn, 0, out)
 	return out, nil
@@ -301,9 +316,14 @@ func PowerLaw(values []float64) (a2, p float64) {
 	var x, y, xx, xy float64
 	n := float64(len(values))
 	for k, v := range values {
-		lx, ly := math.Log(float64(k+1)), math.Log(v)
-		x, y, xx, xy = x+lx/n, y+ly/n, xx+lx*lx/n, xy+lx*ly/n
+		lx := math.Log(float64(k + 1))
+		ly := math.Log(v)
+		x = x + lx/n
+		y = y + ly/n
+		xx = xx + lx*lx/n
+		xy = xy + lx*ly/n
 	}
+
 	if n < 2 {
 		return math.NaN(), math.NaN()
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -30,18 +31,26 @@ type choice struct {
 // params are the parameters of choice.
 var params = slices.Concat(
 	models.Table[choice]{
-		{Param: models.Param{Name: "eigenfunctions", Doc: "number of eigenfunctions", Default: "by cross-validation from 1 to 200", Range: models.AtLeast(1), Axis: true, Smaller: true, Grid: []string{"5", "10", "20", "50", "100", "200"}},
+		{Param: models.Param{Name: "eigenfunctions", Doc: "number of eigenfunctions",
+			Default: "by cross-validation from 1 to 200", Range: models.AtLeast(1), Axis: true, Smaller: true,
+			Grid: []string{"5", "10", "20", "50", "100", "200"}},
 			At: func(c *choice) any { return &c.Eigenfunctions }},
 	},
 	models.Part(expansion.KernelParams, func(c *choice) *expansion.KernelChoice { return &c.kernel }),
 	models.Table[choice]{
-		{Param: models.Param{Name: "landmarks", Doc: "number of points, drawn by the seed, that the eigenfunctions are expansions over", Default: "all points", Range: models.AtLeast(1)},
+		{Param: models.Param{Name: "landmarks",
+			Doc:     "number of points, drawn by the seed, that the eigenfunctions are expansions over",
+			Default: "all points", Range: models.AtLeast(1)},
 			At: func(c *choice) any { return &c.Landmarks }},
-		{Param: models.Param{Name: "intercept", Doc: "add a constant to the eigenfunctions", Default: "false"},
+		{Param: models.Param{Name: "intercept", Doc: "add a constant to the eigenfunctions",
+			Default: "false"},
 			At: func(c *choice) any { return &c.Intercept }},
-		{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most the number of labels", Default: "5", Range: models.AtLeast(2)},
+		{Param: models.Param{Name: "folds",
+			Doc: "folds of the cross-validation inside the fit, at most the number of labels", Default: "5",
+			Range: models.AtLeast(2)},
 			At: func(c *choice) any { return &c.Folds }},
-		{Param: models.Param{Name: "repeats", Doc: "times that its labels are dealt into folds", Default: "1", Range: models.AtLeast(1)},
+		{Param: models.Param{Name: "repeats", Doc: "times that its labels are dealt into folds", Default: "1",
+			Range: models.AtLeast(1)},
 			At: func(c *choice) any { return &c.Repeats }},
 	},
 )
@@ -62,7 +71,8 @@ type Learner struct{}
 
 // Info describes the learner.
 func (Learner) Info() models.Info {
-	return models.Info{Name: Name, Help: "least squares on eigenfunctions of a kernel over all points", Source: "Ji et al. 2012, algorithm 1",
+	return models.Info{Name: Name, Help: "least squares on eigenfunctions of a kernel over all points",
+		Source: "Ji et al. 2012, algorithm 1",
 		Scores: "least-squares estimate f of 1 for the class and −1 for the others, or the value",
 		Learns: models.LearnsClasses | models.LearnsValues, Needs: models.NeedsPoints | models.NeedsKernel}
 }
@@ -93,7 +103,8 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 // FitGrid computes the eigenfunctions of each kernel once, over all points, and
 // fits all settings and folds on them.
 func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
-	settings, sources := make([]Settings, len(g.Settings)), make([]kernel.Source, len(g.Settings))
+	settings := make([]Settings, len(g.Settings))
+	sources := make([]kernel.Source, len(g.Settings))
 	counts := make([]int, len(g.Settings))
 	var usable []int
 	for i, v := range g.Settings {
@@ -107,23 +118,29 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 		}
 		usable = append(usable, i)
 	}
+
 	type span struct {
 		source    kernel.Source
 		landmarks int
 	}
-	for _, same := range models.Grouped(usable, func(i int) span { return span{sources[i], settings[i].Landmarks} }) {
-		first, most := same[0], 0
+	for _, same := range models.Grouped(usable,
+		func(i int) span { return span{sources[i], settings[i].Landmarks} }) {
+		first := same[0]
+		most := 0
 		for _, i := range same {
 			most = max(most, counts[i])
 		}
-		e, err := New(ctx, sources[first], &FunctionSettings{Count: most, Landmarks: settings[first].Landmarks, Seed: g.Seed, Limits: Limits{Memory: g.Memory}})
+		e, err := New(ctx, sources[first], &FunctionSettings{Count: most,
+			Landmarks: settings[first].Landmarks, Seed: g.Seed, Limits: Limits{Memory: g.Memory}})
 		if err != nil {
 			return err
 		}
+
 		at, err := e.At(ctx, data.Select(g.Points, g.Targets.Labeled))
 		if err != nil {
 			return err
 		}
+
 		err = g.Run(ctx, same, func(s *models.Split) []models.Answer {
 			kept := dense.Gather(mat.NewDense(len(s.Kept), len(e.Values), nil), at, s.Kept)
 			answers := make([]models.Answer, len(same))
@@ -136,12 +153,14 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
 // answer fits on the values kept of a split and answers for those held, of the
 // values at of all labeled points.
-func (e *Functions) answer(ctx context.Context, s *models.Split, at, kept *mat.Dense, settings *Settings) models.Answer {
+func (e *Functions) answer(ctx context.Context, s *models.Split, at, kept *mat.Dense,
+	settings *Settings) models.Answer {
 	m, gamma, err := e.regress(ctx, s.Train, kept, settings)
 	if err != nil {
 		return models.Answer{Err: err}
@@ -163,15 +182,21 @@ func (m *Model) Summary() models.Summary {
 		s.Text += fmt.Sprintf(" of %d by cross-validation", len(m.Risk))
 		s.Facts = append(s.Facts, models.Fact{Key: "risk", Value: m.Risk})
 	}
-	s.Text += fmt.Sprintf(" with %.4f of the trace, expansion over %d points, %s", captured, size, m.DescribeKernel())
-	s.Facts = append(s.Facts, models.Fact{Key: "captured_trace", Value: captured}, models.Fact{Key: "expansion", Value: size}, m.KernelFact())
+
+	s.Text += fmt.Sprintf(" with %.4f of the trace, expansion over %d points, %s", captured, size,
+		m.DescribeKernel())
+	s.Facts = append(s.Facts, models.Fact{Key: "captured_trace", Value: captured},
+		models.Fact{Key: "expansion", Value: size}, m.KernelFact())
 	if len(m.Values) > 1 {
 		_, decay := PowerLaw(m.Values)
 		s.Text += fmt.Sprintf(", eigenvalues λ_k ~ k^-%.2f", decay)
 		s.Facts = append(s.Facts, models.Fact{Key: "decay", Value: decay})
 	}
+
 	if m.Asked > m.Settings.Eigenfunctions {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d eigenfunctions were asked for and %d are in use: no other eigenvalue is above %g of the largest; take fewer --eigenfunctions, or a smaller --sigma", m.Asked, m.Settings.Eigenfunctions, eigenfunctionCut))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d eigenfunctions were asked for and %d are in "+
+			"use: no other eigenvalue is above %g of the largest; take fewer %s, or a "+
+			"smaller %s", m.Asked, m.Settings.Eigenfunctions, eigenfunctionCut, param.Name("eigenfunctions"), param.Name("sigma")))
 	}
 	return s
 }
@@ -197,7 +222,8 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	if m.Risk != nil {
 		arrays = append(arrays, archive.Array{Name: "risk", Data: m.Risk})
 	}
-	return &models.Encoded{Values: m.values(), Fit: fit{m.Settings.Seed, m.Labeled, m.Trace, m.Risk != nil, m.Asked}, Arrays: arrays}, nil
+	return &models.Encoded{Values: m.values(), Fit: fit{m.Settings.Seed, m.Labeled, m.Trace, m.Risk != nil,
+		m.Asked}, Arrays: arrays}, nil
 }
 
 // Decode is the inverse of [Model.Encode].
@@ -215,7 +241,9 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Settings: c.Settings, Expansion: *e, Labeled: f.Labeled, Trace: f.Trace, Asked: f.Asked, Values: models.Numbers[float64](r, "values")}
+
+	m := &Model{Settings: c.Settings, Expansion: *e, Labeled: f.Labeled, Trace: f.Trace, Asked: f.Asked,
+		Values: models.Numbers[float64](r, "values")}
 	if f.Risk {
 		m.Risk = models.Numbers[float64](r, "risk")
 	}
@@ -247,7 +275,9 @@ func cost(in *models.Input, s *Settings) (stage.Cost, error) {
 	if err != nil {
 		return stage.Cost{}, err
 	}
-	m, q := float64(size), float64(pairs)
+
+	m := float64(size)
+	q := float64(pairs)
 	bytes := need + 8*int64(size)*int64(d+pairs+most)
 	operations := 5 * q * 2 * m * m // products
 	if held := kernel.GramBytes(size); held <= heldGram && (in.Memory <= 0 || held <= in.Memory/2) {
@@ -255,22 +285,26 @@ func cost(in *models.Input, s *Settings) (stage.Cost, error) {
 	} else {
 		operations += 5 * q / 8 * m * m * float64(2*d+40)
 	}
+
 	if size < n {
 		bytes += 8 * data.BlockRows * int64(size/8+pairs)
 		operations += float64(n) * m * (2*float64(d) + 2*q + 40)
 	}
+
 	// Then the values at the labeled points are copied for the fits.
 	bytes = max(bytes, 4*int64(most)*int64(5*l+4*size)+8*256*int64(size))
 	bytes += bytes / 8 // of the bases that restarts leave behind
 	operations += 4 * float64(l) * float64(most*most) * float64(filled.Folds*filled.Repeats+1)
-	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: operations, Remedy: "take fewer --eigenfunctions, or --landmarks"}, nil
+	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: operations,
+		Remedy: fmt.Sprintf("take fewer %s, or %s", param.Name("eigenfunctions"), param.Name("landmarks"))}, nil
 }
 
 // GridCost is that of the eigenfunctions of a kernel, which are shared, and of the
 // fits of a fold.
 func (Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	var out models.GridCost
-	l, most := float64(len(g.Targets.Labeled)), 0
+	l := float64(len(g.Targets.Labeled))
+	most := 0
 	spans := map[expansion.KernelChoice]bool{}
 	for i := range g.Settings {
 		c, err := params.Decode(g.Settings[i])
@@ -282,12 +316,16 @@ func (Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		if err != nil {
 			continue // FitGrid says so
 		}
+
 		_, count, _ := c.Fill(len(g.Targets.Labeled))
 		most = max(most, count)
 		if out.Shared < one.Bytes {
-			out.Shared, out.Operations, out.Remedy = one.Bytes, one.Operations, one.Remedy
+			out.Shared = one.Bytes
+			out.Operations = one.Operations
+			out.Remedy = one.Remedy
 		}
 	}
+
 	p := math.Min(l, float64(most))
 	out.Fold = models.Bytes(8 * 3 * l * p)
 	out.Operations = float64(len(spans))*out.Operations + g.Fits()*4*l*p*p

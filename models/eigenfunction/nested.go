@@ -55,5 +55,6 @@ func (f *nestedFit) risks(x, y *mat.Dense) []float64 {
 			}
 		}
 	}
+
 	return out
 }

@@ -50,11 +50,12 @@ func (s Settings) Fill(l int) (Settings, int, error) {
 	if s.Intercept {
 		constant = 1
 	}
-	if s.Eigenfunctions < 0 || s.Landmarks < 0 || s.Folds < 0 || s.Repeats < 0 {
-		fault("%d eigenfunctions, %d landmarks, %d folds, %d repeats; the numbers must be positive, or 0 for the default", s.Eigenfunctions, s.Landmarks, s.Folds, s.Repeats)
+	if err := params.Check(&choice{Settings: s}); err != nil {
+		faults = append(faults, err)
 	}
 	if s.Eigenfunctions+constant > l {
-		fault("%d eigenfunctions for %d labeled points; least squares needs a labeled point for each, and one for an intercept", s.Eigenfunctions, l)
+		fault("%d eigenfunctions for %d labeled points; least squares needs a labeled point for "+
+			"each, and one for an intercept", s.Eigenfunctions, l)
 	}
 	most := s.Eigenfunctions
 	if most == 0 {
@@ -63,17 +64,21 @@ func (s Settings) Fill(l int) (Settings, int, error) {
 		}
 		s.Repeats = max(1, s.Repeats)
 		if s.Folds < 2 || s.Folds > l {
-			fault("%d folds of %d labeled points; there must be at least 2 and at most one a point", s.Folds, l)
+			fault("%d folds of %d labeled points; there must be at least 2 and at most one a point",
+				s.Folds, l)
 		} else {
 			most = min(MostEigenfunctions, l-(l+s.Folds-1)/s.Folds-constant)
 		}
+
 		if s.Landmarks > 0 {
 			most = min(most, s.Landmarks)
 		}
 		if most < 1 && len(faults) == 0 {
-			fault("%d labeled points are too few to choose a number of eigenfunctions by cross-validation; give it", l)
+			fault("%d labeled points are too few to choose a number of eigenfunctions by "+
+				"cross-validation; give it", l)
 		}
 	}
+
 	return s, most, errors.Join(faults...)
 }
 
@@ -109,7 +114,8 @@ type Model struct {
 // smallest squared error of cross-validation on the labels is taken, the smallest
 // of equals. The cost is that of [New] and about 4ls²·(folds·repeats + 1)
 // operations. A nil s means the defaults.
-func Fit(ctx context.Context, x kernel.Source, t *models.Targets, s *Settings, limits Limits) (*Model, error) {
+func Fit(ctx context.Context, x kernel.Source, t *models.Targets, s *Settings,
+	limits Limits) (*Model, error) {
 	if s == nil {
 		s = &Settings{}
 	}
@@ -120,11 +126,13 @@ func Fit(ctx context.Context, x kernel.Source, t *models.Targets, s *Settings, l
 	if n, _ := x.Rows().Dims(); n != t.Len {
 		return nil, fmt.Errorf("eigenfunction: targets for %d points, there are %d", t.Len, n)
 	}
+
 	_, most, err := s.Fill(len(t.Labeled))
 	if err != nil {
 		return nil, err
 	}
-	e, err := New(ctx, x, &FunctionSettings{Count: most, Landmarks: s.Landmarks, Seed: s.Seed, Limits: limits})
+	e, err := New(ctx, x, &FunctionSettings{Count: most, Landmarks: s.Landmarks, Seed: s.Seed,
+		Limits: limits})
 	if err != nil {
 		return nil, err
 	}
@@ -149,25 +157,30 @@ func (e *Functions) Fit(ctx context.Context, t *models.Targets, at *mat.Dense, s
 		copy(m.Intercepts, gamma.RawRowView(0))
 		gamma = gamma.Slice(1, 1+used, 0, c).(*mat.Dense)
 	}
+
 	size, _ := e.Expansion.Coefficients.Dims()
 	m.Coefficients = mat.NewDense(size, c, nil)
-	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, e.Expansion.Coefficients.Slice(0, size, 0, used).(*mat.Dense), gamma, 0, m.Coefficients)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, e.Expansion.Coefficients.Slice(0, size, 0, used).(*mat.Dense),
+		gamma, 0, m.Coefficients)
 	return m, nil
 }
 
 // regress returns a model without its expansion, and the coefficients of its design.
-func (e *Functions) regress(ctx context.Context, t *models.Targets, at *mat.Dense, s *Settings) (*Model, *mat.Dense, error) {
+func (e *Functions) regress(ctx context.Context, t *models.Targets, at *mat.Dense,
+	s *Settings) (*Model, *mat.Dense, error) {
 	filled, most, err := s.Fill(len(t.Labeled))
 	if err != nil {
 		return nil, nil, err
 	}
 	l, have := at.Dims()
 	if l != len(t.Labeled) || have != len(e.Values) {
-		return nil, nil, fmt.Errorf("eigenfunction: %d×%d values of %d eigenfunctions at %d labeled points", l, have, len(e.Values), len(t.Labeled))
+		return nil, nil, fmt.Errorf("eigenfunction: %d×%d values of %d eigenfunctions at %d labeled points",
+			l, have, len(e.Values), len(t.Labeled))
 	}
 	m := &Model{Settings: filled, Labeled: l, Trace: e.Trace}
 	m.Expansion = *e.Expansion // whose coefficients are set last
 	m.Coefficients, m.Classes = nil, t.Classes
+
 	most = min(most, have)
 	m.Values = e.Values[:most]
 	if asked := m.Settings.Eigenfunctions; asked > 0 {
@@ -177,6 +190,7 @@ func (e *Functions) regress(ctx context.Context, t *models.Targets, at *mat.Dens
 	} else if err := m.choose(ctx, t, at, most); err != nil {
 		return nil, nil, err
 	}
+
 	used := m.Settings.Eigenfunctions
 	f, err := newNestedFit(m.design(at, data.Range(0, l), used), t.Y)
 	if err != nil {
@@ -230,6 +244,7 @@ func (m *Model) choose(ctx context.Context, t *models.Targets, at *mat.Dense, mo
 			m.Risk[j] += risks[m.constant()+j] / float64(l*m.Settings.Repeats)
 		}
 	}
+
 	m.Settings.Eigenfunctions = 1 + slices.Index(m.Risk, slices.Min(m.Risk))
 	return nil
 }
@@ -250,13 +265,16 @@ func (m *Model) check() error {
 	case s < 1 || s > len(m.Values) || m.Risk == nil && s != len(m.Values):
 		return fmt.Errorf("eigenfunction: %d eigenfunctions with %d eigenvalues", s, len(m.Values))
 	case m.Risk != nil && len(m.Risk) != len(m.Values):
-		return fmt.Errorf("eigenfunction: %d errors of cross-validation for %d eigenvalues", len(m.Risk), len(m.Values))
+		return fmt.Errorf("eigenfunction: %d errors of cross-validation for %d eigenvalues", len(m.Risk),
+			len(m.Values))
 	}
+
 	for j, v := range m.Values {
 		if !(v > 0) || j > 0 && v > m.Values[j-1] {
 			return fmt.Errorf("eigenfunction: eigenvalue %d is %v; they must be positive and descend", j, v)
 		}
 	}
+
 	if !(m.Trace > 0) {
 		return fmt.Errorf("eigenfunction: a trace of %v", m.Trace)
 	}

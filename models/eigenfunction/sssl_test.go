@@ -349,13 +349,13 @@ func TestSSSLSameBits(t *testing.T) {
 func TestSSSLFaults(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 60, sparse.Normalized)
 	for want, s := range map[string]eigenfunction.Settings{
-		"must be positive":     {Eigenfunctions: -1},
-		"a labeled point for":  {Eigenfunctions: 16},
-		"and one for an inter": {Eigenfunctions: 15, Intercept: true},
-		"16 folds":             {Folds: 16},
-		"1 folds":              {Folds: 1},
-		"-1 repeats":           {Repeats: -1},
-		"as many landmarks":    {Eigenfunctions: 9, Landmarks: 8},
+		"eigenfunctions› is -1": {Eigenfunctions: -1},
+		"a labeled point for":   {Eigenfunctions: 16},
+		"and one for an inter":  {Eigenfunctions: 15, Intercept: true},
+		"16 folds":              {Folds: 16},
+		"1 folds":               {Folds: 1},
+		"repeats› is -1":        {Repeats: -1},
+		"as many landmarks":     {Eigenfunctions: 9, Landmarks: 8},
 	} {
 		if _, err := eigenfunction.Fit(t.Context(), kernel.Source{Kernel: modeltest.Gaussian, Points: c.X}, c.Value, &s, eigenfunction.Limits{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", s, err)

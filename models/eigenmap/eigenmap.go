@@ -5,6 +5,19 @@
 //
 // Belkin & Niyogi, Machine Learning 56 (2004), 209–239; Belkin & Niyogi, Neural
 // Computation 15 (2003), 1373–1396.
+//
+// # Components
+//
+// Eigenpairs are computed component by component ([lanczos.Parts]) in the order in which the
+// eigenmap spends them (models.PartPaired), so that neither null vectors nor small eigenvalues
+// of components without a label take the place of others. The first p pairs are the same for
+// every larger number of pairs, which lets a grid share them. Pairs of a whole graph, such as
+// those read from a file, lose the columns that vanish on all components with a label. The
+// checkpoint keeps the pairs of the largest component. Normal equations are solved by Cholesky
+// where they are well conditioned (the eigenvectors are orthonormal, and their labeled rows
+// usually nearly so), and by a truncated eigendecomposition where not, which gives the answer
+// of smallest norm. Draws that are fitted at once share the sums over rows that count in
+// several of them, five at a time (shared.go).
 package eigenmap
 
 import (
@@ -21,6 +34,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -66,12 +80,12 @@ const defaultFolds = 5
 // many eigenvectors, of have.
 func (s Settings) fill(l, least, have int) (Settings, error) {
 	var faults []error
-	if s.Eigenvectors < 0 || s.Eigenvectors > have {
-		faults = append(faults, models.Faultf("%s is %d and %d eigenvectors are there; compute more or ask for fewer", models.ParamName("eigenvectors"), s.Eigenvectors, have))
+	if err := params.Check(&options{Settings: s}); err != nil {
+		faults = append(faults, err)
 	}
-	faults = append(faults, s.faults()...)
-	if s.Folds < 0 || s.Folds == 1 {
-		faults = append(faults, fmt.Errorf("eigenmap: %d folds; cross-validation needs at least 2", s.Folds))
+	if s.Eigenvectors > have {
+		faults = append(faults, models.Faultf("%s is %d and %d eigenvectors are there; compute more "+
+			"or ask for fewer", param.Name("eigenvectors"), s.Eigenvectors, have))
 	}
 	if s.Penalty == NoPenalty && s.Gamma != 0 {
 		faults = append(faults, fmt.Errorf("eigenmap: γ is %v but there is no penalty", s.Gamma))
@@ -79,12 +93,14 @@ func (s Settings) fill(l, least, have int) (Settings, error) {
 	if err := errors.Join(faults...); err != nil {
 		return s, err
 	}
+
 	if s.Eigenvectors == 0 {
 		s.Eigenvectors = have
 		if s.Penalty == NoPenalty {
 			s.Eigenvectors = defaultCount(l, least, have)
 		}
 	}
+
 	s.fillPenalty()
 	if s.Folds == 0 {
 		s.Folds = defaultFolds
@@ -141,13 +157,15 @@ type Candidate struct {
 // components. Eigenvectors that vanish on all components with a label are left out,
 // and where p is less than the number of those components, it is spent on those with
 // most labels. It costs l·p² operations. A nil s means the defaults.
-func Fit(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Settings) (*Classifier, error) {
+func Fit(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data.Labels,
+	s *Settings) (*Classifier, error) {
 	return train(ctx, e, c, y, s, func(done, total float64, note string) {})
 }
 
 // train is Fit with progress, which counts the normal equations, the folds and the
 // solution as a step each.
-func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Settings, progress func(done, total float64, note string)) (*Classifier, error) {
+func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Settings,
+	progress func(done, total float64, note string)) (*Classifier, error) {
 	n, _ := e.Vectors.Dims()
 	if err := models.CheckLabels(y, n); err != nil {
 		return nil, err
@@ -161,6 +179,7 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 	if err != nil {
 		return nil, err
 	}
+
 	e = b.Result
 	filled := m.Settings
 	choose := filled.Penalty != NoPenalty && filled.Gamma == 0
@@ -172,14 +191,17 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 	if err != nil {
 		return nil, err
 	}
-	eq.reached = b.census.reached
+
+	eq.reached = b.counts.reached
 	progress(1, steps, "")
 	if choose {
-		err := m.crossValidate(ctx, e, y, eq, func(folds int) { progress(float64(1+folds), steps, "cross-validation of γ") })
+		err := m.crossValidate(ctx, e, y, eq,
+			func(folds int) { progress(float64(1+folds), steps, "cross-validation of γ") })
 		if err != nil {
 			return nil, err
 		}
 	}
+
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -196,7 +218,8 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 // costs one pass over its labeled rows, or over the others if those are fewer,
 // and one factorization for all settings without penalty; draws share the sums over rows
 // that they have in common, five at a time. No cross-validation: a penalty needs its γ.
-func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*data.Labels, settings []Settings) ([][]*Classifier, error) {
+func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*data.Labels,
+	settings []Settings) ([][]*Classifier, error) {
 	n, _ := e.Vectors.Dims()
 	out := make([][]*Classifier, len(ys))
 	shared := &draws{result: e, components: c, several: len(ys) > 1}
@@ -220,24 +243,27 @@ func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*
 			out[i] = append(out[i], m)
 			most = max(most, m.Settings.Eigenvectors)
 		}
+
 		if b.columns == nil {
-			shared.add(y, b.census, out[i], most)
+			shared.add(y, b.counts, out[i], most)
 		} else {
 			eq, err := newNormalEquations(ctx, b.Vectors, most, y, y.Labeled())
 			if err != nil {
 				return nil, err
 			}
-			eq.reached = b.census.reached
+			eq.reached = b.counts.reached
 			for _, m := range out[i] {
 				m.finish(b.Result, c, y, eq)
 			}
 		}
+
 		if len(shared.ys) == together || i == len(ys)-1 {
 			if err := shared.fit(ctx); err != nil {
 				return nil, err
 			}
 		}
 	}
+
 	return out, nil
 }
 
@@ -246,14 +272,17 @@ func (b *basis) begin(s *Settings, y *data.Labels) (*Classifier, error) {
 	want := *s
 	_, have := b.Vectors.Dims()
 	if b.columns != nil && len(b.columns) == 0 {
-		return nil, errors.New("eigenmap: all eigenvectors are of components without a label; compute more of them than the graph has components")
+		return nil, errors.New("eigenmap: all eigenvectors are of components without a label; " +
+			"compute more of them than the graph has components")
 	}
+
 	if want.Eigenvectors <= b.given {
 		want.Eigenvectors = min(want.Eigenvectors, have)
 	} else {
 		have = b.given // the error names what the caller knows
 	}
-	filled, err := want.fill(len(y.Labeled()), b.census.least, have)
+
+	filled, err := want.fill(len(y.Labeled()), b.counts.least, have)
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +326,8 @@ func (m *Classifier) Scores(vectors *mat.Dense, n int) *mat.Dense {
 	rows, _ := vectors.Dims()
 	p, c := m.Coefficients.Dims()
 	f := mat.NewDense(rows, c, nil)
-	dense.Gemm(dense.NoTrans, dense.NoTrans, math.Sqrt(float64(n)), vectors.Slice(0, rows, 0, p).(*mat.Dense), m.Coefficients, 0, f)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, math.Sqrt(float64(n)), vectors.Slice(0, rows, 0, p).(*mat.Dense),
+		m.Coefficients, 0, f)
 	return models.BothClasses(f)
 }
 
@@ -342,6 +372,7 @@ func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Classifier, ys 
 		}
 		byP[m.Settings.Eigenvectors] = append(byP[m.Settings.Eigenvectors], i)
 	}
+
 	for _, group := range byP {
 		_, columns := ms[group[0]].Coefficients.Dims()
 		for part := range slices.Chunk(group, max(1, transduceColumns/columns)) {
@@ -352,6 +383,7 @@ func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Classifier, ys 
 			})
 		}
 	}
+
 	return out
 }
 
@@ -359,19 +391,23 @@ func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Classifier, ys 
 // largest scores.
 func transduce(e *lanczos.Result, ms []*Classifier, part []int, out [][]int32) {
 	n, _ := e.Vectors.Dims()
-	p, width := ms[part[0]].Settings.Eigenvectors, 0
+	p := ms[part[0]].Settings.Eigenvectors
+	width := 0
 	for _, i := range part {
 		_, w := ms[i].Coefficients.Dims()
 		width += w
 		out[i] = make([]int32, 0, n)
 	}
-	a, all := mat.NewDense(p, width, nil), mat.NewDense(min(n, transduceRows), width, nil)
+
+	a := mat.NewDense(p, width, nil)
+	all := mat.NewDense(min(n, transduceRows), width, nil)
 	at := 0
 	for _, i := range part {
 		_, w := ms[i].Coefficients.Dims()
 		a.Slice(0, p, at, at+w).(*mat.Dense).Copy(ms[i].Coefficients)
 		at += w
 	}
+
 	for lo := 0; lo < n; lo += transduceRows {
 		hi := min(lo+transduceRows, n)
 		f := all.Slice(0, hi-lo, 0, width).(*mat.Dense)
@@ -379,7 +415,8 @@ func transduce(e *lanczos.Result, ms []*Classifier, part []int, out [][]int32) {
 		at = 0
 		for _, i := range part {
 			_, w := ms[i].Coefficients.Dims()
-			out[i] = append(out[i], models.Decide(models.BothClasses(f.Slice(0, hi-lo, at, at+w).(*mat.Dense)))...)
+			out[i] = append(out[i], models.Decide(models.BothClasses(f.Slice(0, hi-lo, at,
+				at+w).(*mat.Dense)))...)
 			at += w
 		}
 	}
@@ -397,7 +434,8 @@ var gammaGrid = func() []float64 {
 // crossValidate sets Gamma to the strength of least error over the folds, the
 // largest of equals. all are the normal equations of all labeled points; progress
 // is told how many folds are done.
-func (m *Classifier) crossValidate(ctx context.Context, e *lanczos.Result, y *data.Labels, all *normalEquations, progress func(folds int)) error {
+func (m *Classifier) crossValidate(ctx context.Context, e *lanczos.Result, y *data.Labels,
+	all *normalEquations, progress func(folds int)) error {
 	n, _ := e.Vectors.Dims()
 	p := m.Settings.Eigenvectors
 	m.Values = e.Values[:p:p]
@@ -409,6 +447,7 @@ func (m *Classifier) crossValidate(ctx context.Context, e *lanczos.Result, y *da
 	if err != nil {
 		return err
 	}
+
 	wrong := make([]int, len(gammaGrid))
 	for f, fold := range folds {
 		held := make([]int, len(fold))
@@ -424,6 +463,7 @@ func (m *Classifier) crossValidate(ctx context.Context, e *lanczos.Result, y *da
 		for i, r := range held {
 			copy(x.RawRowView(i), e.Vectors.RawRowView(r)[:p])
 		}
+
 		for g, gamma := range gammaGrid {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -435,8 +475,10 @@ func (m *Classifier) crossValidate(ctx context.Context, e *lanczos.Result, y *da
 				}
 			}
 		}
+
 		progress(f + 1)
 	}
+
 	best := 0
 	for g, w := range wrong {
 		m.Candidates = append(m.Candidates, Candidate{gammaGrid[g], float64(w) / float64(all.rows)})
@@ -444,6 +486,7 @@ func (m *Classifier) crossValidate(ctx context.Context, e *lanczos.Result, y *da
 			best = g
 		}
 	}
+
 	m.Settings.Gamma = gammaGrid[best]
 	return nil
 }

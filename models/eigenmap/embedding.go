@@ -45,13 +45,16 @@ func NewEmbedding(e *lanczos.Result, kind sparse.Kind, h *models.Neighborhood) (
 	n, k := e.Vectors.Dims()
 	p := k - e.Nullity
 	if p < 1 {
-		return nil, fmt.Errorf("eigenmap: %d eigenvectors of a graph of %d components: all are constant on the components; compute more", k, e.Nullity)
+		return nil, fmt.Errorf("eigenmap: %d eigenvectors of a graph of %d components: all are "+
+			"constant on the components; compute more", k, e.Nullity)
 	}
-	m := &Embedding{Laplacian: kind, Values: e.Values[e.Nullity:], Vectors: mat.NewDense(n, p, nil), Neighborhood: h.Keep()}
+	m := &Embedding{Laplacian: kind, Values: e.Values[e.Nullity:], Vectors: mat.NewDense(n, p, nil),
+		Neighborhood: h.Keep()}
 	m.Lists = nil // no points are added to an embedding
 	if !m.Method.Exact() {
 		m.Method, m.Index = knn.Brute, nil
 	}
+
 	for j := range p {
 		f := mat.Col(nil, e.Nullity+j, e.Vectors)
 		dense.Orient(f)
@@ -79,17 +82,20 @@ func (m *Embedding) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
 // A point at distance 0 from training points is the first of them and gets its
 // coordinates. It costs a search for neighbours; the first call builds the index. Of
 // s only OnProgress matters.
-func (m *Embedding) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+func (m *Embedding) Predict(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*models.Prediction, error) {
 	if m.Points == nil {
 		return nil, models.ErrNoPoints
 	}
 	if m.Edges.K == 0 {
-		return nil, fmt.Errorf("eigenmap: the Nyström extension needs a graph of nearest neighbours; this one joins points within %g", m.Edges.Radius)
+		return nil, fmt.Errorf("eigenmap: the Nyström extension needs a graph of nearest neighbours; "+
+			"this one joins points within %g", m.Edges.Radius)
 	}
 	nb, recall, err := m.Nearest(ctx, x, m.Edges.K, s)
 	if err != nil {
 		return nil, err
 	}
+
 	w, err := m.Weights(ctx, nb)
 	if err != nil {
 		return nil, err
@@ -106,6 +112,7 @@ func (m *Embedding) Predict(ctx context.Context, x data.Points, s *models.Predic
 			ext.extend(out.RawRowView(i), index, w[i*nb.K:(i+1)*nb.K])
 		}
 	})
+
 	return &models.Prediction{Scores: out, Recall: recall}, nil
 }
 
@@ -128,7 +135,8 @@ func (m *Embedding) Encode() (*models.Encoded, error) {
 		return nil, err
 	}
 	own := []archive.Array{{Name: "values", Data: m.Values}, models.MatrixEntry("vectors", m.Vectors)}
-	return &models.Encoded{Values: embeddingParams.Encode(&m.Laplacian), Fit: embeddingFit{state}, Arrays: append(own, arrays...)}, nil
+	return &models.Encoded{Values: embeddingParams.Encode(&m.Laplacian), Fit: embeddingFit{state},
+		Arrays: append(own, arrays...)}, nil
 }
 
 // DecodeEmbedding is the inverse of [Embedding.Encode].
@@ -141,10 +149,12 @@ func DecodeEmbedding(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Embedding{Laplacian: kind, Values: models.Numbers[float64](r, "values"), Vectors: r.Matrix("vectors")}
+	m := &Embedding{Laplacian: kind, Values: models.Numbers[float64](r, "values"),
+		Vectors: r.Matrix("vectors")}
 	if r.Err != nil {
 		return nil, r.Err
 	}
+
 	n, p := m.Vectors.Dims()
 	if len(m.Values) != p {
 		return nil, fmt.Errorf("eigenmap: vectors are %d×%d for %d values", n, p, len(m.Values))

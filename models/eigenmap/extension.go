@@ -31,7 +31,8 @@ type Model struct {
 
 // Kept has the eigenvectors as the start of others.
 func (m *Model) Kept() *models.Kept {
-	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: m.Given.Targets(len(m.Labels), m.Classes, m.Labels), Start: m.Vectors}
+	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: m.Given.Targets(len(m.Labels), m.Classes,
+		m.Labels), Start: m.Vectors}
 }
 
 // Name is [Name].
@@ -40,7 +41,8 @@ func (m *Model) Name() string { return Name }
 // Output is the class of each point.
 func (m *Model) Output() models.Output {
 	o := models.OutputOf(m.Classes, len(m.Classes))
-	o.Extends, o.Searches = true, true
+	o.Extends = true
+	o.Searches = true
 	return o
 }
 
@@ -98,7 +100,8 @@ const extendedRows = 2048
 // extension; it counts as zero at x. Where f vanishes up to rounding, because
 // all weights do or because no label reaches the neighbours, x gets the class of
 // the nearest training point.
-func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+func (m *Model) Predict(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*models.Prediction, error) {
 	if s == nil {
 		s = &models.PredictSettings{}
 	}
@@ -112,19 +115,24 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 		return nil, fmt.Errorf("eigenmap: a vote of %d neighbours; the number must be positive", s.Neighbors)
 	}
 	if s.Extension == models.Nystrom && m.Edges.K == 0 {
-		return nil, fmt.Errorf("eigenmap: the Nyström extension needs a graph of nearest neighbours; this model's graph joins points within %g", m.Edges.Radius)
+		return nil, fmt.Errorf("eigenmap: the Nyström extension needs a graph of nearest neighbours; "+
+			"this model's graph joins points within %g", m.Edges.Radius)
 	}
+
 	nb, recall, err := m.Nearest(ctx, x, m.neighbors(s), s)
 	if err != nil {
 		return nil, err
 	}
+
 	if s.Extension == models.LabelKNN {
 		p := nearest.Votes(nb, m.Labels, len(m.Classes), recall)
 		p.Voters = nb.Index
 		return p, nil
 	}
+
 	out := &models.Prediction{Scores: mat.NewDense(nb.Len(), len(m.Classes), nil), Recall: recall}
-	n, p := len(m.Labels), m.Settings.Eigenvectors
+	n := len(m.Labels)
+	p := m.Settings.Eigenvectors
 	w, err := m.Weights(ctx, nb)
 	if err != nil {
 		return nil, err
@@ -141,13 +149,16 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 		})
 		out.Scores.Slice(lo, hi, 0, len(m.Classes)).(*mat.Dense).Copy(m.Scores(e, n))
 	}
+
 	out.Classes = models.Decide(out.Scores)
 	for i := range out.Classes {
-		if slices.Max(out.Scores.RawRowView(i)) < vanishing && slices.Min(out.Scores.RawRowView(i)) > -vanishing {
+		if slices.Max(out.Scores.RawRowView(i)) < vanishing &&
+			slices.Min(out.Scores.RawRowView(i)) > -vanishing {
 			index, _ := nb.Row(i)
 			out.Classes[i] = m.Labels[index[0]]
 		}
 	}
+
 	return out, nil
 }
 
@@ -177,6 +188,7 @@ func (m *extension) extend(dst []float64, index []int32, w []float64) {
 	if d == 0 {
 		return
 	}
+
 	for q, i := range index {
 		v := w[q]
 		switch m.laplacian {
@@ -192,6 +204,7 @@ func (m *extension) extend(dst []float64, index []int32, w []float64) {
 			dst[j] += v * e
 		}
 	}
+
 	total := 1.0
 	if m.laplacian == sparse.Combinatorial {
 		total = d

@@ -28,13 +28,17 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	own := append(models.ClassEntries(m.Classes),
 		archive.Array{Name: "values", Data: m.Values},
 		models.MatrixEntry("coefficients", m.Coefficients),
 		archive.Array{Name: "labels", Data: m.Labels},
 		models.MatrixEntry("vectors", m.Vectors))
-	fit := modelFit{m.Settings.Seed, m.Rank, m.Labeled, m.Unreached, m.Fallback, m.Candidates, state, m.Given != nil}
-	return &models.Encoded{Values: params.Encode(m.options()), Fit: fit, Arrays: slices.Concat(own, m.Given.Entries(), arrays)}, nil
+
+	fit := modelFit{m.Settings.Seed, m.Rank, m.Labeled, m.Unreached, m.Fallback, m.Candidates, state,
+		m.Given != nil}
+	return &models.Encoded{Values: params.Encode(m.options()), Fit: fit,
+		Arrays: slices.Concat(own, m.Given.Entries(), arrays)}, nil
 }
 
 // Decode is the inverse of [Model.Encode].
@@ -47,11 +51,14 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	m := &Model{
-		Classifier: &Classifier{Classes: r.ReadClasses(), Rank: f.Rank, Labeled: f.Labeled, Unreached: f.Unreached, Fallback: f.Fallback,
+		Classifier: &Classifier{Classes: r.ReadClasses(), Rank: f.Rank, Labeled: f.Labeled,
+			Unreached: f.Unreached, Fallback: f.Fallback,
 			Candidates: f.Candidates},
 		Laplacian: o.Laplacian, Tolerance: o.Tolerance,
 	}
+
 	m.Values = models.Numbers[float64](r, "values")
 	m.Coefficients = r.Matrix("coefficients")
 	m.Labels = models.Numbers[int32](r, "labels")
@@ -59,6 +66,7 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	if r.Err != nil {
 		return nil, r.Err
 	}
+
 	// Parameters that do not matter are left out of the file.
 	_, have := m.Vectors.Dims()
 	if m.Settings, err = o.Settings.fill(m.Labeled, 2, max(have, o.Eigenvectors)); err != nil {
@@ -70,6 +78,7 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 			return nil, err
 		}
 	}
+
 	m.Neighborhood, err = r.Neighborhood(f.Neighborhood, len(m.Labels), true)
 	return m, errors.Join(m.check(), err)
 }
@@ -82,18 +91,25 @@ func (m *Model) check() error {
 			faults = append(faults, fmt.Errorf("eigenmap: "+format, args...))
 		}
 	}
-	n, p, c := len(m.Labels), m.Settings.Eigenvectors, len(m.Classes)
+
+	n := len(m.Labels)
+	p := m.Settings.Eigenvectors
+	c := len(m.Classes)
 	rows, cols := m.Vectors.Dims()
-	expect(rows == n && cols == p && p > 0, "vectors are %d×%d for %d labels and %d eigenvectors", rows, cols, n, p)
+	expect(rows == n && cols == p && p > 0, "vectors are %d×%d for %d labels and %d eigenvectors", rows,
+		cols, n, p)
 	expect(len(m.Values) == p, "%d values for %d eigenvectors", len(m.Values), p)
 	rows, cols = m.Coefficients.Dims()
-	expect(rows == p && (cols == c && c > 2 || cols == 1 && c == 2), "coefficients are %d×%d for %d eigenvectors and %d classes", rows, cols, p, c)
+	expect(rows == p && (cols == c && c > 2 || cols == 1 && c == 2),
+		"coefficients are %d×%d for %d eigenvectors and %d classes", rows, cols, p, c)
 	expect(int(m.Fallback) < c && m.Fallback >= 0, "fallback class %d of %d", m.Fallback, c)
+
 	for i, l := range m.Labels {
 		if l < 0 || int(l) >= c {
 			expect(false, "label %d of point %d is not one of %d classes", l, i, c)
 			break
 		}
 	}
+
 	return errors.Join(faults...)
 }

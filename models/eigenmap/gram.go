@@ -30,7 +30,8 @@ type normalEquations struct {
 // newNormalEquations gathers the given rows of the first p columns of basis.
 // The target of class j is +1 on its points and −1 on the others. Cost: l·p²
 // operations, at most 8192·p values.
-func newNormalEquations(ctx context.Context, basis *mat.Dense, p int, y *data.Labels, rows []int) (*normalEquations, error) {
+func newNormalEquations(ctx context.Context, basis *mat.Dense, p int, y *data.Labels,
+	rows []int) (*normalEquations, error) {
 	e := newEquations(p, len(y.Classes), len(rows))
 	x := mat.NewDense(max(1, min(gramRows, len(rows))), p, nil)
 	err := blocks(ctx, rows, func(block []int) {
@@ -63,6 +64,7 @@ func (e *normalEquations) addTargets(x *mat.Dense, y *data.Labels, rows []int) {
 		}
 		row[y.Index[r]] = 1
 	}
+
 	dense.Gemm(dense.Transposed, dense.NoTrans, 1, x, t, 1, e.b)
 }
 
@@ -79,7 +81,8 @@ func blocks(ctx context.Context, rows []int, fn func(block []int)) error {
 
 // minus returns the normal equations without those of part.
 func (e *normalEquations) minus(part *normalEquations) *normalEquations {
-	out := &normalEquations{rows: e.rows - part.rows, reached: e.reached, g: new(mat.Dense), b: new(mat.Dense)}
+	out := &normalEquations{rows: e.rows - part.rows, reached: e.reached, g: new(mat.Dense),
+		b: new(mat.Dense)}
 	out.g.Sub(e.g, part.g)
 	out.b.Sub(e.b, part.b)
 	return out
@@ -110,6 +113,7 @@ func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank in
 			return a, p
 		}
 	}
+
 	g := mat.DenseCopyOf(e.g.Slice(0, p, 0, p))
 	b := mat.DenseCopyOf(e.b.Slice(0, p, 0, c))
 	scale := penalize(g, penalty)
@@ -120,6 +124,7 @@ func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank in
 		dense.ScaleRows(b, scale)
 		return b, p
 	}
+
 	values, u, err := dense.EigenSym(context.Background(), g)
 	if err != nil {
 		panic(err) // only for NaN, which orthonormal vectors do not hold
@@ -137,6 +142,7 @@ func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank in
 		}
 		clear(row)
 	}
+
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, u, z, 0, b)
 	dense.ScaleRows(b, scale)
 	return b, rank
@@ -161,6 +167,7 @@ func penalize(g *mat.Dense, penalty []float64) []float64 {
 		scale[j] = 1 / math.Sqrt(1+v/largest)
 		g.Set(j, j, g.At(j, j)+v)
 	}
+
 	dense.ScaleRows(g, scale)
 	for i := range scale {
 		row := g.RawRowView(i)
@@ -168,6 +175,7 @@ func penalize(g *mat.Dense, penalty []float64) []float64 {
 			row[j] *= v
 		}
 	}
+
 	return scale
 }
 
@@ -206,6 +214,7 @@ func cholesky(g *mat.Dense) *mat.Dense {
 			break
 		}
 	}
+
 	if !(mat.Trace(g)*inverse < maxCondition) {
 		return nil
 	}

@@ -3,6 +3,7 @@ package eigenmap
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -11,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -30,10 +32,13 @@ func decodeGrid(g *models.Grid) (all []options, err error) {
 			return nil, err
 		}
 		if o.Penalty != NoPenalty && (o.Gamma == 0 || o.Eigenvectors == 0) {
-			return nil, models.Faultf("%s %v needs values of %s and %s to choose from", models.ParamName("penalty"), o.Penalty, models.ParamName("gamma"), models.ParamName("eigenvectors"))
+			return nil, models.Faultf("%s %v needs values of %s and %s to choose from",
+				param.Name("penalty"), o.Penalty, param.Name("gamma"),
+				param.Name("eigenvectors"))
 		}
 		all = append(all, o)
 	}
+
 	return all, nil
 }
 
@@ -46,7 +51,8 @@ func most(g *models.Grid, all []options, settings []int, least int) (pairs int, 
 			err = fault
 			continue
 		}
-		pairs, usable = max(pairs, k), append(usable, i)
+		pairs = max(pairs, k)
+		usable = append(usable, i)
 	}
 	return pairs, usable, err
 }
@@ -68,13 +74,14 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	if err != nil {
 		return err
 	}
+
 	for _, group := range grouped(g, all) {
 		graph, err := g.GraphOf(group[0])
 		if err != nil {
 			return err
 		}
 		components := componentsOf(graph)
-		labels := newCensus(components, g.Targets.ClassLabels())
+		labels := newLabelCounts(components, g.Targets.ClassLabels())
 		pairs, same, fault := most(g, all, group, labels.least)
 		if fault != nil {
 			g.Fail(slices.DeleteFunc(group, func(i int) bool { return slices.Contains(same, i) }), fault)
@@ -82,6 +89,7 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 		if same == nil {
 			continue
 		}
+
 		e, unfinished := eigenpairs(ctx, g, graph.W, labels, &all[same[0]], pairs)
 		if e == nil || !models.Usable(unfinished) {
 			return unfinished
@@ -91,6 +99,7 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 			settings[i] = all[at].Settings
 			settings[i].Seed = g.Seed
 		}
+
 		err = g.Run(ctx, same, func(s *models.Split) []models.Answer {
 			answers := answersOn(ctx, e, components, s, settings)
 			for i := range answers {
@@ -102,11 +111,13 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
-// eigenpairs returns those of a graph: see [Learner.Seats].
-func eigenpairs(ctx context.Context, g *models.Grid, w *sparse.CSR, c *census, o *options, k int) (*lanczos.Result, error) {
+// eigenpairs returns those of a graph: see [Learner.Quotas].
+func eigenpairs(ctx context.Context, g *models.Grid, w *sparse.CSR, c *labelCounts, o *options,
+	k int) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(w, o.Laplacian)
 	if err != nil {
 		return nil, err
@@ -115,14 +126,15 @@ func eigenpairs(ctx context.Context, g *models.Grid, w *sparse.CSR, c *census, o
 	if c.Count() == 1 {
 		return g.Solve(ctx, l, c.Components, &s)
 	}
-	return lanczos.Parts(ctx, l, c.Components, c.seats(k), func(p *lanczos.Part) (*lanczos.Result, error) {
+	return lanczos.Parts(ctx, l, c.Components, c.quotas(k), func(p *lanczos.Part) (*lanczos.Result, error) {
 		s.K = p.K
 		return g.Solve(ctx, p.Laplacian, p.Components, &s)
 	})
 }
 
 // answersOn returns the answers of settings for the points held in a split.
-func answersOn(ctx context.Context, e *lanczos.Result, c *sparse.Components, s *models.Split, settings []Settings) []models.Answer {
+func answersOn(ctx context.Context, e *lanczos.Result, c *sparse.Components, s *models.Split,
+	settings []Settings) []models.Answer {
 	fits, err := FitAll(ctx, e, c, []*data.Labels{s.Labels}, settings)
 	if err != nil {
 		return slices.Repeat([]models.Answer{{Err: err}}, len(settings))
@@ -141,6 +153,7 @@ func answersOn(ctx context.Context, e *lanczos.Result, c *sparse.Components, s *
 		}
 		answers[i] = models.Answer{Scores: scores, Classes: classes}
 	}
+
 	return answers
 }
 
@@ -156,14 +169,17 @@ func (Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	if err != nil {
 		return models.GridCost{}, err
 	}
+
 	edges := g.EdgeCount()
 	_, l, _, c := g.Sizes()
-	p, splits := float64(pairs), float64(len(g.Splits))
+	p := float64(pairs)
+	splits := float64(len(g.Splits))
 	fits := g.Fits() * p * p * p / 3
 	return models.GridCost{
-		Shared:     models.Bytes(24*float64(edges) + float64(basis)),
-		Fold:       models.Bytes(8 * (min(l, gramRows)*(p+c) + l*p + 5*p*p)),
-		Operations: float64(len(grouped(g, all)))*lanczos.Operations(g.Len(), edges, settings) + splits*l*p*p + fits,
-		Remedy:     "give fewer points, or take fewer --eigenvectors",
+		Shared: models.Bytes(24*float64(edges) + float64(basis)),
+		Fold:   models.Bytes(8 * (min(l, gramRows)*(p+c) + l*p + 5*p*p)),
+		Operations: float64(len(grouped(g, all)))*lanczos.Operations(g.Len(), edges, settings) +
+			splits*l*p*p + fits,
+		Remedy: fmt.Sprintf("give fewer points, or take fewer %s", param.Name("eigenvectors")),
 	}, nil
 }

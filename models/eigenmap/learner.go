@@ -8,7 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -37,7 +39,8 @@ const (
 )
 
 // laplacianParam chooses the Laplacian whose eigenvectors are used.
-var laplacianParam = models.Param{Name: "laplacian", Doc: "definition of the Laplacian", Default: "combinatorial", Choices: models.Names(sparse.RandomWalk + 1)}
+var laplacianParam = models.Param{Name: "laplacian", Doc: "definition of the Laplacian",
+	Default: "combinatorial", Choices: enum.All[sparse.Kind]()}
 
 // only is the condition that the penalty has one of some forms.
 func only(forms ...string) *models.Condition {
@@ -48,35 +51,52 @@ var penalized = only("iterated", "heat", "sum", "polynomial")
 
 // params are the parameters of options.
 var params = models.Table[options]{
-	{Param: models.Param{Name: "gamma", Doc: "strength γ of the penalty", Default: "by cross-validation", Range: models.Positive(), Axis: true, Only: penalized, Grid: []string{"0.001", "0.01", "0.1", "1", "10"}},
+	{Param: models.Param{Name: "gamma", Doc: "strength γ of the penalty", Default: "by cross-validation",
+		Range: models.Positive(), Axis: true, Only: penalized,
+		Grid: []string{"0.001", "0.01", "0.1", "1", "10"}},
 		At: func(o *options) any { return &o.Gamma }},
-	{Param: models.Param{Name: "eigenvectors", Doc: "number of eigenvectors used", Default: "20 % of the number of labels, with a penalty 200; one or more for each component with a label", Range: models.AtLeast(1), Axis: true, Smaller: true,
+	{Param: models.Param{Name: "eigenvectors", Doc: "number of eigenvectors used",
+		Default: "20 % of the number of labels, with a penalty 200; one or more for each component " +
+			"with a label", Range: models.AtLeast(1), Axis: true, Smaller: true,
 		Grid: []string{"5", "10", "20", "50", "100", "200"}},
 		At: func(o *options) any { return &o.Eigenvectors }},
-	{Param: models.Param{Name: "penalty", Doc: "penalty Σr(λ)a² on coefficients a: r = λˢ (iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum) or any polynomial", Default: "none", Choices: models.Names(Polynomial + 1)},
+	{Param: models.Param{Name: "penalty", Doc: "penalty Σr(λ)a² on coefficients a: r = λˢ " +
+		"(iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum) or any polynomial", Default: "none",
+		Choices: penalties.All()},
 		At: func(o *options) any { return &o.Penalty }},
-	{Param: models.Param{Name: "penalty-power", Doc: "power s of the penalty λˢ", Default: "2", Range: models.Positive(), Only: only("iterated")},
+	{Param: models.Param{Name: "penalty-power", Doc: "power s of the penalty λˢ", Default: "2",
+		Range: models.Positive(), Only: only("iterated")},
 		At: func(o *options) any { return &o.Power }},
-	{Param: models.Param{Name: "heat-t", Doc: "t of the penalty exp(tλ)", Default: "1", Range: models.Positive(), Only: only("heat")},
+	{Param: models.Param{Name: "heat-t", Doc: "t of the penalty exp(tλ)", Default: "1",
+		Range: models.Positive(), Only: only("heat")},
 		At: func(o *options) any { return &o.T }},
-	{Param: models.Param{Name: "penalty-order", Doc: "k of the penalty λ²+λ⁴+…+λ²ᵏ, which is Σ‖Δⁱf‖² over i = 1 … k", Default: "2", Range: models.Within(1, mostOrder), Only: only("sum")},
+	{Param: models.Param{Name: "penalty-order",
+		Doc: "k of the penalty λ²+λ⁴+…+λ²ᵏ, which is Σ‖Δⁱf‖² over i = 1 … k", Default: "2",
+		Range: models.Within(1, mostOrder), Only: only("sum")},
 		At: func(o *options) any { return &o.Order }},
-	{Param: models.Param{Name: "penalty-coefficients", Doc: "c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …", Default: "0,1", Range: models.NotNegative(), Only: only("polynomial")},
+	{Param: models.Param{Name: "penalty-coefficients", Doc: "c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …",
+		Default: "0,1", Range: models.NotNegative(), Only: only("polynomial")},
 		At: func(o *options) any { return &o.Coefficients }},
-	{Param: models.Param{Name: "penalty-unit", Doc: "unit of λ in the penalty: the 20th eigenvalue, or one as in the paper", Default: "twentieth", Choices: models.Names(One + 1), Only: penalized},
+	{Param: models.Param{Name: "penalty-unit",
+		Doc: "unit of λ in the penalty: the 20th eigenvalue, or one as in the paper", Default: "twentieth",
+		Choices: units.All(), Only: penalized},
 		At: func(o *options) any { return &o.Unit }},
-	{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most the number of labels", Default: "5", Range: models.AtLeast(2), Only: penalized},
+	{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most " +
+		"the number of labels", Default: "5", Range: models.AtLeast(2), Only: penalized},
 		At: func(o *options) any { return &o.Folds }},
 	{Param: laplacianParam, At: func(o *options) any { return &o.Laplacian }},
-	{Param: models.Param{Name: "tolerance", Doc: "relative residual at which the solver stops", Default: models.FormatFloat(defaultTolerance), Range: models.Between(0, 1)},
+	{Param: models.Param{Name: "tolerance", Doc: "relative residual at which the solver stops",
+		Default: models.FormatFloat(defaultTolerance), Range: models.Between(0, 1)},
 		At: func(o *options) any { return &o.Tolerance }},
 }
 
 // Info describes the learner.
 func (Learner) Info() models.Info {
-	return models.Info{Name: Name, Help: "least squares on eigenvectors of the Laplacian (Belkin & Niyogi 2004)",
+	return models.Info{Name: Name, Help: "least squares on eigenvectors of the Laplacian (Belkin & " +
+		"Niyogi 2004)",
 		Source: "Belkin & Niyogi 2004, section 4, steps 1 to 4; penalties: section 7.1",
-		Scores: "least-squares estimate f of 1 for the class, −1 for others; of new points the share of votes (--extension knn)",
+		Scores: "least-squares estimate f of 1 for the class, −1 for others; of new points the share " +
+			"of votes (extension knn)",
 		Learns: models.LearnsClasses, Needs: models.NeedsGraph | models.NeedsEigenpairs}
 }
 
@@ -93,7 +113,7 @@ func (Learner) Pairs(in *models.Input) (k int, kind sparse.Kind, tolerance float
 	}
 	least := 2
 	if g := in.Graph; g != nil && (g.Components != nil || g.W != nil) && in.Targets.Classes != nil {
-		least = newCensus(componentsOf(g), in.Targets.ClassLabels()).least
+		least = newLabelCounts(componentsOf(g), in.Targets.ClassLabels()).least
 	}
 	if k, err = o.pairs(len(in.Targets.Labeled), least, in.Len()); err != nil {
 		return 0, 0, 0, err
@@ -101,9 +121,9 @@ func (Learner) Pairs(in *models.Input) (k int, kind sparse.Kind, tolerance float
 	return k, o.Laplacian, o.tolerance(), nil
 }
 
-// Seats spends the eigenvectors of Pairs on the components with a label: see
+// Quotas spends the eigenvectors of Pairs on the components with a label: see
 // [lanczos.Parts]. It is nil for a connected graph.
-func (l Learner) Seats(in *models.Input) ([]int32, error) {
+func (l Learner) Quotas(in *models.Input) ([]int32, error) {
 	c := componentsOf(in.Graph)
 	if c.Count() == 1 || in.Targets.Classes == nil {
 		return nil, nil
@@ -112,7 +132,7 @@ func (l Learner) Seats(in *models.Input) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newCensus(c, in.Targets.ClassLabels()).seats(k), nil
+	return newLabelCounts(c, in.Targets.ClassLabels()).quotas(k), nil
 }
 
 // componentsOf returns the components of a graph, which may know them.
@@ -128,7 +148,8 @@ func componentsOf(g *models.Graph) *sparse.Components {
 func (o *options) pairs(l, least, n int) (int, error) {
 	switch {
 	case o.Eigenvectors > n:
-		return 0, &models.ParamError{Name: "eigenvectors", Value: strconv.Itoa(o.Eigenvectors), Must: fmt.Sprintf("at most the number of the %d points", n)}
+		return 0, &models.ParamError{Name: "eigenvectors", Value: strconv.Itoa(o.Eigenvectors),
+			Must: fmt.Sprintf("at most the number of the %d points", n)}
 	case o.Eigenvectors > 0:
 		return o.Eigenvectors, nil
 	case o.Penalty != NoPenalty:
@@ -163,7 +184,10 @@ func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 
 // fitCost is that of a fit of p eigenvectors to c classes of l of n points.
 func fitCost(points, labels, eigenvectors, classes int, s *Settings) stage.Cost {
-	n, l, p, c := float64(points), float64(labels), float64(eigenvectors), float64(classes)
+	n := float64(points)
+	l := float64(labels)
+	p := float64(eigenvectors)
+	c := float64(classes)
 	squares, solutions := 7.5, 1. // of the order p; and factorizations
 	rows := min(l, gramRows)      // of a block
 	var garbage float64           // of many factorizations, beside large eigenpairs
@@ -172,19 +196,22 @@ func fitCost(points, labels, eigenvectors, classes int, s *Settings) stage.Cost 
 		if s.Folds == 0 {
 			folds = min(defaultFolds, l)
 		}
-		squares, solutions = 12, 1+folds*float64(len(gammaGrid))
+		squares = 12
+		solutions = 1 + folds*float64(len(gammaGrid))
 		rows += 2 * l / folds
 		garbage = min(n*p/2, 6*solutions*p*p)
 	}
+
 	scores := n * c // of all points
 	if classes == 2 {
 		scores = 3 * n
 	}
 	fit := rows*(p+c) + squares*p*p + 4*p*c
 	return stage.Cost{
-		Bytes:      stage.HeapBytes(models.Bytes(8*(fit+scores)+16*n)) + models.Bytes(8*garbage) + stage.RuntimeBytes,
+		Bytes: stage.HeapBytes(models.Bytes(8*(fit+scores)+16*n)) + models.Bytes(8*garbage) +
+			stage.RuntimeBytes,
 		Operations: 2*l*p*p + solutions*p*p*p/3 + 2*n*p*c,
-		Remedy:     "take fewer --eigenvectors",
+		Remedy:     fmt.Sprintf("take fewer %s", param.Name("eigenvectors")),
 	}
 }
 
@@ -205,6 +232,7 @@ func (Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) 
 	case in.Graph == nil || in.Pairs == nil:
 		return nil, errors.New("eigenmap: there are no eigenpairs of a graph")
 	}
+
 	o.Settings.Seed = in.Seed
 	components := componentsOf(in.Graph)
 	if _, err := o.pairs(len(in.Targets.Labeled), 1, in.Len()); err != nil {
@@ -215,7 +243,9 @@ func (Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) 
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Classifier: c, Laplacian: in.Laplacian, Tolerance: o.Tolerance, Neighborhood: in.Graph.Keep(), Given: models.GivenOf(in.Targets)}
+
+	m := &Model{Classifier: c, Laplacian: in.Laplacian, Tolerance: o.Tolerance, Neighborhood: in.Graph.Keep(),
+		Given: models.GivenOf(in.Targets)}
 	m.Seed = in.Seed
 	m.Labels = c.Transduce(in.Pairs, components, y)
 	m.Vectors = c.Select(in.Pairs.Vectors).Slice(0, in.Len(), 0, c.Settings.Eigenvectors).(*mat.Dense)
@@ -226,7 +256,8 @@ var errNoClasses = errors.New("eigenmap: the targets are not classes")
 
 // Summary names the eigenvectors, their rank at the labeled points and the penalty.
 func (m *Model) Summary() models.Summary {
-	s := models.Summary{Labeled: m.Labeled, Values: params.Encode(m.options()), Unreached: m.Unreached, Fallback: &m.Classes[m.Fallback]}
+	s := models.Summary{Labeled: m.Labeled, Values: params.Encode(m.options()), Unreached: m.Unreached,
+		Fallback: &m.Classes[m.Fallback]}
 	s.Facts = append(s.Facts, models.Fact{Key: "rank", Value: m.Rank})
 	s.Text = fmt.Sprintf("%d eigenvectors (rank %d)", m.Settings.Eigenvectors, m.Rank)
 	if m.Settings.Penalty != NoPenalty {
@@ -236,6 +267,7 @@ func (m *Model) Summary() models.Summary {
 		s.Facts = append(s.Facts, models.Fact{Key: "candidates", Value: m.Candidates})
 		s.Text += fmt.Sprintf(" by cross-validation over %d values", len(m.Candidates))
 	}
+
 	s.Warnings = m.warnings()
 	return s
 }
@@ -243,12 +275,15 @@ func (m *Model) Summary() models.Summary {
 // warnings tells what is likely to be wrong with the answers.
 func (m *Model) warnings() []string {
 	var out []string
-	p, classes := m.Settings.Eigenvectors, len(m.Classes)
+	p := m.Settings.Eigenvectors
+	classes := len(m.Classes)
 	if m.Settings.Penalty == NoPenalty && m.Rank < p {
-		out = append(out, fmt.Sprintf("the %d labels settle %d of the coefficients of %d eigenvectors: label more points, or take fewer --eigenvectors", m.Labeled, m.Rank, p))
+		out = append(out, fmt.Sprintf("the %d labels settle %d of the coefficients of %d "+
+			"eigenvectors: label more points, or take fewer %s", m.Labeled, m.Rank, p, param.Name("eigenvectors")))
 	}
 	if p < classes {
-		out = append(out, fmt.Sprintf("%d eigenvectors for %d classes, which they can hardly tell apart: label more points, or take more --eigenvectors", p, classes))
+		out = append(out, fmt.Sprintf("%d eigenvectors for %d classes, which they can hardly tell "+
+			"apart: label more points, or take more %s", p, classes, param.Name("eigenvectors")))
 	}
 	return append(out, models.OneSided(len(m.Classes), m.Labels, m.Given)...)
 }

@@ -1,7 +1,6 @@
 package eigenmap
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -80,34 +79,6 @@ func (s *Settings) fillPenalty() {
 	}
 }
 
-// faults returns what is wrong with the penalty and its numbers.
-func (s *Settings) faults() []error {
-	var faults []error
-	if s.Penalty < NoPenalty || s.Penalty > Polynomial {
-		faults = append(faults, fmt.Errorf("eigenmap: unknown penalty %d", s.Penalty))
-	}
-	if s.Unit < Twentieth || s.Unit > One {
-		faults = append(faults, fmt.Errorf("eigenmap: unknown unit %d of eigenvalues", s.Unit))
-	}
-	for _, v := range []struct {
-		name  string
-		value float64
-	}{{"γ", s.Gamma}, {"the power s", s.Power}, {"t", s.T}} {
-		if v.value < 0 || math.IsNaN(v.value) || math.IsInf(v.value, 0) {
-			faults = append(faults, fmt.Errorf("eigenmap: %s is %v; it must be positive, or 0 for the default", v.name, v.value))
-		}
-	}
-	if s.Order < 0 || s.Order > mostOrder {
-		faults = append(faults, fmt.Errorf("eigenmap: the order k is %d; it must lie between 1 and %d, or be 0 for the default", s.Order, mostOrder))
-	}
-	for i, c := range s.Coefficients {
-		if !(c >= 0) || math.IsInf(c, 0) {
-			faults = append(faults, fmt.Errorf("eigenmap: coefficient c%d of the penalty is %v; it must not be negative", i, c))
-		}
-	}
-	return faults
-}
-
 // at returns r(x) of settings with their defaults.
 func (s *Settings) at(x float64) float64 {
 	switch s.Penalty {
@@ -126,6 +97,7 @@ func (s *Settings) at(x float64) float64 {
 		}
 		return r
 	}
+
 	return math.Pow(x, s.Power)
 }
 
@@ -147,6 +119,7 @@ func (s *Settings) penalties(values []float64, l, reached int, gamma float64) []
 			unit = math.Max(ascending[len(values)-1], math.SmallestNonzeroFloat64)
 		}
 	}
+
 	out := make([]float64, len(values))
 	for j, v := range values {
 		out[j] = math.Min(float64(l)*gamma*s.at(math.Max(v, 0)/unit), 1e150) // e^{tλ} may overflow

@@ -24,14 +24,17 @@ type draws struct {
 	several    bool       // more than one draw is fitted in all
 	whole      *mat.Dense // Gram matrix of all rows and columns, once it is needed
 	ys         []*data.Labels
-	census     []*census
+	counts     []*labelCounts
 	fits       [][]*Classifier
 	most       int // eigenvectors of a fit
 }
 
 // add adds a draw with its classifiers, of at most so many eigenvectors.
-func (d *draws) add(y *data.Labels, c *census, fits []*Classifier, most int) {
-	d.ys, d.census, d.fits, d.most = append(d.ys, y), append(d.census, c), append(d.fits, fits), max(d.most, most)
+func (d *draws) add(y *data.Labels, c *labelCounts, fits []*Classifier, most int) {
+	d.ys = append(d.ys, y)
+	d.counts = append(d.counts, c)
+	d.fits = append(d.fits, fits)
+	d.most = max(d.most, most)
 }
 
 // orthonormal is the largest |VᵀV − I| of eigenvectors that count as orthonormal.
@@ -55,17 +58,23 @@ func (d *draws) fit(ctx context.Context) error {
 			dense.Syrk(dense.Transposed, 1, d.result.Vectors, 0, d.whole)
 		}
 	}
+
 	eqs, err := sharedEquations(ctx, d.result.Vectors, d.most, d.ys, d.whole)
 	if err != nil {
 		return err
 	}
+
 	par.For(len(d.ys), 1, func(i, _ int) {
-		eqs[i].reached = d.census[i].reached
+		eqs[i].reached = d.counts[i].reached
 		for _, m := range d.fits[i] {
 			m.finish(d.result, d.components, d.ys[i], eqs[i])
 		}
 	})
-	d.ys, d.census, d.fits, d.most = nil, nil, nil, 0
+
+	d.ys = nil
+	d.counts = nil
+	d.fits = nil
+	d.most = 0
 	return ctx.Err()
 }
 
@@ -88,7 +97,8 @@ type sharing struct {
 
 // sharedEquations returns the normal equations of the draws on the first p columns of basis.
 // whole is the Gram matrix of all rows; if it is nil all draws sum up labeled rows.
-func sharedEquations(ctx context.Context, basis *mat.Dense, p int, ys []*data.Labels, whole *mat.Dense) ([]*normalEquations, error) {
+func sharedEquations(ctx context.Context, basis *mat.Dense, p int, ys []*data.Labels,
+	whole *mat.Dense) ([]*normalEquations, error) {
 	n, _ := basis.Dims()
 	s := &sharing{basis: basis, p: p, ys: ys, minus: make([]bool, len(ys))}
 	s.x, s.t = dense.New(min(gramRows, n), p), dense.New(p, p)
@@ -104,6 +114,7 @@ func sharedEquations(ctx context.Context, basis *mat.Dense, p int, ys []*data.La
 			}
 			e.addTargets(basis.Slice(0, n, 0, p).(*mat.Dense), y, all)
 		}
+
 		for i, c := range y.Index {
 			if (c == data.Unlabeled) == s.minus[d] {
 				count[i] |= 1 << d
@@ -111,6 +122,7 @@ func sharedEquations(ctx context.Context, basis *mat.Dense, p int, ys []*data.La
 		}
 		s.eqs = append(s.eqs, e)
 	}
+
 	if err := s.sum(ctx, count); err != nil {
 		return nil, err
 	}
@@ -140,6 +152,7 @@ func (s *sharing) sum(ctx context.Context, count []uint8) error {
 			}
 		}
 	}
+
 	for d, rows := range own {
 		err := blocks(ctx, rows, func(block []int) {
 			x := dense.Gather(s.x, s.basis, block)
@@ -150,6 +163,7 @@ func (s *sharing) sum(ctx context.Context, count []uint8) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -180,6 +194,7 @@ func (s *sharing) addShared(ctx context.Context, c uint, rows []int) error {
 			}
 		}
 	})
+
 	par.For(s.p, 64, func(lo, hi int) {
 		for d, e := range s.eqs {
 			for i := lo; i < hi && c>>d&1 == 1; i++ {
@@ -188,5 +203,6 @@ func (s *sharing) addShared(ctx context.Context, c uint, rows []int) error {
 			}
 		}
 	})
+
 	return err
 }

@@ -29,7 +29,8 @@ func impliedApproximation(v models.Values) string {
 	if a, ok := v["approximation"]; ok && a != AutoApproximation {
 		return a
 	}
-	for _, implied := range []struct{ param, by string }{{"features", features}, {"landmarks", landmarks}, {"heat", exact}} {
+	for _, implied := range []struct{ param, by string }{{"features", features}, {"landmarks", landmarks},
+		{"heat", exact}} {
 		if _, ok := v[implied.param]; ok {
 			return implied.by
 		}
@@ -62,11 +63,13 @@ func DecodeAny[S any](v models.Values, decode func(models.Values) (S, error)) (S
 // of at most 5000 points, n, or if landmarks would take as many operations by cost; and
 // by landmarks if not. Of more points, values that check refuses for one of the two decide
 // for the other.
-func ChooseApproximation(in *models.Input, n int, check func(models.Values) error, cost func(*models.Input) (stage.Cost, error)) (models.Values, string, error) {
+func ChooseApproximation(in *models.Input, n int, check func(models.Values) error,
+	cost func(*models.Input) (stage.Cost, error)) (models.Values, string, error) {
 	if a := impliedApproximation(in.Values); a != "" {
 		return withApproximation(in.Values, a), "", nil
 	}
-	exactly, fewer := *in, *in
+	exactly := *in
+	fewer := *in
 	exactly.Values = withApproximation(in.Values, exact)
 	fewer.Values = withApproximation(in.Values, landmarks)
 	switch {
@@ -75,6 +78,7 @@ func ChooseApproximation(in *models.Input, n int, check func(models.Values) erro
 	case check(exactly.Values) != nil:
 		return fewer.Values, "", nil
 	}
+
 	by, err := cost(&fewer)
 	if err != nil {
 		return nil, "", err

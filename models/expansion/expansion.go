@@ -17,6 +17,12 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
+// The first query makes the points ready for the kernel, under a lock; copies of a model share
+// them. Up to four points go through panels (kernel.Side.FewTo), summed in the order of
+// dense.Gemm64, so that a point has the same bits alone and in a batch. A [kernel.Source] is a
+// kernel with its points, or a matrix of given values in place of both; precomputed is a
+// choice of the command line, an Expansion says Given, and no kernel.Kind stands for it.
+
 // Expansion is a function
 //
 //	f_c(x) = Σ_i a_ic k(x, x_i) + b_c
@@ -63,9 +69,12 @@ func (e *Expansion) side() (*kernel.Side, error) {
 	if q.side != nil && q.points == e.Points && q.kernel == e.Kernel {
 		return q.side, nil
 	}
+
 	side, err := kernel.New(e.Kernel, e.Points)
 	if err == nil {
-		q.kernel, q.points, q.side = e.Kernel, e.Points, side
+		q.kernel = e.Kernel
+		q.points = e.Points
+		q.side = side
 	}
 	return side, err
 }
@@ -75,7 +84,8 @@ func (e *Expansion) side() (*kernel.Side, error) {
 func Expand(s kernel.Source, rows []int, coefficients *mat.Dense) *Expansion {
 	made := New(s.Kernel, s.Values != nil, nil)
 	e := &made
-	e.Points, e.Coefficients = s.Points, coefficients
+	e.Points = s.Points
+	e.Coefficients = coefficients
 	switch {
 	case rows == nil:
 	case e.Given:
@@ -88,6 +98,7 @@ func Expand(s kernel.Source, rows []int, coefficients *mat.Dense) *Expansion {
 	default:
 		e.Points = data.Select(s.Points, rows)
 	}
+
 	return e
 }
 
@@ -140,7 +151,8 @@ const tilePoints = 256
 func (e *Expansion) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
 	size, c := e.Coefficients.Dims()
 	d := e.Dim()
-	out := stage.Cost{Bytes: 8 * int64(size) * tilePoints, Operations: 2 * float64(n) * float64(size) * float64(d+c)}
+	out := stage.Cost{Bytes: 8 * int64(size) * tilePoints,
+		Operations: 2 * float64(n) * float64(size) * float64(d+c)}
 	if e.Points != nil {
 		out.Bytes += 8 * (int64(size) + tilePoints) * int64(d+1)
 		out.Bytes += 8 * int64(size) * int64(d) // a second copy, after a query of few points
@@ -163,7 +175,8 @@ func AnswerBytes(n, c, classes int) int64 {
 // Predict evaluates f. It takes the time of a product with the m×n kernel
 // values, and the memory of 256 rows of them beside the points. The first call makes
 // the points ready for the kernel, in float64, and keeps that for the others.
-func (e *Expansion) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+func (e *Expansion) Predict(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*models.Prediction, error) {
 	if err := models.CheckQuery(x, e.Dim()); err != nil {
 		return nil, err
 	}
@@ -176,17 +189,22 @@ func (e *Expansion) Predict(ctx context.Context, x data.Points, s *models.Predic
 		if err != nil {
 			return nil, err
 		}
-		product = func(dst *mat.Dense, lo, hi int) error { return side.ProductTo(dst, x, lo, hi, e.Coefficients) }
+		product = func(dst *mat.Dense, lo, hi int) error {
+			return side.ProductTo(dst, x, lo, hi,
+				e.Coefficients)
+		}
 		if n, _ := x.Dims(); n <= kernel.FewRows {
 			product = func(dst *mat.Dense, _, _ int) error { return side.FewTo(dst, x, e.Coefficients) }
 		}
 	}
+
 	return e.Evaluate(ctx, x, s, product)
 }
 
 // Evaluate makes the prediction for x by batches, of which product sets the rows lo
 // to hi of the expansion without intercepts.
-func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *models.PredictSettings, product func(dst *mat.Dense, lo, hi int) error) (*models.Prediction, error) {
+func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *models.PredictSettings,
+	product func(dst *mat.Dense, lo, hi int) error) (*models.Prediction, error) {
 	n, _ := x.Dims()
 	_, c := e.Coefficients.Dims()
 	f := mat.NewDense(n, c, nil)
@@ -202,6 +220,7 @@ func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *models.Predi
 			s.OnProgress(hi, n)
 		}
 	}
+
 	if e.Intercepts != nil {
 		dense.AddRow(f, e.Intercepts)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 )
@@ -28,27 +29,35 @@ type KernelChoice struct {
 }
 
 // WidthKernels are the names of the kernels with a width.
-var WidthKernels = slices.DeleteFunc(models.Names(kernel.Cosine+1), func(name string) bool {
+var WidthKernels = slices.DeleteFunc(enum.All[kernel.Kind](), func(name string) bool {
 	var k kernel.Kind
 	return k.UnmarshalText([]byte(name)) != nil || !k.HasWidth()
 })
 
 // widthRules are the names that may stand in the place of a width: that of a rule, or
 // of a rule and what its width is divided by.
-var widthRules = append(models.Names(kernel.Mean+1), "median/2", "median/4")
+var widthRules = append(enum.All[kernel.Rule](), "median/2", "median/4")
 
 // KernelParams are the parameters of a [KernelChoice].
 var KernelParams = models.Table[KernelChoice]{
-	{Param: models.Param{Name: "kernel", Doc: "kernel between points; precomputed takes its values as X", Default: kernel.Gaussian.String(), Choices: append(models.Names(kernel.Cosine+1), Precomputed)},
+	{Param: models.Param{Name: "kernel", Doc: "kernel between points; precomputed takes its values as X",
+		Default: kernel.Gaussian.String(), Choices: append(enum.All[kernel.Kind](), Precomputed)},
 		At: func(k *KernelChoice) any { return &k.Kind }},
-	{Param: models.Param{Name: "sigma", Doc: "width σ of the kernel, or the rule for it: median or mean distance between points, or a half or a quarter of the median", Unit: "distance", Kind: models.Float, Default: kernel.Median.String(),
-		Range: models.Positive(), Choices: widthRules, Only: &models.Condition{Param: "kernel", In: WidthKernels}, Axis: true, Grid: []string{"median/4", "median/2", "median"}},
+	{Param: models.Param{Name: "sigma", Doc: "width σ of the kernel, or the rule for it: median or " +
+		"mean distance between points, or a half or a quarter of the median", Unit: "distance",
+		Kind: models.Float, Default: kernel.Median.String(),
+		Range: models.Positive(), Choices: widthRules,
+		Only: &models.Condition{Param: "kernel", In: WidthKernels}, Axis: true,
+		Grid: []string{"median/4", "median/2", "median"}},
 		At: func(k *KernelChoice) any { return &k.Sigma }},
-	{Param: models.Param{Name: "degree", Doc: "degree of the polynomial kernel (scale·xᵀz + offset)^degree", Default: "3", Range: models.AtLeast(1), Only: onlyPolynomial},
+	{Param: models.Param{Name: "degree", Doc: "degree of the polynomial kernel (scale·xᵀz + offset)^degree",
+		Default: "3", Range: models.AtLeast(1), Only: onlyPolynomial},
 		At: func(k *KernelChoice) any { return &k.Degree }},
-	{Param: models.Param{Name: "scale", Doc: "scale of the polynomial kernel", Default: "1", Range: models.Positive(), Only: onlyPolynomial},
+	{Param: models.Param{Name: "scale", Doc: "scale of the polynomial kernel", Default: "1",
+		Range: models.Positive(), Only: onlyPolynomial},
 		At: func(k *KernelChoice) any { return &k.Scale }},
-	{Param: models.Param{Name: "offset", Doc: "offset of the polynomial kernel", Default: "0", Range: models.NotNegative(), Only: onlyPolynomial},
+	{Param: models.Param{Name: "offset", Doc: "offset of the polynomial kernel", Default: "0",
+		Range: models.NotNegative(), Only: onlyPolynomial},
 		At: func(k *KernelChoice) any { return &k.Offset }},
 }
 
@@ -72,7 +81,8 @@ func (c KernelChoice) Of(x data.Points) (kernel.Source, error) {
 	if c.Given() {
 		return kernel.Source{Values: x}, nil
 	}
-	s := kernel.Source{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Degree: c.Degree, Scale: c.Scale, Offset: c.Offset}, Points: x}
+	s := kernel.Source{Kernel: kernel.Kernel{Kind: kernel.Gaussian, Degree: c.Degree, Scale: c.Scale,
+		Offset: c.Offset}, Points: x}
 	if c.Kind == "" {
 		return s, nil
 	}
@@ -88,24 +98,28 @@ func (c KernelChoice) On(x data.Points, seed uint64) (kernel.Source, error) {
 	if err != nil || c.Given() {
 		return s, err
 	}
+
 	if s.Kernel.Kind.HasWidth() {
 		if s.Kernel.Sigma, err = c.width(x, seed); err != nil {
 			return s, err
 		}
 	}
+
 	s.Kernel, err = s.Kernel.Fill()
 	return s, err
 }
 
 // width returns σ.
 func (c KernelChoice) width(x data.Points, seed uint64) (float64, error) {
-	rule, divisor := kernel.Median, 1.0
+	rule := kernel.Median
+	divisor := 1.0
 	if c.Sigma != "" {
 		if v, err := strconv.ParseFloat(c.Sigma, 64); err == nil {
 			return v, nil
 		}
 		if !slices.Contains(widthRules, c.Sigma) {
-			return 0, &models.ParamError{Name: "sigma", Value: c.Sigma, Must: "a number, positive, or " + models.OneOf(widthRules)}
+			return 0, &models.ParamError{Name: "sigma", Value: c.Sigma,
+				Must: "a number, positive, or " + enum.Or(widthRules)}
 		}
 		name, part, divided := strings.Cut(c.Sigma, "/")
 		if divided {
@@ -115,6 +129,7 @@ func (c KernelChoice) width(x data.Points, seed uint64) (float64, error) {
 			return 0, err
 		}
 	}
+
 	if x == nil {
 		return 0, fmt.Errorf("models: the width is to be the %v distance, but there are no points", rule)
 	}
@@ -135,6 +150,7 @@ func ResolveWidth(in *models.Input) (models.Values, error) {
 			own[f.Name] = text
 		}
 	}
+
 	c, err := KernelParams.Decode(own)
 	if err != nil {
 		return nil, err

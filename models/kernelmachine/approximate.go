@@ -60,7 +60,8 @@ type ApproximateProblem struct {
 // operations each, preconditioned by the direct solution on the landmarks.
 //
 // A nil s means the defaults.
-func NewApproximateProblem(ctx context.Context, d *Data, power int, s *ApproximationSettings) (*ApproximateProblem, error) {
+func NewApproximateProblem(ctx context.Context, d *Data, power int,
+	s *ApproximationSettings) (*ApproximateProblem, error) {
 	if s == nil {
 		s = &ApproximationSettings{}
 	}
@@ -72,6 +73,7 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int, s *Approxima
 	if err != nil {
 		return nil, err
 	}
+
 	p := &ApproximateProblem{data: d, settings: filled}
 	if p.method, err = filled.approach(d.Source(), d.Limit); err == nil {
 		err = filled.fits(d.Source(), p.method.rank, d.Limit)
@@ -81,10 +83,12 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int, s *Approxima
 	}
 	if filled.Approximation == Fourier {
 		if d.Values != nil {
-			return nil, errors.New("kernelmachine: Fourier features are of points, and values of the kernel are given; take landmarks")
+			return nil, errors.New("kernelmachine: Fourier features are of points, and values of the " +
+				"kernel are given; take landmarks")
 		}
 		return p, p.features(ctx, power)
 	}
+
 	set, err := d.Source().Set()
 	if err != nil {
 		return nil, err
@@ -92,6 +96,7 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int, s *Approxima
 	if err := p.landmarks(ctx, set, p.method.rank, power); err != nil {
 		return nil, err
 	}
+
 	switch {
 	case filled.Approximation == MatrixFree:
 		p.products = set
@@ -99,13 +104,15 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int, s *Approxima
 	case p.method.expansion > 0:
 		return p, p.addLandmarks(ctx, set)
 	}
+
 	return p, nil
 }
 
 // withNorm returns the problem on the points and features of p with the intrinsic
 // norm of l, to its power.
 func (p *ApproximateProblem) withNorm(ctx context.Context, l *sparse.Laplacian) (*ApproximateProblem, error) {
-	q, d := *p, *p.data
+	q := *p
+	d := *p.data
 	d.Laplacian = l
 	q.data = &d
 	var err error
@@ -115,7 +122,8 @@ func (p *ApproximateProblem) withNorm(ctx context.Context, l *sparse.Laplacian) 
 
 // landmarks chooses m of them and makes their features.
 func (p *ApproximateProblem) landmarks(ctx context.Context, set kernel.Set, m, power int) error {
-	y, err := solvers.NewNystrom(ctx, set, &solvers.NystromSettings{Rank: m, Sampling: p.settings.Sampling, Seed: p.settings.Seed,
+	y, err := solvers.NewNystrom(ctx, set, &solvers.NystromSettings{Rank: m, Sampling: p.settings.Sampling,
+		Seed:    p.settings.Seed,
 		OnBlock: func(done, rank int) { p.data.report(float64(done), float64(rank), "landmarks") }})
 	if err != nil {
 		return err
@@ -124,13 +132,15 @@ func (p *ApproximateProblem) landmarks(ctx context.Context, set kernel.Set, m, p
 		return errors.New("kernelmachine: the kernel is zero at all points")
 	}
 	p.pivots, p.root, p.phi = y.Pivots, y.Root(), y.Factor
-	p.report.Landmarks, p.report.KernelError = len(y.Pivots), y.Residual/y.Trace
+	p.report.Landmarks = len(y.Pivots)
+	p.report.KernelError = y.Residual / y.Trace
 	return p.form(ctx, power)
 }
 
 // features draws Fourier features.
 func (p *ApproximateProblem) features(ctx context.Context, power int) error {
-	x, count := p.data.Points, p.settings.Features
+	x := p.data.Points
+	count := p.settings.Features
 	n, d := x.Dims()
 	var err error
 	if p.frequencies, err = kernel.Frequencies(p.data.Kernel, d, count, p.settings.Seed); err != nil {
@@ -145,6 +155,7 @@ func (p *ApproximateProblem) features(ctx context.Context, power int) error {
 		kernel.FourierTo(p.phi.Slice(lo, hi, 0, count).(*mat.Dense), x, lo, hi, p.frequencies)
 		p.data.report(float64(hi), float64(n), "features")
 	}
+
 	if p.report.KernelError, err = kernel.FourierError(p.phi, x, p.data.Kernel, p.settings.Seed); err != nil {
 		return err
 	}
@@ -158,7 +169,8 @@ func (p *ApproximateProblem) form(ctx context.Context, power int) error {
 	}
 	r := p.phi.RawMatrix()
 	var err error
-	if p.linear, err = linear.NewProblem(ctx, &data.Dense[float64]{Rows: r.Rows, Cols: r.Cols, Data: r.Data}, p.data.Laplacian, power); err != nil {
+	if p.linear, err = linear.NewProblem(ctx, &data.Dense[float64]{Rows: r.Rows, Cols: r.Cols, Data: r.Data},
+		p.data.Laplacian, power); err != nil {
 		return err
 	}
 	p.linear.Progress = p.data.Report
@@ -176,7 +188,8 @@ const decompose = 16
 // An error that is [cg.ErrNotConverged] or [solvers.ErrNotConverged] comes with
 // all machines, those included that are not within the tolerance. On any other
 // error there are none.
-func (p *ApproximateProblem) Path(ctx context.Context, t *models.Targets, settings []Settings) ([]*Approximate, error) {
+func (p *ApproximateProblem) Path(ctx context.Context, t *models.Targets,
+	settings []Settings) ([]*Approximate, error) {
 	return p.machines(ctx, t, settings, len(settings) == 1 && p.products == nil)
 }
 
@@ -195,7 +208,8 @@ func (p *ApproximateProblem) labeled(t *models.Targets, intercept bool) *linear.
 }
 
 // machines is Path, with the estimates or without.
-func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, settings []Settings, estimate bool) ([]*Approximate, error) {
+func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, settings []Settings,
+	estimate bool) ([]*Approximate, error) {
 	filled := make([]Settings, len(settings))
 	for i, s := range settings {
 		var err error
@@ -206,6 +220,7 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 			return nil, err
 		}
 	}
+
 	parts := map[bool]*linear.Labeled{}
 	var before *linear.Model
 	var out []*Approximate
@@ -219,6 +234,7 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 			w = p.labeled(t, s.biased())
 			parts[s.biased()] = w
 		}
+
 		m := &Approximate{ApproximationSettings: p.settings, Report: p.report, Frequencies: p.frequencies}
 		m.Machine = Machine{Settings: s, Expansion: p.data.expansion(t.Classes), Labeled: len(t.Labeled)}
 		var err error
@@ -227,6 +243,7 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 		} else {
 			before, err = p.fitLinear(ctx, w, m, before, len(filled))
 		}
+
 		if unconverged(err) {
 			unfinished = append(unfinished, err)
 			err = nil
@@ -239,13 +256,15 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 		}
 		out = append(out, m)
 	}
+
 	return out, errors.Join(unfinished...)
 }
 
 // fitLinear fits m, one of so many, as a linear model of the features. before is
 // the last support vector machine, where Newton's method starts, or nil; the next
 // one is returned.
-func (p *ApproximateProblem) fitLinear(ctx context.Context, w *linear.Labeled, m *Approximate, before *linear.Model, count int) (*linear.Model, error) {
+func (p *ApproximateProblem) fitLinear(ctx context.Context, w *linear.Labeled, m *Approximate,
+	before *linear.Model, count int) (*linear.Model, error) {
 	next := before
 	found := &linear.Model{Settings: linearSettings(&m.Settings)}
 	var err error
@@ -259,8 +278,10 @@ func (p *ApproximateProblem) fitLinear(ctx context.Context, w *linear.Labeled, m
 	default:
 		err = w.NormalEquations(ctx, found)
 	}
+
 	if found.Coefficients != nil {
-		m.Intercepts, m.Report.Iterations = found.Intercepts, found.Iterations
+		m.Intercepts = found.Intercepts
+		m.Report.Iterations = found.Iterations
 		p.expand(m, found.Coefficients)
 	}
 	return next, err
@@ -281,14 +302,17 @@ func (p *ApproximateProblem) check(t *models.Targets, s *Settings) error {
 	case s.Heat > 0:
 		return errors.New("kernelmachine: exp(tL) in place of Lᵖ is for exact machines")
 	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.data.Laplacian.Kind()):
-		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power %d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.data.Laplacian.Kind())
+		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power "+
+			"%d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.data.Laplacian.Kind())
 	}
+
 	return p.settings.checkFit(s, p.method)
 }
 
 // answer evaluates a machine of p at some of the points, from their features if
 // they are held.
-func (p *ApproximateProblem) answer(ctx context.Context, m *Approximate, rows []int) (*models.Prediction, error) {
+func (p *ApproximateProblem) answer(ctx context.Context, m *Approximate,
+	rows []int) (*models.Prediction, error) {
 	if p.products != nil {
 		return m.Predict(ctx, data.Select(p.data.Source().Rows(), rows), nil)
 	}
@@ -303,11 +327,15 @@ func (p *ApproximateProblem) answer(ctx context.Context, m *Approximate, rows []
 		w = mat.NewDense(r, c, nil)
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, p.root, a, 0, w)
 	}
-	f, phi := mat.NewDense(len(rows), c, nil), mat.NewDense(min(data.BlockRows, len(rows)), r, nil)
+
+	f := mat.NewDense(len(rows), c, nil)
+	phi := mat.NewDense(min(data.BlockRows, len(rows)), r, nil)
 	for lo := 0; lo < len(rows); lo += data.BlockRows {
 		hi := min(lo+data.BlockRows, len(rows))
-		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, dense.Gather(phi, p.phi, rows[lo:hi]), w, 0, f.Slice(lo, hi, 0, c).(*mat.Dense))
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, dense.Gather(phi, p.phi, rows[lo:hi]), w, 0,
+			f.Slice(lo, hi, 0, c).(*mat.Dense))
 	}
+
 	dense.AddRow(f, m.Intercepts)
 	return models.NewPrediction(f, m.Classes), nil
 }
@@ -337,17 +365,22 @@ func (p *ApproximateProblem) expand(m *Approximate, w *mat.Dense) {
 
 // leading returns the matrix and the right-hand side of the normal equations for
 // the first size features times √factor.
-func (p *ApproximateProblem) leading(ctx context.Context, w *linear.Labeled, r regularizer.Regularizer, size int, factor float64) (h, b *mat.Dense, err error) {
+func (p *ApproximateProblem) leading(ctx context.Context, w *linear.Labeled, r regularizer.Regularizer,
+	size int, factor float64) (h, b *mat.Dense, err error) {
 	if w.Gram == nil { // which fills it in
 		s := r
-		s.GammaI, s.GammaA = 0, 1
-		if err := w.NormalEquations(ctx, &linear.Model{Settings: linear.Settings{Regularizer: s}}); err != nil {
+		s.GammaI = 0
+		s.GammaA = 1
+		if err := w.NormalEquations(ctx,
+			&linear.Model{Settings: linear.Settings{Regularizer: s}}); err != nil {
 			return nil, nil, err
 		}
 	}
+
 	n, _ := p.data.Source().Rows().Dims()
 	_, outputs := w.Moments.Dims()
-	h, b = mat.NewDense(size, size, nil), mat.NewDense(size, outputs, nil)
+	h = mat.NewDense(size, size, nil)
+	b = mat.NewDense(size, outputs, nil)
 	h.Scale(factor/float64(w.Rows), w.Gram.Slice(0, size, 0, size))
 	b.Scale(math.Sqrt(factor)/float64(w.Rows), w.Moments.Slice(0, size, 0, outputs))
 	gamma := factor * r.Intrinsic(n, p.data.Laplacian)
@@ -360,6 +393,7 @@ func (p *ApproximateProblem) leading(ctx context.Context, w *linear.Labeled, r r
 		}
 		row[i] += r.GammaA
 	}
+
 	return h, b, nil
 }
 
@@ -371,10 +405,13 @@ const estimated = 5000
 // the leading half.
 func (p *ApproximateProblem) estimate(ctx context.Context, w *linear.Labeled, m *Approximate) error {
 	n, r := p.phi.Dims()
-	half, factor := r/2, 1.0
+	half := r / 2
+	factor := 1.0
 	if p.frequencies != nil {
-		half, factor = r/4*2, 2 // whole pairs
+		half = r / 4 * 2
+		factor = 2 // whole pairs
 	}
+
 	if half == 0 {
 		return nil
 	}
@@ -394,9 +431,11 @@ func (p *ApproximateProblem) estimate(ctx context.Context, w *linear.Labeled, m 
 		if err := regularizer.SolvePositive(ctx, h, b, m.Settings.Regularizer); err != nil {
 			return nil, err
 		}
+
 		dense.Multiply(b, math.Sqrt(factor))
 		_, outputs := b.Dims()
-		phi, f := mat.NewDense(len(rows), size, nil), mat.NewDense(len(rows), outputs, nil)
+		phi := mat.NewDense(len(rows), size, nil)
+		f := mat.NewDense(len(rows), outputs, nil)
 		dense.Gather(phi, p.phi, rows)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, phi, b, 0, f)
 		bias := linear.MeanProduct(w.Mean[:size], b)
@@ -406,6 +445,7 @@ func (p *ApproximateProblem) estimate(ctx context.Context, w *linear.Labeled, m 
 		dense.AddRow(f, bias)
 		return f, nil
 	}
+
 	f, err := values(r, 1)
 	if err != nil {
 		return err
@@ -414,6 +454,7 @@ func (p *ApproximateProblem) estimate(ctx context.Context, w *linear.Labeled, m 
 	if err != nil {
 		return err
 	}
+
 	if m.Classes != nil {
 		a, b := models.NewPrediction(f, m.Classes).Classes, models.NewPrediction(g, m.Classes).Classes
 		for i := range a {
@@ -422,6 +463,7 @@ func (p *ApproximateProblem) estimate(ctx context.Context, w *linear.Labeled, m 
 			}
 		}
 	}
+
 	size := mat.Norm(f, 2)
 	g.Sub(g, f)
 	if size > 0 {

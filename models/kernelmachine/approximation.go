@@ -34,7 +34,8 @@ const (
 	Exact
 )
 
-var approximations = enum.New[Approximation]("approximation of a kernel machine", "nystrom", "fourier", "matrix-free", "exact")
+var approximations = enum.New[Approximation]("approximation of a kernel machine", "nystrom", "fourier",
+	"matrix-free", "exact")
 
 // String returns the name used on the command line and in manifests.
 func (m Approximation) String() string { return approximations.String(m) }
@@ -68,14 +69,17 @@ func (s ApproximationSettings) fill(n int) (ApproximationSettings, error) {
 		faults = append(faults, fmt.Errorf("kernelmachine: approximation %v", s.Approximation))
 	}
 	if s.Landmarks < 0 {
-		faults = append(faults, fmt.Errorf("kernelmachine: %d landmarks; the number must be positive, or 0 for the default", s.Landmarks))
+		faults = append(faults, fmt.Errorf("kernelmachine: %d landmarks; the number must be "+
+			"positive, or 0 for the default", s.Landmarks))
 	}
 	if s.Features < 0 || s.Features%2 != 0 {
-		faults = append(faults, fmt.Errorf("kernelmachine: %d Fourier features; the number must be even and positive, or 0 for the default", s.Features))
+		faults = append(faults, fmt.Errorf("kernelmachine: %d Fourier features; the number must be "+
+			"even and positive, or 0 for the default", s.Features))
 	}
 	if s.Sampling < solvers.RandomPivots || s.Sampling > solvers.PlusPlus {
 		faults = append(faults, fmt.Errorf("kernelmachine: choice of landmarks %v", s.Sampling))
 	}
+
 	if s.Approximation == Fourier {
 		s.Landmarks = 0
 		if s.Features == 0 {
@@ -83,11 +87,13 @@ func (s ApproximationSettings) fill(n int) (ApproximationSettings, error) {
 		}
 		return s, errors.Join(faults...)
 	}
+
 	s.Features = 0
 	if s.Landmarks == 0 {
 		m := int(math.Ceil(math.Sqrt(float64(n)) * math.Log(float64(n))))
 		s.Landmarks = max(1, min(max(m, 500), 4000, 1<<29/max(n, 1)))
 	}
+
 	s.Landmarks = min(s.Landmarks, n)
 	return s, errors.Join(faults...)
 }
@@ -140,7 +146,8 @@ type Approximate struct {
 // regression and one class are for [Fit]. r must give γ_A; a nil s means the
 // defaults. [NewApproximateProblem] has the methods and their cost; MatrixFree is
 // exact.
-func FitApproximate(ctx context.Context, d *Data, t *models.Targets, r *Settings, s *ApproximationSettings) (*Approximate, error) {
+func FitApproximate(ctx context.Context, d *Data, t *models.Targets, r *Settings,
+	s *ApproximationSettings) (*Approximate, error) {
 	if r == nil {
 		r = &Settings{} // whose fault is named
 	}
@@ -152,6 +159,7 @@ func FitApproximate(ctx context.Context, d *Data, t *models.Targets, r *Settings
 	if err != nil {
 		return nil, err
 	}
+
 	models, err := p.Path(ctx, t, []Settings{filled})
 	if models == nil {
 		return nil, err
@@ -175,12 +183,14 @@ func (m *Approximate) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	}
 	d, half := m.Frequencies.Dims()
 	_, c := m.Coefficients.Dims()
-	return stage.Cost{Bytes: 8*data.BlockRows*int64(d+3*half) + expansion.AnswerBytes(n, c, len(m.Classes)), Operations: 2 * float64(n) * float64(half) * float64(d+2*c+40)}
+	return stage.Cost{Bytes: 8*data.BlockRows*int64(d+3*half) + expansion.AnswerBytes(n, c, len(m.Classes)),
+		Operations: 2 * float64(n) * float64(half) * float64(d+2*c+40)}
 }
 
 // Predict evaluates f, by batches: the memory is that of 256 rows of kernel
 // values, or of 2048 rows of features, beside the points.
-func (m *Approximate) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+func (m *Approximate) Predict(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*models.Prediction, error) {
 	if m.Frequencies == nil {
 		return m.Machine.Predict(ctx, x, s)
 	}
@@ -224,12 +234,14 @@ func (m *Approximate) describe() string {
 	case MatrixFree:
 		text = fmt.Sprintf("matrix-free, preconditioned by %d landmarks", r.Landmarks)
 	}
+
 	if r.Change > 0 {
 		text += fmt.Sprintf(", half of them would change f by %.2g %%", 100*r.Change)
 		if m.Classes != nil {
 			text += fmt.Sprintf(" and %.2g %% of the classes", 100*r.Flips)
 		}
 	}
+
 	if m.Settings.Method == SVM {
 		text += ", squared hinge"
 	}
@@ -239,6 +251,7 @@ func (m *Approximate) describe() string {
 			text += fmt.Sprintf(" to a residual of %.1e", r.Residual)
 		}
 	}
+
 	return text
 }
 
@@ -255,7 +268,8 @@ func (m *Approximate) Encode() (*models.Encoded, error) {
 	if m.Frequencies != nil {
 		arrays = append(arrays, models.MatrixEntry("frequencies", m.Frequencies))
 	}
-	return &models.Encoded{Values: m.options().values(), Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Seed: m.Seed, Report: &m.Report}, Arrays: arrays}, nil
+	return &models.Encoded{Values: m.options().values(), Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap,
+		Seed: m.Seed, Report: &m.Report}, Arrays: arrays}, nil
 }
 
 // check returns an error unless the parts of the model fit together.
@@ -268,7 +282,8 @@ func (m *Approximate) check() error {
 	}
 	size, _ := m.Coefficients.Dims()
 	if _, w := m.Frequencies.Dims(); size != 2*w || m.Points != nil {
-		return fmt.Errorf("kernelmachine: %d coefficients for %d frequencies, with points %t", size, w, m.Points != nil)
+		return fmt.Errorf("kernelmachine: %d coefficients for %d frequencies, with points %t", size, w,
+			m.Points != nil)
 	}
 	return m.checkOutputs()
 }

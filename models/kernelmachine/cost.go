@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -36,7 +37,8 @@ func (s ApproximationSettings) approach(x kernel.Source, limit int64) (approach,
 	switch {
 	case s.Approximation == MatrixFree:
 		p.expansion = n
-	case s.Approximation == Nystrom && (p.rank > linear.MaxFormed || tooMuch(p.rank) || iterations*(2*d+2*outputs+40) < p.rank):
+	case s.Approximation == Nystrom && (p.rank > linear.MaxFormed || tooMuch(p.rank) ||
+		iterations*(2*d+2*outputs+40) < p.rank):
 		p.expansion = s.Landmarks
 		fewer, _ := ApproximationSettings{}.fill(n) // the preconditioner has the default number
 		for p.rank = min(p.rank, fewer.Landmarks); p.rank > 1 && tooMuch(p.rank); {
@@ -46,8 +48,10 @@ func (s ApproximationSettings) approach(x kernel.Source, limit int64) (approach,
 			p = direct // the error for it says more
 		}
 	}
+
 	if p.rank > linear.MaxFormed {
-		return p, fmt.Errorf("kernelmachine: %d %s for a direct solution; the most is %d", p.rank, s.basis(), linear.MaxFormed)
+		return p, fmt.Errorf("kernelmachine: %d %s for a direct solution; the most is %d", p.rank, s.basis(),
+			linear.MaxFormed)
 	}
 	return p, nil
 }
@@ -63,16 +67,17 @@ func (s ApproximationSettings) basis() string {
 // remedy says how to fit in less memory.
 func (s ApproximationSettings) remedy() string {
 	if s.Approximation == Fourier {
-		return "take fewer --features"
+		return fmt.Sprintf("take fewer %s", param.Name("features"))
 	}
-	return "take fewer --landmarks"
+	return fmt.Sprintf("take fewer %s", param.Name("landmarks"))
 }
 
 // fits returns an error if features of the given rank for x take more than limit.
 func (s ApproximationSettings) fits(x kernel.Source, rank int, limit int64) error {
 	n, _ := x.Rows().Dims()
 	if need := featureBytes(n, rank) + s.sideBytes(x); limit > 0 && need > limit {
-		return fmt.Errorf("kernelmachine: %d %s of %d points take %d bytes, %d are allowed; use fewer %s, or allow more memory", rank, s.basis(), n, need, limit, s.basis())
+		return fmt.Errorf("kernelmachine: %d %s of %d points take %d bytes, %d are allowed; use "+
+			"fewer %s, or allow more memory", rank, s.basis(), n, need, limit, s.basis())
 	}
 	return nil
 }
@@ -109,6 +114,7 @@ func pointBytes(x data.Points) int64 {
 	case *data.Stored:
 		return int64(x.Kind().Size()) * int64(n) * int64(d)
 	}
+
 	return 8 * int64(n) * int64(d)
 }
 
@@ -122,14 +128,16 @@ func (s ApproximationSettings) checkFit(r *Settings, p approach) error {
 	case !r.Method.approximates():
 		return fmt.Errorf("kernelmachine: %v by %v; it is fitted exactly only", r.Method, s.Approximation)
 	case p.expansion > 0 && r.biased():
-		return fmt.Errorf("kernelmachine: conjugate gradients (%v, %d landmarks) are for least squares without an intercept; use fewer landmarks", s.Approximation, s.Landmarks)
+		return fmt.Errorf("kernelmachine: conjugate gradients (%v, %d landmarks) are for least "+
+			"squares without an intercept; use fewer landmarks", s.Approximation, s.Landmarks)
 	}
 	return nil
 }
 
 // resolve returns s with its defaults and the approach for machines of the settings
 // r. The limit counts only where there is an approach that takes less memory.
-func (s ApproximationSettings) resolve(x kernel.Source, r *Settings, limit int64) (ApproximationSettings, approach, error) {
+func (s ApproximationSettings) resolve(x kernel.Source, r *Settings, limit int64) (ApproximationSettings,
+	approach, error) {
 	n, _ := x.Rows().Dims()
 	s, err := s.fill(n)
 	if err != nil {
@@ -161,8 +169,12 @@ type sizes struct{ labeled, outputs, edges int }
 func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Settings) parts {
 	const steps = 50
 	rows, cols := x.Rows().Dims()
-	l, edges := z.labeled, z.edges
-	n, d, m, c := float64(rows), float64(cols), float64(p.rank), float64(z.outputs)
+	l := z.labeled
+	edges := z.edges
+	n := float64(rows)
+	d := float64(cols)
+	m := float64(p.rank)
+	c := float64(z.outputs)
 	if x.Values != nil {
 		d = 0
 	}
@@ -194,6 +206,7 @@ func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Se
 			out.one += steps * c * 8 * m * m
 		}
 	}
+
 	if p.expansion > 0 {
 		e := float64(p.expansion)
 		q := 0
@@ -204,12 +217,14 @@ func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Se
 				values += 8 * float64(q) // the incidence matrix and its transpose
 			}
 		}
+
 		blocks, err := cg.Bytes(l+q, z.outputs, nil)
 		if err != nil {
 			blocks = math.MaxInt64 / 4
 		}
 		out.fit = blocks
-		values += 8*(n+float64(l+q))*c + 2*256*math.Max(n, e) + e*d // the tile of a product and of the one before; answers take the points once more
+		// the tile of a product and of the one before; answers take the points once more
+		values += 8*(n+float64(l+q))*c + 2*256*math.Max(n, e) + e*d
 		out.held += s.sideBytes(x)
 		product := n * e * (2*d + 2*c + 40)
 		if s.Approximation == Nystrom {
@@ -219,13 +234,15 @@ func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Se
 		}
 		out.one += steps * (product + c*(4*n*m+10*power*float64(edges)))
 	}
+
 	out.fit += models.Bytes(8 * values)
 	return out
 }
 
 // approximateCost is that of [FitApproximate] for the values of source.
 // Settings that cannot be fitted are an error.
-func approximateCost(in *models.Input, source kernel.Source, r *Settings, s *ApproximationSettings) (stage.Cost, error) {
+func approximateCost(in *models.Input, source kernel.Source, r *Settings,
+	s *ApproximationSettings) (stage.Cost, error) {
 	filled, p, err := s.resolve(source, r, in.Memory)
 	if err != nil {
 		return stage.Cost{}, err
@@ -237,5 +254,6 @@ func approximateCost(in *models.Input, source kernel.Source, r *Settings, s *App
 		c.fit += 8 * int64(min(estimated, in.Targets.Len)) * int64(p.rank)
 		c.one += m*m*m*(1./3+1./24) + estimated*m*2*float64(outputs)
 	}
-	return stage.Cost{Bytes: stage.DenseBytes(max(c.made, c.held+c.fit)), Operations: c.prepare + c.shared + c.one}, nil
+	return stage.Cost{Bytes: stage.DenseBytes(max(c.made, c.held+c.fit)),
+		Operations: c.prepare + c.shared + c.one}, nil
 }

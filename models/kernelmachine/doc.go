@@ -57,7 +57,8 @@ type Data struct {
 
 // dataOf returns the data of in with the kernel k, and the Laplacian that r names
 // if γ_I is positive. It checks in for the learner l.
-func dataOf(l models.Learner, in *models.Input, k expansion.KernelChoice, r regularizer.Regularizer) (*Data, error) {
+func dataOf(l models.Learner, in *models.Input, k expansion.KernelChoice,
+	r regularizer.Regularizer) (*Data, error) {
 	info := l.Info()
 	if err := info.Check(in); err != nil {
 		return nil, err
@@ -96,6 +97,7 @@ func (d *Data) check() (int, *Data, error) {
 	if d.Laplacian != nil && d.Laplacian.Dim() != n {
 		return 0, nil, fmt.Errorf("kernelmachine: a graph of %d vertices for %d points", d.Laplacian.Dim(), n)
 	}
+
 	out := *d
 	out.Kernel = s.Kernel
 	return n, &out, nil

@@ -39,6 +39,7 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 	if err != nil {
 		return nil, err
 	}
+
 	d = d.plain(&filled.Regularizer)
 	if filled.GammaI == 0 && d.Values == nil {
 		d.Points = data.Select(d.Points, t.Labeled)
@@ -49,11 +50,13 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 			return fitRows(ctx, d, t, &filled)
 		}
 	}
+
 	p, err := NewProblem(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	if filled.Method == RLS && (filled.GammaI > 0 || mat.Norm(p.gram, 1) > 1e7*filled.GammaA*float64(len(t.Labeled))) {
+	if filled.Method == RLS && (filled.GammaI > 0 ||
+		mat.Norm(p.gram, 1) > 1e7*filled.GammaA*float64(len(t.Labeled))) {
 		return p.leastSquares(ctx, t, &filled)
 	}
 	w, err := p.warpFor(ctx, &filled, t.Labeled)
@@ -103,6 +106,7 @@ func fitRows(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Mac
 	if beta == nil {
 		return nil, err
 	}
+
 	m.rows = m.keep(d.Points, beta)
 	return m, err
 }
@@ -132,6 +136,7 @@ func (w *Warped) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Mach
 	if err != nil {
 		return nil, err
 	}
+
 	rest := data.Without(len(w.points), positions)
 	gram, across, err := w.gram.Among(ctx, positions, rest)
 	if err != nil {
@@ -142,6 +147,7 @@ func (w *Warped) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Mach
 	if g == nil {
 		return nil, err
 	}
+
 	padded := mat.NewDense(len(w.points), columnsOf(g), nil)
 	for i, p := range positions {
 		copy(padded.RawRowView(p), g.RawRowView(i))
@@ -153,6 +159,7 @@ func (w *Warped) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Mach
 			copy(padded.RawRowView(p), f.RawRowView(i))
 		}
 	}
+
 	w.expansion(m, padded, positions)
 	return m, err
 }
@@ -184,6 +191,7 @@ func (h *HeldOut) Fit(ctx context.Context, t *models.Targets, s *Settings) (*mat
 	if g == nil {
 		return nil, err
 	}
+
 	held, _ := h.across.Dims()
 	f := mat.NewDense(held, columnsOf(g), nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, h.across, g, 0, f)
@@ -200,46 +208,58 @@ func (w *Warped) among(t *models.Targets, s *Settings) ([]int, error) {
 	case t.Len != n:
 		return nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
 	case s.Heat != w.heat:
-		return nil, fmt.Errorf("kernelmachine: the kernel was warped with t = %v of exp(tL), the settings say %v", w.heat, s.Heat)
-	case !(math.Abs(ours-theirs) <= 1e-12*ours) || ours > 0 && (s.Power != w.reg.Power || s.Laplacian != w.reg.Laplacian):
-		return nil, fmt.Errorf("kernelmachine: the kernel was warped with γ_I/γ_A = %v, power %d and the %v Laplacian; the settings say %v, %d and %v",
+		return nil, fmt.Errorf("kernelmachine: the kernel was warped with t = %v of exp(tL), the "+
+			"settings say %v", w.heat, s.Heat)
+	case !(math.Abs(ours-theirs) <= 1e-12*ours) ||
+		ours > 0 && (s.Power != w.reg.Power || s.Laplacian != w.reg.Laplacian):
+		return nil, fmt.Errorf("kernelmachine: the kernel was warped with γ_I/γ_A = %v, power %d and "+
+			"the %v Laplacian; the settings say %v, %d and %v",
 			ours, w.reg.Power, w.reg.Laplacian, theirs, s.Power, s.Laplacian)
 	}
+
 	positions := make([]int, len(t.Labeled))
 	for p, i := range t.Labeled {
 		q, ok := slices.BinarySearch(w.points, i)
 		if !ok {
-			return nil, fmt.Errorf("kernelmachine: point %d is labeled but was not among those the kernel was made for", i)
+			return nil, fmt.Errorf("kernelmachine: point %d is labeled but was not among those the "+
+				"kernel was made for", i)
 		}
 		positions[p] = q
 	}
+
 	return positions, nil
 }
 
 // solve returns g for the kernel among the labeled points and sets Intercepts and
 // Gap; d is told how far that is, and may be nil.
-func (m *Machine) solve(ctx context.Context, gram solvers.LabelGram, t *models.Targets, d *Data) (g *mat.Dense, err error) {
+func (m *Machine) solve(ctx context.Context, gram solvers.LabelGram, t *models.Targets,
+	d *Data) (g *mat.Dense, err error) {
 	if m.Settings.Method != RLS {
 		return m.programs(ctx, solvers.DenseRows(gram.Z), gram, 1, t, d)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	g, m.Intercepts, err = gram.LeastSquares(ctx, t.Y, m.Settings.GammaA*float64(len(t.Labeled)), m.Settings.Intercept)
+	g, m.Intercepts, err = gram.LeastSquares(ctx, t.Y, m.Settings.GammaA*float64(len(t.Labeled)),
+		m.Settings.Intercept)
 	return g, err
 }
 
 // programs solves the quadratic program of every column, with rows of gram or, if its τ is 0, of any
 // kernel, and sets Intercepts and Gap, so many columns one after the other. C is 1/(2γ_A l): the objective of
 // regularizer.Regularizer over 2γ_A. d is told how far they are.
-func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.LabelGram, together int, t *models.Targets, d *Data) (*mat.Dense, error) {
+func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.LabelGram, together int,
+	t *models.Targets, d *Data) (*mat.Dense, error) {
 	s := &m.Settings
 	if s.Method == SVM && t.Classes == nil {
 		return nil, errors.New("kernelmachine: a support vector machine separates classes; for values use svr")
 	}
-	l, c := rows.Dim(), s.columns(t)
+	l := rows.Dim()
+	c := s.columns(t)
 	upper := 1 / (2 * s.GammaA * float64(l))
-	results, faults := make([]*solvers.SMOResult, c), make([]error, c)
+	results := make([]*solvers.SMOResult, c)
+	faults := make([]error, c)
+
 	progress := newProgramProgress(d, c)
 	par.For(c, together, func(lo, hi int) {
 		for j := lo; j < hi; j++ {
@@ -252,10 +272,12 @@ func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.
 			case OneClass:
 				q = solvers.OneClassQP(rows, s.Nu)
 			}
-			results[j], faults[j] = gram.SMO(ctx, q, &solvers.SMOSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, OnIteration: progress.tell})
+			results[j], faults[j] = gram.SMO(ctx, q, &solvers.SMOSettings{Tolerance: s.Tolerance,
+				MaxIterations: s.MaxIterations, OnIteration: progress.tell})
 			progress.finish()
 		}
 	})
+
 	beta := mat.NewDense(l, c, nil)
 	m.Intercepts = make([]float64, c)
 	for j, r := range results {
@@ -268,6 +290,7 @@ func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.
 			m.Gap = max(m.Gap, r.Gap/math.Abs(r.Objective))
 		}
 	}
+
 	return beta, errors.Join(faults...)
 }
 
@@ -286,7 +309,8 @@ func newProgramProgress(d *Data, programs int) *programProgress {
 func (p *programProgress) tell(s solvers.SMOState) error {
 	p.Lock()
 	defer p.Unlock()
-	p.data.report(float64(p.done), float64(p.full), fmt.Sprintf("%d steps, violation %.1e", s.Iterations, s.Violation))
+	p.data.report(float64(p.done), float64(p.full), fmt.Sprintf("%d steps, violation %.1e", s.Iterations,
+		s.Violation))
 	return nil
 }
 
@@ -310,12 +334,14 @@ func (w *Warped) expansion(m *Machine, g *mat.Dense, labeled []int) {
 		}
 	} else {
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.expand, g, 0, whole)
-		b := &solvers.PointNorm{Points: n, Gamma: w.reg.Intrinsic(n, w.problem.data.Laplacian) / w.reg.GammaA, M: w.m}
+		b := &solvers.PointNorm{Points: n,
+			Gamma: w.reg.Intrinsic(n, w.problem.data.Laplacian) / w.reg.GammaA, M: w.m}
 		of := dense.Gather(mat.NewDense(len(labeled), c, nil), g, labeled)
 		for _, q := range labeled {
 			b.Labeled = append(b.Labeled, w.points[q])
 		}
 		m.Residual = w.gram.Residual(w.problem.gram, b, whole, of)
 	}
+
 	m.rows = m.keep(w.problem.data.Points, whole)
 }

@@ -3,6 +3,7 @@ package kernelmachine
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
@@ -29,7 +31,8 @@ type grid struct {
 
 // grid decodes the settings of g.
 func (l Learner) grid(g *models.Grid) *grid {
-	out := &grid{Grid: g, options: make([]options, len(g.Settings)), sources: make([]kernel.Source, len(g.Settings))}
+	out := &grid{Grid: g, options: make([]options, len(g.Settings)),
+		sources: make([]kernel.Source, len(g.Settings))}
 	widths := map[expansion.KernelChoice]kernel.Source{}
 	for i := range g.Settings {
 		o, err := l.optionsFor(g.With(i))
@@ -39,6 +42,7 @@ func (l Learner) grid(g *models.Grid) *grid {
 				widths[o.Kernel] = k
 			}
 		}
+
 		if err == nil {
 			o.Settings, err = o.Settings.fill()
 		}
@@ -46,9 +50,11 @@ func (l Learner) grid(g *models.Grid) *grid {
 			g.Fail([]int{i}, err)
 			continue
 		}
-		out.options[i], out.sources[i] = o, k
+		out.options[i] = o
+		out.sources[i] = k
 		out.usable = append(out.usable, i)
 	}
+
 	return out
 }
 
@@ -63,7 +69,8 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 		source kernel.Source
 		by     ApproximationSettings
 	}
-	for _, same := range models.Grouped(t.usable, func(i int) shared { return shared{t.sources[i], t.options[i].ApproximationSettings} }) {
+	for _, same := range models.Grouped(t.usable,
+		func(i int) shared { return shared{t.sources[i], t.options[i].ApproximationSettings} }) {
 		fit := t.exact
 		if t.options[same[0]].Approximation != Exact {
 			fit = t.approximate
@@ -72,6 +79,7 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -95,12 +103,14 @@ func (g *grid) exact(ctx context.Context, settings []int) error {
 				return g.exactAnswers(ctx, &Warped{gram: solvers.LabelGram{Z: gram}}, s, settings)
 			})
 		}
+
 		if base == nil {
 			var err error
 			if base, err = NewProblem(ctx, d); err != nil {
 				return err
 			}
 		}
+
 		problem := base.withNorm(l)
 		for _, same := range g.sameRatio(settings) {
 			if err := ctx.Err(); err != nil {
@@ -111,17 +121,22 @@ func (g *grid) exact(ctx context.Context, settings []int) error {
 				g.Fail(same, err)
 				continue
 			}
-			if err := g.Run(ctx, same, func(s *models.Split) []models.Answer { return g.exactAnswers(ctx, w, s, same) }); err != nil {
+			if err := g.Run(ctx, same, func(s *models.Split) []models.Answer {
+				return g.exactAnswers(ctx, w,
+					s, same)
+			}); err != nil {
 				return err
 			}
 		}
+
 		return nil
 	})
 }
 
 // strongest returns the settings with the largest γ_A, beside which no loss is small.
 func (g *grid) strongest(settings []int) *Settings {
-	return &g.options[slices.MaxFunc(settings, func(a, b int) int { return cmp.Compare(g.norms(a).GammaA, g.norms(b).GammaA) })].Settings
+	return &g.options[slices.MaxFunc(settings,
+		func(a, b int) int { return cmp.Compare(g.norms(a).GammaA, g.norms(b).GammaA) })].Settings
 }
 
 // sameRatio returns settings in groups of one scaling, one t of exp(tL) and equal
@@ -165,6 +180,7 @@ func (g *grid) exactAnswers(ctx context.Context, w *Warped, s *models.Split, set
 			answers[i] = models.AnswerOf(models.NewPrediction(f, s.Train.Classes), err)
 		}
 	}
+
 	return answers
 }
 
@@ -189,11 +205,15 @@ func (g *grid) approximate(ctx context.Context, settings []int) error {
 				return err
 			}
 		}
-		return g.Run(ctx, settings, func(s *models.Split) []models.Answer { return g.approximateAnswers(ctx, problem, s, settings) })
+		return g.Run(ctx, settings, func(s *models.Split) []models.Answer {
+			return g.approximateAnswers(ctx,
+				problem, s, settings)
+		})
 	})
 }
 
-func (g *grid) approximateAnswers(ctx context.Context, problem *ApproximateProblem, s *models.Split, at []int) []models.Answer {
+func (g *grid) approximateAnswers(ctx context.Context, problem *ApproximateProblem, s *models.Split,
+	at []int) []models.Answer {
 	settings := make([]Settings, len(at))
 	for i, p := range at {
 		settings[i] = g.options[p].Settings
@@ -201,10 +221,12 @@ func (g *grid) approximateAnswers(ctx context.Context, problem *ApproximateProbl
 	fits, err := problem.machines(ctx, s.Train, settings, false)
 	answers := make([]models.Answer, len(at))
 	for i := range answers {
-		m, fault := []*Approximate(nil), err
+		m := []*Approximate(nil)
+		fault := err
 		if fits != nil {
 			m = fits[i:]
-		} else if m, fault = problem.machines(ctx, s.Train, settings[i:i+1], false); m == nil { // another one of the path failed, or this one
+			// another one of the path failed, or this one
+		} else if m, fault = problem.machines(ctx, s.Train, settings[i:i+1], false); m == nil {
 			answers[i].Err = fault
 			continue
 		}
@@ -214,6 +236,7 @@ func (g *grid) approximateAnswers(ctx context.Context, problem *ApproximateProbl
 		}
 		answers[i] = models.AnswerOf(prediction, err)
 	}
+
 	return answers
 }
 
@@ -226,16 +249,19 @@ func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 			return models.GridCost{}, err
 		}
 	}
+
 	var total models.GridCost
 	for _, same := range models.Grouped(g.All(), func(i int) bool { return all[i].Approximation == Exact }) {
 		c, err := partOf(g, all, same).cost()
 		if err != nil {
 			return c, err
 		}
-		total.Shared, total.Fold = max(total.Shared, c.Shared), max(total.Fold, c.Fold)
+		total.Shared = max(total.Shared, c.Shared)
+		total.Fold = max(total.Fold, c.Fold)
 		total.Operations += c.Operations
 		total.Remedy = c.Remedy
 	}
+
 	return total, nil
 }
 
@@ -265,6 +291,7 @@ func (g *grid) cost() (models.GridCost, error) {
 	} else if c, err = g.approximateCost(widths, source); err != nil {
 		return c, err
 	}
+
 	if g.intrinsic() {
 		c.Shared += 24 * int64(g.EdgeCount())
 	}
@@ -280,8 +307,9 @@ func (g *grid) intrinsic() bool {
 func (g *grid) exactCost(widths float64) models.GridCost {
 	n, l, d, outputs := g.Sizes()
 	edges := float64(g.EdgeCount())
-	c := models.GridCost{Shared: models.Bytes(8 * 2 * l * l), Fold: models.Bytes(8 * 3 * l * l), Operations: widths * l * l * d,
-		Remedy: "take --approximation nystrom, give fewer points, or take a linear model"}
+	c := models.GridCost{Shared: models.Bytes(8 * 2 * l * l), Fold: models.Bytes(8 * 3 * l * l),
+		Operations: widths * l * l * d,
+		Remedy:     fmt.Sprintf("take %s nystrom, give fewer points, or take a linear model", param.Name("approximation"))}
 	if !g.options[0].Method.approximates() {
 		c.Remedy = "give fewer points, or take a linear model"
 	}
@@ -292,10 +320,12 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 		}
 		warps := g.CountOf(func(i int) any {
 			r := g.norms(i)
-			return [5]any{g.options[i].Kernel, g.GraphKey(i), max(1, r.Power), g.options[i].Heat, math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}
+			return [5]any{g.options[i].Kernel, g.GraphKey(i), max(1, r.Power), g.options[i].Heat,
+				math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}
 		})
 		c.Operations = widths*n*n*d + warps*(2*n*n*n/3+2*n*n*l+10*edges*n)
 	}
+
 	if g.options[0].Method == RLS {
 		c.Operations += g.Fits() * l * l * l / 3
 	} else {
@@ -316,6 +346,7 @@ func (g *grid) approximateCost(widths float64, source kernel.Source) (models.Gri
 	r := o.Settings
 	of := func(edges int) parts { return s.parts(p, source, sizes{int(l), int(outputs), edges}, &r) }
 	r.GammaI = 0
+
 	one := of(0)
 	norms := regularizer.Count(g.Grid, g.norms)
 	c.Operations = widths * one.prepare
@@ -327,7 +358,9 @@ func (g *grid) approximateCost(widths float64, source kernel.Source) (models.Gri
 		one = of(g.EdgeCount())
 		c.Operations += widths * norms * (one.prepare - alone)
 	}
-	c.Shared, c.Fold = stage.DenseBytes(one.made), one.fit
+
+	c.Shared = stage.DenseBytes(one.made)
+	c.Fold = one.fit
 	if widths > 1 {
 		c.Shared += one.held / 3 // of the width before, not collected yet
 	}

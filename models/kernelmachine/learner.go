@@ -3,14 +3,17 @@ package kernelmachine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -29,10 +32,13 @@ type options struct {
 }
 
 var helps = [...][2]string{
-	RLS:      {"regularized least squares with a kernel", "rls with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)"},
-	SVM:      {"support vector machine with a kernel", "svm with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)"},
-	SVR:      {"support vector regression with a kernel", "svr with the intrinsic norm"},
-	OneClass: {"where the labeled points are: class 1 inside, -1 outside", "oneclass with the intrinsic norm"},
+	RLS: {"regularized least squares with a kernel",
+		"rls with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)"},
+	SVM: {"support vector machine with a kernel",
+		"svm with the intrinsic norm (Belkin, Niyogi & Sindhwani 2006)"},
+	SVR: {"support vector regression with a kernel", "svr with the intrinsic norm"},
+	OneClass: {"where the labeled points are: class 1 inside, -1 outside",
+		"oneclass with the intrinsic norm"},
 }
 
 // scores say what the scores of each method mean.
@@ -44,7 +50,8 @@ var scores = [...]string{
 }
 
 var learns = [...]models.Learns{
-	RLS: models.LearnsClasses | models.LearnsValues, SVM: models.LearnsClasses, SVR: models.LearnsValues, OneClass: models.LearnsInside,
+	RLS: models.LearnsClasses | models.LearnsValues, SVM: models.LearnsClasses, SVR: models.LearnsValues,
+	OneClass: models.LearnsInside,
 }
 
 var sources = [...]string{
@@ -56,10 +63,12 @@ var sources = [...]string{
 
 // Info describes the learner.
 func (l Learner) Info() models.Info {
-	out := models.Info{Name: l.Method.String(), Help: helps[l.Method][0], Source: sources[l.Method], Scores: scores[l.Method],
+	out := models.Info{Name: l.Method.String(), Help: helps[l.Method][0], Source: sources[l.Method],
+		Scores: scores[l.Method],
 		Learns: learns[l.Method], Needs: models.NeedsPoints | models.NeedsKernel}
 	if l.Intrinsic {
-		out.Name, out.Help = intrinsic.String(l.Method), helps[l.Method][1]
+		out.Name = intrinsic.String(l.Method)
+		out.Help = helps[l.Method][1]
 		out.Needs |= models.NeedsGraph
 		out.GraphIf = "gamma-i"
 	}
@@ -92,43 +101,72 @@ func (l Learner) table() models.Table[options] {
 	case l.Method != OneClass: // on which γ_A acts through γ_I/γ_A only
 		t = append(t, models.Part(regularizer.Ambient, norms)...)
 	}
-	t = append(t, models.Part(expansion.KernelParams, func(o *options) *expansion.KernelChoice { return &o.Kernel })...)
+
+	t = append(t, models.Part(expansion.KernelParams,
+		func(o *options) *expansion.KernelChoice { return &o.Kernel })...)
 	if l.Intrinsic {
 		t = append(t, models.Part(normRest, norms)...)
-		t = append(t, models.Field[options]{Param: models.Param{Name: "heat", Doc: "t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf", Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true, Only: &models.Condition{Param: "gamma-i"}},
-			At: func(o *options) any { return &o.Heat }})
+		t = append(t, heatParams...)
 	}
+
 	if l.Method.approximates() {
 		approximations := approximationParams
 		if l.Method == SVM {
 			approximations = withoutChoice(approximations, MatrixFree, "matrix-free is for least squares")
 		}
-		t = append(t, models.Part(approximations, func(o *options) *ApproximationSettings { return &o.ApproximationSettings })...)
+		t = append(t, models.Part(approximations,
+			func(o *options) *ApproximationSettings { return &o.ApproximationSettings })...)
 	}
-	switch l.Method {
-	case RLS:
-		t = append(t, models.Field[options]{Param: models.Param{Name: "intercept", Doc: "add a constant without penalty", Default: "false"},
-			At: func(o *options) any { return &o.Intercept }})
-	case SVR:
-		t = append(t, models.Field[options]{Param: models.Param{Name: "epsilon", Doc: "ε of the loss max(0, |y − f| − ε)", Unit: "target", Default: "0.1", Range: models.Positive(), Axis: true},
-			At: func(o *options) any { return &o.Epsilon }})
-	case OneClass:
-		t = append(t, models.Field[options]{Param: models.Param{Name: "nu", Doc: "share ν of the labeled points that may be outside", Default: "0.5", Range: &models.Range{High: 1, OpenLow: true}},
-			At: func(o *options) any { return &o.Nu }})
-	}
-	solver := solverParams(1e-6, func(o *options) (*float64, *int) { return &o.Tolerance, &o.MaxIterations })
+
+	t = append(t, methodParams[l.Method]...)
+	solver := iterations
 	if l.Method == RLS {
-		solver = solver.Change("tolerance", func(p *models.Param) { p.Default += ", of nystrom and matrix-free" })
+		solver = solver.Change("tolerance",
+			func(p *models.Param) { p.Default += ", of nystrom and matrix-free" })
 	}
 	return append(t, solver...)
 }
 
+// Parameters of some methods only, and of the solver.
+var (
+	heatParams = models.Table[options]{
+		{Param: models.Param{Name: "heat",
+			Doc:     "t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf",
+			Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true,
+			Only: &models.Condition{Param: "gamma-i"}},
+			At: func(o *options) any { return &o.Heat }},
+	}
+	methodParams = [...]models.Table[options]{
+		RLS: {
+			{Param: models.Param{Name: "intercept", Doc: "add a constant without penalty", Default: "false"},
+				At: func(o *options) any { return &o.Intercept }},
+		},
+		SVR: {
+			{Param: models.Param{Name: "epsilon", Doc: "ε of the loss max(0, |y − f| − ε)", Unit: "target",
+				Default: "0.1", Range: models.Positive(), Axis: true},
+				At: func(o *options) any { return &o.Epsilon }},
+		},
+		OneClass: {
+			{Param: models.Param{Name: "nu", Doc: "share ν of the labeled points that may be outside",
+				Default: "0.5", Range: &models.Range{High: 1, OpenLow: true}},
+				At: func(o *options) any { return &o.Nu }},
+		},
+	}
+	iterations = solverParams(1e-6, func(o *options) (*float64, *int) { return &o.Tolerance, &o.MaxIterations })
+
+	// settingsParams are all parameters of [Settings] but the norms, which check themselves.
+	settingsParams = slices.Concat(heatParams, slices.Concat(methodParams[:]...), iterations)
+)
+
 // solverParams are the parameters of what is solved by iteration.
 func solverParams[S any](tolerance float64, at func(*S) (*float64, *int)) models.Table[S] {
 	return models.Table[S]{
-		{Param: models.Param{Name: "tolerance", Doc: "violation, relative residual or gradient at which the solver stops", Default: models.FormatFloat(tolerance), Range: models.Positive()},
+		{Param: models.Param{Name: "tolerance",
+			Doc:     "violation, relative residual or gradient at which the solver stops",
+			Default: models.FormatFloat(tolerance), Range: models.Positive()},
 			At: func(s *S) any { t, _ := at(s); return t }},
-		{Param: models.Param{Name: "max-iterations", Doc: "iterations after which the solver gives up", Default: "by the solver", Range: models.AtLeast(1)},
+		{Param: models.Param{Name: "max-iterations", Doc: "iterations after which the solver gives up",
+			Default: "by the solver", Range: models.AtLeast(1)},
 			At: func(s *S) any { _, n := at(s); return n }},
 	}
 }
@@ -143,7 +181,8 @@ func (l Learner) resolved() models.Table[options] {
 	t = onlyFor(t, approximationOnly)
 	if l.Method == RLS {
 		t = onlyFor(t, map[string][]Approximation{
-			"tolerance": {Nystrom, MatrixFree}, "max-iterations": {Nystrom, MatrixFree}, "intercept": {Exact, Nystrom, Fourier}})
+			"tolerance": {Nystrom, MatrixFree}, "max-iterations": {Nystrom, MatrixFree},
+			"intercept": {Exact, Nystrom, Fourier}})
 	}
 	return t
 }
@@ -168,6 +207,7 @@ func (l Learner) decodeAs(v models.Values) (options, error) {
 	if l.Method.approximates() {
 		return o, errors.Join(append(faults, approximationFaults(v))...)
 	}
+
 	o.Approximation = Exact
 	if l.Method == OneClass && o.GammaI == 0 {
 		o.GammaA = 1 // does not matter
@@ -200,6 +240,7 @@ func (l Learner) Choose(in *models.Input) (models.Values, string, error) {
 			n = len(t.Labeled)
 		}
 	}
+
 	return expansion.ChooseApproximation(in, n, l.Check, func(in *models.Input) (stage.Cost, error) {
 		o, err := l.decodeAs(in.Values)
 		if err != nil {
@@ -257,6 +298,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	if o.Approximation == Exact {
 		return modelOf(Fit(ctx, d, in.Targets, &o.Settings))
 	}
+
 	o.Seed = in.Seed
 	return modelOf(FitApproximate(ctx, d, in.Targets, &o.Settings, &o.ApproximationSettings))
 }
@@ -275,13 +317,16 @@ func modelOf[T any, M interface {
 // exactCost is that of [Fit].
 func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 	rows, cols := in.Points.Dims()
-	n, l, c := int64(rows), int64(len(in.Targets.Labeled)), int64(s.columns(in.Targets))
+	n := int64(rows)
+	l := int64(len(in.Targets.Labeled))
+	c := int64(s.columns(in.Targets))
 	intrinsic := s.GammaI > 0
 	side := source.Bytes()
 	if !intrinsic && source.Values == nil {
 		side = side / max(n, 1) * l
 		n = l // the others are left out
 	}
+
 	kept := pointBytes(in.Points) / max(int64(rows), 1) * n
 	// The Gram matrix is held to the end. While it is made, the points are there in
 	// float64, and without a graph the labeled ones apart.
@@ -299,20 +344,24 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 	} else {
 		held += kept
 	}
+
 	fit := 8 * (l*l + 3*l*c)
 	if s.Method != RLS {
 		// Programs that run at the same time keep some rows among half of the variables.
 		fit = 8 * (min(c, threads())*(12*l+min(l/2, 4096)*min(l/2, 4096)/4) + l*c)
 	}
+
 	fit += 8*2*n*c + kept // the expansion
-	out := stage.Cost{Bytes: stage.DenseBytes(max(peak, held+fit)), Remedy: "give fewer points, or take a linear model"}
+	out := stage.Cost{Bytes: stage.DenseBytes(max(peak, held+fit)),
+		Remedy: "give fewer points, or take a linear model"}
 	if s.Method == OneClass && !intrinsic {
 		out.Bytes = max(peak, held+fit) + stage.RuntimeBytes // rows come and stay: there are no products
 	}
 	if s.Method.approximates() {
-		out.Remedy = "take --approximation nystrom, give fewer points, or take a linear model"
+		out.Remedy = fmt.Sprintf("take %s nystrom, give fewer points, or take a linear model", param.Name("approximation"))
 	}
-	fn, fl := float64(n), float64(l)
+	fn := float64(n)
+	fl := float64(l)
 	out.Operations = fn*fn*float64(cols) + fl*fl*fl/3
 	if intrinsic {
 		out.Operations += fn * fn * (2*fn/3 + 2*fl)
@@ -329,26 +378,39 @@ func approximationFaults(v models.Values) error {
 			faults = append(faults, &models.ParamError{Name: "features", Value: text, Must: "an even number"})
 		}
 	}
+
 	if _, ok := v["heat"]; ok && v["approximation"] != Exact.String() {
-		faults = append(faults, &models.UnusedError{Name: "heat", Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}}, Is: v["approximation"]})
+		faults = append(faults, &models.UnusedError{Name: "heat",
+			Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}},
+			Is:   v["approximation"]})
 	}
 	kinds := expansion.WidthKernels
 	if k, ok := v["kernel"]; ok && v["approximation"] == Fourier.String() && !slices.Contains(kinds, k) {
-		faults = append(faults, &models.UnusedError{Name: "approximation " + Fourier.String(), Only: &models.Condition{Param: "kernel", In: kinds}, Is: k})
+		faults = append(faults, &models.UnusedError{Name: "approximation", Value: Fourier.String(),
+			Only: &models.Condition{Param: "kernel", In: kinds}, Is: k})
 	}
 	return errors.Join(faults...)
 }
 
 // approximationParams are the parameters of [ApproximationSettings].
 var approximationParams = models.Table[ApproximationSettings]{
-	{Param: models.Param{Name: "approximation", Doc: "how the machine is fitted: exact, by landmarks, by random Fourier features, or by products with a Gram matrix that is not held; auto is what other values imply, or else exact up to 5000 points and beyond by landmarks where that is faster",
-		Default: expansion.AutoApproximation, Choices: []string{expansion.AutoApproximation, Exact.String(), Nystrom.String(), Fourier.String(), MatrixFree.String()}},
+	{Param: models.Param{Name: "approximation", Doc: "how the machine is fitted: exact, by " +
+		"landmarks, by random Fourier features, or by products with a Gram matrix that is not held; " +
+		"auto is what other values imply, or else exact up to 5000 points and beyond by landmarks " +
+		"where that is faster",
+		Default: expansion.AutoApproximation, Choices: []string{expansion.AutoApproximation, Exact.String(),
+			Nystrom.String(), Fourier.String(), MatrixFree.String()}},
 		At: func(s *ApproximationSettings) any { return &s.Approximation }},
-	{Param: models.Param{Name: "landmarks", Doc: "number of points that the function is an expansion over; of matrix-free, of the preconditioner's", Default: "√n·ln n, 500 to 4000", Range: models.AtLeast(1)},
+	{Param: models.Param{Name: "landmarks",
+		Doc: "number of points that the function is an expansion over; of matrix-free, of the " +
+			"preconditioner's", Default: "√n·ln n, 500 to 4000", Range: models.AtLeast(1)},
 		At: func(s *ApproximationSettings) any { return &s.Landmarks }},
-	{Param: models.Param{Name: "features", Doc: "number of random Fourier features, even", Default: "2000, of fourier", Range: models.AtLeast(2)},
+	{Param: models.Param{Name: "features", Doc: "number of random Fourier features, even",
+		Default: "2000, of fourier", Range: models.AtLeast(2)},
 		At: func(s *ApproximationSettings) any { return &s.Features }},
-	{Param: models.Param{Name: "sampling", Doc: "how landmarks are drawn", Default: solvers.RandomPivots.String() + ", of nystrom and matrix-free", Choices: models.Names(solvers.PlusPlus + 1)},
+	{Param: models.Param{Name: "sampling", Doc: "how landmarks are drawn",
+		Default: solvers.RandomPivots.String() + ", of nystrom and matrix-free",
+		Choices: enum.All[solvers.Sampling]()},
 		At: func(s *ApproximationSettings) any { return &s.Sampling }},
 }
 
@@ -372,9 +434,11 @@ func onlyFor[S any](t models.Table[S], only map[string][]Approximation) models.T
 }
 
 // withoutChoice returns approximations without one of them, and why.
-func withoutChoice(t models.Table[ApproximationSettings], a Approximation, why string) models.Table[ApproximationSettings] {
+func withoutChoice(t models.Table[ApproximationSettings], a Approximation,
+	why string) models.Table[ApproximationSettings] {
 	return t.Change("approximation", func(p *models.Param) {
 		p.Why = why
-		p.Choices = slices.DeleteFunc(slices.Clone(p.Choices), func(name string) bool { return name == a.String() })
+		p.Choices = slices.DeleteFunc(slices.Clone(p.Choices),
+			func(name string) bool { return name == a.String() })
 	})
 }

@@ -20,14 +20,17 @@ func (p *Problem) leastSquares(ctx context.Context, t *models.Targets, s *Settin
 	if need := 16 * int64(n) * int64(n); p.data.Limit > 0 && need > p.data.Limit {
 		return nil, tooLarge(n, need, p.data.Limit)
 	}
-	b := &solvers.PointNorm{Points: n, Labeled: t.Labeled, Centred: s.Intercept, Gamma: s.Intrinsic(n, p.data.Laplacian)}
+	b := &solvers.PointNorm{Points: n, Labeled: t.Labeled, Centred: s.Intercept,
+		Gamma: s.Intrinsic(n, p.data.Laplacian)}
 	if s.GammaI > 0 {
 		var err error
 		if b.M, err = p.norm(s); err != nil {
 			return nil, err
 		}
 	}
-	r, err := solvers.NewRepresenter(ctx, p.gram, b, s.GammaA, func(part float64, note string) { p.data.report(part, 1, note) })
+
+	r, err := solvers.NewRepresenter(ctx, p.gram, b, s.GammaA,
+		func(part float64, note string) { p.data.report(part, 1, note) })
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +39,8 @@ func (p *Problem) leastSquares(ctx context.Context, t *models.Targets, s *Settin
 		return nil, err
 	}
 	m := newMachine(s, p.data, t)
-	m.Intercepts, m.Residual = found.Intercepts, found.Residual
+	m.Intercepts = found.Intercepts
+	m.Residual = found.Residual
 	m.rows = m.keep(p.data.Points, found.Alpha)
 	return m, nil
 }

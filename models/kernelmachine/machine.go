@@ -3,7 +3,6 @@ package kernelmachine
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -89,36 +88,29 @@ type Settings struct {
 func (s Settings) fill() (Settings, error) {
 	r, err := s.Regularizer.Fill()
 	if r.GammaI == 0 {
-		r, s.Heat = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}, 0
+		r = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}
+		s.Heat = 0
 	}
+
 	s.Regularizer = r
 	faults := []error{err}
-	if !(s.Heat >= 0) || math.IsInf(s.Heat, 0) {
-		faults = append(faults, fmt.Errorf("kernelmachine: t of exp(tL) is %v; it must be positive", s.Heat))
-	}
 	if s.Heat > 0 && s.Power > 1 {
-		faults = append(faults, fmt.Errorf("kernelmachine: power %d of the Laplacian and t = %v of exp(tL); give one of them", s.Power, s.Heat))
+		faults = append(faults, fmt.Errorf("kernelmachine: power %d of the Laplacian and t = %v of "+
+			"exp(tL); give one of them", s.Power, s.Heat))
 	}
-	if s.Method < RLS || s.Method > OneClass {
+	if !methods.Valid(s.Method) {
 		faults = append(faults, fmt.Errorf("kernelmachine: kernel machine %v", s.Method))
 	}
+	faults = append(faults, settingsParams.Check(&options{Settings: s}))
+
 	if s.Method == SVR && s.Epsilon == 0 {
 		s.Epsilon = 0.1
 	}
 	if s.Method == OneClass && s.Nu == 0 {
 		s.Nu = 0.5
 	}
-	if !(s.Epsilon >= 0) || math.IsInf(s.Epsilon, 0) {
-		faults = append(faults, fmt.Errorf("kernelmachine: ε is %v; it must not be negative", s.Epsilon))
-	}
-	if !(s.Nu >= 0 && s.Nu <= 1) {
-		faults = append(faults, fmt.Errorf("kernelmachine: ν is %v; it must be positive and at most 1", s.Nu))
-	}
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-6
-	}
-	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 0) || s.MaxIterations < 0 {
-		faults = append(faults, fmt.Errorf("kernelmachine: tolerance %v and limit of %d steps must be positive", s.Tolerance, s.MaxIterations))
 	}
 	return s, errors.Join(faults...)
 }
@@ -157,7 +149,8 @@ func (m *Machine) Summary() models.Summary {
 	size, _ := m.Coefficients.Dims()
 	s := models.Summary{Labeled: m.Labeled, Values: m.options().values()}
 	s.Facts = []models.Fact{m.KernelFact(), {Key: "expansion", Value: size}}
-	s.Text = fmt.Sprintf("expansion over %d points, %s, %s", size, m.DescribeKernel(), m.Settings.Regularizer.Describe())
+	s.Text = fmt.Sprintf("expansion over %d points, %s, %s", size, m.DescribeKernel(),
+		m.Settings.Regularizer.Describe())
 	if m.Settings.Heat > 0 {
 		s.Text += fmt.Sprintf(", exp(tL) with t = %g", m.Settings.Heat)
 	}
@@ -165,16 +158,19 @@ func (m *Machine) Summary() models.Summary {
 		s.Facts = append(s.Facts, models.Fact{Key: "gap", Value: m.Gap})
 		s.Text += fmt.Sprintf(", duality gap %.1e", m.Gap)
 	}
+
 	if m.Residual > 0 {
 		s.Facts = append(s.Facts, models.Fact{Key: "residual", Value: m.Residual})
-		s.Text += fmt.Sprintf(", residual %.1e of equation (%d)", m.Residual, map[bool]int{true: 8, false: 10}[m.Settings.Method == RLS])
+		s.Text += fmt.Sprintf(", residual %.1e of equation (%d)", m.Residual,
+			map[bool]int{true: 8, false: 10}[m.Settings.Method == RLS])
 	}
 	return s
 }
 
 // options are the parameters of the machine.
 func (m *Machine) options() *options {
-	return &options{Settings: m.Settings, Kernel: m.KernelChoice(), ApproximationSettings: ApproximationSettings{Approximation: Exact}}
+	return &options{Settings: m.Settings, Kernel: m.KernelChoice(),
+		ApproximationSettings: ApproximationSettings{Approximation: Exact}}
 }
 
 // machineFit is the part of a machine in its manifest.
@@ -189,7 +185,8 @@ type machineFit struct {
 
 // Encode returns the arrays of the expansion.
 func (m *Machine) Encode() (*models.Encoded, error) {
-	return &models.Encoded{Values: m.options().values(), Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Residual: m.Residual}, Arrays: m.Arrays()}, nil
+	return &models.Encoded{Values: m.options().values(),
+		Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Residual: m.Residual}, Arrays: m.Arrays()}, nil
 }
 
 // Decode reads a [Machine] or an [Approximate], as the parameters say.
@@ -206,6 +203,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	e, err := expansion.Read(r, o.Kernel, true)
 	if err != nil {
 		return nil, err
@@ -219,6 +217,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if f.Report == nil {
 		return nil, fmt.Errorf("kernelmachine: a machine by %v without a report", o.Approximation)
 	}
+
 	a.Report = *f.Report
 	if o.Approximation == Fourier {
 		if a.Frequencies = r.Matrix("frequencies"); r.Err != nil {
@@ -243,6 +242,7 @@ func (m *Machine) keep(x data.Points, whole *mat.Dense) []int {
 			rows = append(rows, i)
 		}
 	}
+
 	if len(rows) == 0 {
 		rows = []int{0} // all outputs are constant
 	}
@@ -262,7 +262,9 @@ func (m *Machine) check() error {
 
 func (m *Machine) checkOutputs() error {
 	if m.Labeled < 1 || !(m.Gap >= 0) || !(m.Residual >= 0) {
-		return fmt.Errorf("kernelmachine: %d labeled points, a gap of %v and a residual of %v", m.Labeled, m.Gap, m.Residual)
+		return fmt.Errorf("kernelmachine: %d labeled points, a gap of %v and a residual of %v", m.Labeled,
+			m.Gap, m.Residual)
 	}
-	return models.CheckOutputs(m.Coefficients, m.Intercepts, m.Classes, m.Settings.Method == SVM || m.Settings.Method == OneClass)
+	return models.CheckOutputs(m.Coefficients, m.Intercepts, m.Classes, m.Settings.Method == SVM ||
+		m.Settings.Method == OneClass)
 }

@@ -474,7 +474,7 @@ func TestKernelFaults(t *testing.T) {
 			t.Errorf("%s: %+v was taken", what, s)
 		}
 	}
-	if _, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L}, c.Three, nil); err == nil || !strings.Contains(err.Error(), "γ_A") {
+	if _, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L}, c.Three, nil); err == nil || !strings.Contains(err.Error(), "gamma-a") {
 		t.Errorf("no settings: %v", err)
 	}
 	if _, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian}, c.Three, &good); err == nil {

@@ -21,7 +21,8 @@ import (
 func (p *ApproximateProblem) addLandmarks(ctx context.Context, set kernel.Set) error {
 	side, ok := set.(*kernel.Side)
 	if !ok {
-		return errors.New("kernelmachine: too many landmarks for a precomputed kernel; use fewer, or the exact machine")
+		return errors.New("kernelmachine: too many landmarks for a precomputed kernel; use fewer, or " +
+			"the exact machine")
 	}
 	n, _ := p.data.Points.Dims()
 	rng := rand.New(rand.NewPCG(p.settings.Seed, 0x6d6f7265)) // "more"
@@ -30,24 +31,28 @@ func (p *ApproximateProblem) addLandmarks(ctx context.Context, set kernel.Set) e
 	for _, i := range rows {
 		chosen[i] = true
 	}
+
 	for _, i := range rng.Perm(n) {
 		if len(rows) < p.settings.Landmarks && !chosen[i] {
 			rows = append(rows, i)
 		}
 	}
+
 	z := data.Select(p.data.Points, rows)
 	among, err := kernel.New(p.data.Kernel, z)
 	if err != nil {
 		return err
 	}
-	y, err := solvers.NewNystrom(ctx, among, &solvers.NystromSettings{Rank: len(rows), Sampling: solvers.Uniform, Seed: p.settings.Seed,
-		OnBlock: func(done, rank int) { p.data.report(float64(done), float64(rank), "all landmarks") }})
+	y, err := solvers.NewNystrom(ctx, among,
+		&solvers.NystromSettings{Rank: len(rows), Sampling: solvers.Uniform, Seed: p.settings.Seed,
+			OnBlock: func(done, rank int) { p.data.report(float64(done), float64(rank), "all landmarks") }})
 	if err != nil {
 		return err
 	}
 	if p.expansion, err = kernel.NewNystrom(side, data.Select(z, y.Pivots), y.Root()); err != nil {
 		return err
 	}
+
 	p.products = p.expansion
 	p.report.Landmarks = len(y.Pivots)
 	p.report.KernelError = p.expansion.TraceError(p.settings.Seed)
@@ -65,7 +70,8 @@ func (p *ApproximateProblem) addLandmarks(ctx context.Context, set kernel.Set) e
 // which is, and positive definite with the square root of the condition of the
 // normal equations. An iteration costs one product with K. K̂ = ΦΦᵀ of the
 // landmarks in place of K is the preconditioner.
-func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.Labeled, m *Approximate) error {
+func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.Labeled,
+	m *Approximate) error {
 	s := m.Settings
 	n, r := p.phi.Dims()
 	root := p.normRoot(w.Targets.Labeled, s.Regularizer)
@@ -79,6 +85,7 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 	if err := regularizer.SolvePositive(ctx, h, mat.NewDense(r, 1, nil), s.Regularizer); err != nil {
 		return err
 	}
+
 	_, q := root.Dims()
 	_, c := w.Centred.Dims()
 	b := mat.NewDense(q, c, nil)
@@ -87,17 +94,21 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 			b.Set(i, j, v/math.Sqrt(float64(w.Rows)))
 		}
 	}
+
 	products := p.products.Until(ctx)
-	res, err := cg.Solve(ctx, solvers.DualOperator{Root: root, Kernel: products, Ridge: s.GammaA}, b, &cg.Settings{
-		Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, Block: c,
-		Preconditioner: solvers.DualPreconditioner{Root: root, Phi: p.phi, Factor: h, Ridge: s.GammaA}, OnIteration: p.data.reportCG,
-	})
+	res, err := cg.Solve(ctx, solvers.DualOperator{Root: root, Kernel: products, Ridge: s.GammaA}, b,
+		&cg.Settings{
+			Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, Block: c,
+			Preconditioner: solvers.DualPreconditioner{Root: root, Phi: p.phi, Factor: h, Ridge: s.GammaA},
+			OnIteration:    p.data.reportCG,
+		})
 	if ctx.Err() != nil { // which products do not tell
 		return ctx.Err()
 	}
 	if res == nil {
 		return err
 	}
+
 	alpha := mat.NewDense(n, c, nil)
 	root.MulTo(alpha, res.X)
 	m.Intercepts = make([]float64, c)
@@ -108,6 +119,7 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 	} else {
 		m.Coefficients, m.Points = alpha, p.data.Points
 	}
+
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -120,5 +132,6 @@ func (p *ApproximateProblem) normRoot(labeled []int, r regularizer.Regularizer) 
 	if r.GammaI == 0 {
 		return solvers.NewNormRoot(n, labeled, nil, 0)
 	}
-	return solvers.NewNormRoot(n, labeled, p.data.Laplacian.With(r.Power, 0), r.Intrinsic(n, p.data.Laplacian))
+	return solvers.NewNormRoot(n, labeled, p.data.Laplacian.With(r.Power, 0),
+		r.Intrinsic(n, p.data.Laplacian))
 }

@@ -43,7 +43,8 @@ func (s TSVMSettings) fill(t *models.Targets) (TSVMSettings, Settings, error) {
 
 // machine are the settings of the support vector machine of a round.
 func (s *TSVMSettings) machine() Settings {
-	return Settings{Method: SVM, Regularizer: s.Regularizer, Tolerance: s.Tolerance, MaxIterations: s.MaxIterations}
+	return Settings{Method: SVM, Regularizer: s.Regularizer, Tolerance: s.Tolerance,
+		MaxIterations: s.MaxIterations}
 }
 
 // TSVM is a fitted transductive support vector machine: a kernel machine with
@@ -70,6 +71,7 @@ func FitTSVM(ctx context.Context, d *Data, t *models.Targets, s *TSVMSettings) (
 	if _, _, err := s.fill(t); err != nil {
 		return nil, err
 	}
+
 	p, err := NewProblem(ctx, d)
 	if err != nil {
 		return nil, err
@@ -112,6 +114,7 @@ func (w *Warped) FitTSVM(ctx context.Context, t *models.Targets, s *TSVMSettings
 	if err != nil {
 		return nil, err
 	}
+
 	gram, err := w.Values(ctx)
 	if err != nil {
 		return nil, err
@@ -121,11 +124,13 @@ func (w *Warped) FitTSVM(ctx context.Context, t *models.Targets, s *TSVMSettings
 	if len(unlabeled) == 0 {
 		return nil, linear.ErrNoUnlabeled
 	}
+
 	for _, p := range unlabeled {
 		m.Unlabeled = append(m.Unlabeled, w.points[p])
 	}
 	_, c := t.Y.Dims()
-	runs, faults := make([]*tsvm, c), make([]error, c)
+	runs := make([]*tsvm, c)
+	faults := make([]error, c)
 	progress := newProgramProgress(w.problem.data, c*len(linear.Annealing))
 	par.For(c, 1, func(j, _ int) {
 		runs[j] = newTSVM(gram, mat.Col(nil, j, t.Y), labeled, unlabeled, &filled, filled.Positive[j])
@@ -133,6 +138,7 @@ func (w *Warped) FitTSVM(ctx context.Context, t *models.Targets, s *TSVMSettings
 		runs[j].solver.OnIteration = progress.tell
 		faults[j] = runs[j].run(ctx)
 	})
+
 	beta := mat.NewDense(len(w.points), c, nil)
 	m.Assigned = mat.NewDense(len(unlabeled), c, nil)
 	for j, r := range runs {
@@ -148,6 +154,7 @@ func (w *Warped) FitTSVM(ctx context.Context, t *models.Targets, s *TSVMSettings
 			m.Assigned.Set(p, j, r.y[i])
 		}
 	}
+
 	w.expansion(m.Machine, beta, data.Range(0, len(w.points)))
 	return m, errors.Join(faults...)
 }
@@ -205,21 +212,25 @@ func (r *tsvm) run(ctx context.Context) error {
 				break
 			}
 		}
+
 		r.progress.finish()
 	}
+
 	return unconverged
 }
 
 // train solves the program with bound upper for unlabeled points, from v.
 func (r *tsvm) train(ctx context.Context, upper float64, v []float64) error {
 	n := len(r.y)
-	q := &solvers.QP{Rows: solvers.DenseRows(r.gram), Linear: make([]float64, n), Lower: make([]float64, n), Upper: make([]float64, n), Start: v}
+	q := &solvers.QP{Rows: solvers.DenseRows(r.gram), Linear: make([]float64, n), Lower: make([]float64, n),
+		Upper: make([]float64, n), Start: v}
 	bound := func(points []int, c float64) {
 		for _, i := range points {
 			q.Linear[i] = -r.y[i]
 			q.Lower[i], q.Upper[i] = min(0, c*r.y[i]), max(0, c*r.y[i])
 		}
 	}
+
 	bound(r.labeled, r.c)
 	bound(r.unlabeled, upper)
 	found, err := solvers.SMO(ctx, q, &r.solver)
@@ -240,15 +251,19 @@ func (r *tsvm) trade() bool {
 	plus, minus := linear.WorstFirst(r.y, r.f, r.unlabeled)
 	traded := false
 	for p := range min(len(plus), len(minus)) {
-		i, j := plus[p], minus[p]
+		i := plus[p]
+		j := minus[p]
 		if xi, xj := 1-r.f[i], 1+r.f[j]; !(min(xi, xj) > r.solver.Tolerance && xi+xj > 2+r.solver.Tolerance) {
 			break
 		}
 		traded = true
-		r.y[i], r.y[j] = -1, 1
+		r.y[i] = -1
+		r.y[j] = 1
 		sum := r.at.V[i] + r.at.V[j]
-		r.at.V[i], r.at.V[j] = min(0, sum), max(0, sum)
+		r.at.V[i] = min(0, sum)
+		r.at.V[j] = max(0, sum)
 	}
+
 	return traded
 }
 
@@ -263,6 +278,7 @@ func (r *tsvm) objective() float64 {
 			loss += c * max(0, 1-r.y[i]*r.f[i])
 		}
 	}
+
 	add(r.labeled, r.c)
 	add(r.unlabeled, r.most)
 	return 2 * r.gammaA * (norm/2 + loss)

@@ -26,13 +26,15 @@ type tsvmOptions struct {
 var tsvmParams = slices.Concat(
 	models.Part(regularizer.Ambient, func(o *tsvmOptions) *regularizer.Regularizer { return &o.Regularizer }),
 	models.Part(expansion.KernelParams, func(o *tsvmOptions) *expansion.KernelChoice { return &o.Kernel }),
-	models.Part(linear.TransductionParams, func(o *tsvmOptions) *linear.TransductionChoice { return &o.Choice }),
+	models.Part(linear.TransductionParams,
+		func(o *tsvmOptions) *linear.TransductionChoice { return &o.Choice }),
 	solverParams(1e-3, func(o *tsvmOptions) (*float64, *int) { return &o.Tolerance, &o.MaxIterations }),
 )
 
 // Info describes the learner.
 func (TSVMLearner) Info() models.Info {
-	return models.Info{Name: TSVMName, Help: "svm that assigns classes to the other points (Joachims 1999)", Source: "Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3",
+	return models.Info{Name: TSVMName, Help: "svm that assigns classes to the other points (Joachims 1999)",
+		Source: "Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3",
 		Scores: "margin f of the class against the others: ±1 at the edge of the margin",
 		Learns: models.LearnsClasses, Needs: models.NeedsPoints | models.NeedsKernel}
 }
@@ -57,11 +59,13 @@ func (TSVMLearner) Cost(in *models.Input) (stage.Cost, error) {
 		return stage.Cost{}, err
 	}
 	rows, cols := in.Points.Dims()
-	n, c := int64(rows), int64(in.Targets.Y.RawMatrix().Cols)
+	n := int64(rows)
+	c := int64(in.Targets.Y.RawMatrix().Cols)
 	held := min(n/2, 4096) // rows of a program
 	programs := 8 * (min(c, threads())*(20*n+held*held) + 6*n*c)
 	bytes := 8*n*n + max(source.Bytes(), programs+pointBytes(in.Points))
-	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: float64(n) * float64(n) * float64(cols), Remedy: "give fewer points, or take tsvm-linear"}, nil
+	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: float64(n) * float64(n) * float64(cols),
+		Remedy: "give fewer points, or take tsvm-linear"}, nil
 }
 
 // Fit is the function [FitTSVM].
@@ -105,7 +109,8 @@ type tsvmFit struct {
 // Encode returns the arrays of [Machine.Encode], unlabeled (u), the numbers of the
 // points that had no label, and assigned (u×c), their targets.
 func (m *TSVM) Encode() (*models.Encoded, error) {
-	return &models.Encoded{Values: m.values(), Fit: tsvmFit{m.Gap, m.Settings.Positive, m.File(m.Labeled)}, Arrays: append(m.Arrays(), m.Entries()...)}, nil
+	return &models.Encoded{Values: m.values(), Fit: tsvmFit{m.Gap, m.Settings.Positive, m.File(m.Labeled)},
+		Arrays: append(m.Arrays(), m.Entries()...)}, nil
 }
 
 // Decode is the inverse of [TSVM.Encode].
@@ -122,21 +127,25 @@ func (TSVMLearner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	e, err := expansion.Read(r, o.Kernel, true)
 	if err != nil {
 		return nil, err
 	}
-	m := &TSVM{Settings: o.TSVMSettings, Machine: &Machine{Settings: machine, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap}}
+	m := &TSVM{Settings: o.TSVMSettings,
+		Machine: &Machine{Settings: machine, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap}}
 	m.Settings.Regularizer = machine.Regularizer
 	m.Settings.Transduction = linear.Transduction{Weight: o.Choice.Weight, Positive: f.Positive}
 	if !(m.Settings.Weight > 0) || !(m.Settings.Tolerance > 0) || len(f.Positive) != len(m.Intercepts) {
 		return nil, fmt.Errorf("kernelmachine: weight %v, tolerance %v and shares of %d classes for %d outputs", m.Settings.Weight, m.Settings.Tolerance, len(f.Positive), len(m.Intercepts))
 	}
+
 	for _, v := range f.Positive {
 		if !(v >= 0 && v <= 1) {
 			return nil, fmt.Errorf("kernelmachine: a share of %v of the points", v)
 		}
 	}
+
 	if err := m.check(); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package kernelmachine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -36,28 +35,19 @@ type VVMRSettings struct {
 
 // fill returns s with its defaults, or all faults at once.
 func (s VVMRSettings) fill() (VVMRSettings, error) {
-	r, err := s.Regularizer.Fill()
+	err := vvmrParams.Check(&vvmrOptions{VVMRSettings: s})
+	r, _ := s.Regularizer.Fill() // its faults are among those of the parameters
 	if r.GammaI == 0 {
 		r = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}
 	}
 	s.Regularizer = r
-	faults := []error{err}
-	if !(s.GammaO >= 0 && s.GammaO <= 1) {
-		faults = append(faults, fmt.Errorf("kernelmachine: γ_O is %v; it must be between 0 and 1", s.GammaO))
-	}
-	if !(s.Tolerance >= 0 && s.Tolerance < 1) {
-		faults = append(faults, fmt.Errorf("kernelmachine: tolerance %v; it must be positive and less than 1, or 0 for the default", s.Tolerance))
-	}
-	if s.MaxIterations < 0 {
-		faults = append(faults, fmt.Errorf("kernelmachine: limit of %d iterations; it must be positive, or 0 for the default", s.MaxIterations))
-	}
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-10
 	}
 	if s.MaxIterations == 0 {
 		s.MaxIterations = 1000
 	}
-	return s, errors.Join(faults...)
+	return s, err
 }
 
 // VVMR is a fitted function with n outputs,
@@ -109,12 +99,14 @@ func (m *VVMR) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 		return m.Expansion.QueryCost(n, s)
 	}
 	d, c := m.Coefficients.Dims()
-	return stage.Cost{Bytes: 8*data.BlockRows*int64(d) + expansion.AnswerBytes(n, c, 0), Operations: 2 * float64(n) * float64(d) * float64(c)}
+	return stage.Cost{Bytes: 8*data.BlockRows*int64(d) + expansion.AnswerBytes(n, c, 0),
+		Operations: 2 * float64(n) * float64(d) * float64(c)}
 }
 
 // Predict evaluates f: Scores is m×n, Classes nil. It costs a product with the
 // kernel values, and holds 256 rows of them.
-func (m *VVMR) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+func (m *VVMR) Predict(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*models.Prediction, error) {
 	if !m.onPoints() {
 		return m.Expansion.Predict(ctx, x, s)
 	}
@@ -126,6 +118,7 @@ func (m *VVMR) Predict(ctx context.Context, x data.Points, s *models.PredictSett
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
 	f := mat.NewDense(n, outputs, nil)
 	solvers.DenseDesign{Points: x}.MulTo(f, m.Coefficients)
 	return &models.Prediction{Scores: f}, nil
@@ -150,6 +143,7 @@ func (m *VVMR) Summary() models.Summary {
 	default:
 		s.Text += fmt.Sprintf(", expansion over %d points", size)
 	}
+
 	likeness := fmt.Sprintf("γ_O = %g", m.Settings.GammaO)
 	if m.OutputKernel != nil {
 		likeness = "kernel of outputs given"
@@ -160,7 +154,8 @@ func (m *VVMR) Summary() models.Summary {
 }
 
 func (m *VVMR) values() models.Values {
-	o := &vvmrOptions{VVMRSettings: m.Settings, Kernel: m.KernelChoice(), Approximation: ApproximationSettings{Approximation: Exact}}
+	o := &vvmrOptions{VVMRSettings: m.Settings, Kernel: m.KernelChoice(),
+		Approximation: ApproximationSettings{Approximation: Exact}}
 	if m.Approximation != nil {
 		o.Approximation = *m.Approximation
 	}
@@ -181,7 +176,8 @@ type vvmrFit struct {
 
 // Encode returns the coefficients, and the points if there are any.
 func (m *VVMR) Encode() (*models.Encoded, error) {
-	f := vvmrFit{Labeled: m.Labeled, Labels: m.Labels, Residual: m.Residual, Iterations: m.Iterations, KernelError: m.KernelError}
+	f := vvmrFit{Labeled: m.Labeled, Labels: m.Labels, Residual: m.Residual, Iterations: m.Iterations,
+		KernelError: m.KernelError}
 	if m.Approximation != nil {
 		f.Seed = m.Approximation.Seed
 	}
@@ -206,16 +202,19 @@ func (VVMRLearner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	e, err := expansion.Read(r, o.Kernel, false)
 	if err != nil {
 		return nil, err
 	}
-	m := &VVMR{Settings: s, Expansion: *e, Labeled: f.Labeled, Labels: f.Labels, Residual: f.Residual, Iterations: f.Iterations, KernelError: f.KernelError}
+	m := &VVMR{Settings: s, Expansion: *e, Labeled: f.Labeled, Labels: f.Labels, Residual: f.Residual,
+		Iterations: f.Iterations, KernelError: f.KernelError}
 	if f.OutputKernel {
 		if m.OutputKernel = r.Matrix("output_kernel"); r.Err != nil {
 			return nil, r.Err
 		}
 	}
+
 	if o.Approximation.Approximation != Exact {
 		o.Approximation.Seed = f.Seed
 		m.Approximation = &o.Approximation
@@ -234,12 +233,14 @@ func (m *VVMR) check() error {
 	if _, outputs := m.Coefficients.Dims(); m.Labels != nil && len(m.Labels) != outputs {
 		return fmt.Errorf("kernelmachine: %d labels for %d outputs", len(m.Labels), outputs)
 	}
+
 	if b := m.OutputKernel; b != nil {
 		rows, columns := b.Dims()
 		if _, outputs := m.Coefficients.Dims(); rows != outputs || columns != outputs {
 			return fmt.Errorf("kernelmachine: a kernel of %d×%d for %d outputs", rows, columns, outputs)
 		}
 	}
+
 	if m.onPoints() && !m.Given && m.Kernel.Kind == kernel.Linear {
 		return nil
 	}

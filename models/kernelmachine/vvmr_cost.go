@@ -15,8 +15,10 @@ import (
 // vvmrCost is that of [FitVVMR] for the values of source; a nil s is exact.
 // The limit chooses the approach of landmarks only. What cannot be fitted in any
 // memory is an error.
-func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings, s *ApproximationSettings) (stage.Cost, error) {
-	t, edges := in.Targets, in.EdgeCount()
+func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
+	s *ApproximationSettings) (stage.Cost, error) {
+	t := in.Targets
+	edges := in.EdgeCount()
 	var cost stage.Cost
 	var bytes int64
 	var operations float64
@@ -24,8 +26,10 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings, s *Approx
 	if err != nil {
 		return cost, err
 	}
+
 	rows, d := in.Points.Dims()
-	intrinsic, power := settings.GammaI > 0, settings.Power
+	intrinsic := settings.GammaI > 0
+	power := settings.Power
 	var rank int
 	product, steps := 0.0, 3.0 // with the kernel, a column; of conjugate gradients
 	if slices.ContainsFunc(t.Y.RawMatrix().Data, math.IsNaN) {
@@ -39,7 +43,8 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings, s *Approx
 		rank = d
 		bytes = featureBytes(rows, rank)
 	case s == nil && rows > linear.MaxFormed:
-		return cost, fmt.Errorf("kernelmachine: %d points for an exact kernel; the most is %d", rows, linear.MaxFormed)
+		return cost, fmt.Errorf("kernelmachine: %d points for an exact kernel; the most is %d", rows,
+			linear.MaxFormed)
 	case s == nil:
 		rank = rows
 		// G and, for a kernel of full rank, Φ and its norm to the end, four more such
@@ -58,7 +63,10 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings, s *Approx
 			return cost, err
 		}
 		c := filled.parts(p, source, sizes{0, 1, edges}, &Settings{}) // without the graph
-		bytes, operations, rank = c.made, c.prepare, p.rank
+		bytes = c.made
+		operations = c.prepare
+		rank = p.rank
+
 		if p.expansion > 0 {
 			steps = 50
 			if product = n * float64(p.expansion) * float64(2*d+40); filled.Approximation == Nystrom {
@@ -66,7 +74,10 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings, s *Approx
 			}
 		}
 	}
-	m, l, outputs := float64(rank), len(t.Labeled), t.Y.RawMatrix().Cols
+
+	m := float64(rank)
+	l := len(t.Labeled)
+	outputs := t.Y.RawMatrix().Cols
 	columns := float64(outputs)
 	direct := math.Min(columns*(float64(l)*float64(l)*m+math.Pow(float64(l), 3)/3), 5*m*m*m)
 	entries := l
@@ -78,6 +89,7 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings, s *Approx
 			bytes += 64 * int64(edges/2) // the incidence matrix and its transpose
 		}
 	}
+
 	operations += direct + steps*columns*(8*n*m+product+10*float64(power*edges))
 	size := float64(entries) * columns
 	if size > math.MaxInt64/1024 {
@@ -87,8 +99,10 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings, s *Approx
 	if err != nil {
 		return cost, err
 	}
+
 	factors := math.Min(columns*float64(l)*float64(l)+float64(l)*m, 2*m*m)
-	cost.Bytes = stage.DenseBytes(bytes + iterates + 8*int64(size+4*n*columns+4*m*columns+4*columns*columns+factors))
+	cost.Bytes = stage.DenseBytes(bytes + iterates +
+		8*int64(size+4*n*columns+4*m*columns+4*columns*columns+factors))
 	cost.Operations = operations + 5*columns*columns*columns
 	return cost, nil
 }

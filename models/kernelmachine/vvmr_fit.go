@@ -20,7 +20,8 @@ import (
 // FitVVMR fits one function, exactly or by the approximation a: [NewVVMRProblem]
 // and Fit in one call. o may be nil if γ_O is 0 or s says how to make the graph of
 // outputs.
-func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs, s *VVMRSettings, a *ApproximationSettings) (*VVMR, error) {
+func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs, s *VVMRSettings,
+	a *ApproximationSettings) (*VVMR, error) {
 	if s == nil {
 		s = &VVMRSettings{} // whose fault is named
 	}
@@ -28,6 +29,7 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 	if err != nil {
 		return nil, err
 	}
+
 	if o == nil && s.GammaO > 0 && s.OutputNeighbors > 0 {
 		w, err := multilabel.OutputGraph(t, s.OutputNeighbors)
 		if err != nil {
@@ -37,6 +39,7 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 			return nil, err
 		}
 	}
+
 	p, err := NewVVMRProblem(ctx, d.plain(&filled.Regularizer), filled.Power, a)
 	if err != nil {
 		return nil, err
@@ -73,7 +76,8 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 //
 // With [cg.ErrNotConverged] the function is usable; Residual is recomputed in any
 // case.
-func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Outputs, s *VVMRSettings) (*VVMR, error) {
+func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Outputs,
+	s *VVMRSettings) (*VVMR, error) {
 	if s == nil {
 		s = &VVMRSettings{}
 	}
@@ -84,6 +88,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 	if err := p.checkFit(t, o, filled); err != nil {
 		return nil, err
 	}
+
 	l, n := t.Y.Dims()
 	if o == nil {
 		o = solvers.IndependentOutputs(n)
@@ -96,29 +101,39 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	e := solvers.NewSylvester(p.normRoot(t.Labeled, filled.Regularizer), p.until(ctx), o.Matrix(theta), t.Y, filled.GammaA)
-	res, err := cg.Solve(ctx, e, e.RightSide(t.Y), &cg.Settings{Tolerance: filled.Tolerance, MaxIterations: filled.MaxIterations,
-		Preconditioner: solvers.SylvesterPreconditioner{System: e, Direct: direct, Phi: p.phi, Vectors: o.Vectors}, OnIteration: p.data.reportCG})
+
+	e := solvers.NewSylvester(p.normRoot(t.Labeled, filled.Regularizer), p.until(ctx), o.Matrix(theta), t.Y,
+		filled.GammaA)
+	res, err := cg.Solve(ctx, e, e.RightSide(t.Y),
+		&cg.Settings{Tolerance: filled.Tolerance, MaxIterations: filled.MaxIterations,
+			Preconditioner: solvers.SylvesterPreconditioner{System: e, Direct: direct, Phi: p.phi,
+				Vectors: o.Vectors}, OnIteration: p.data.reportCG})
 	if ctx.Err() != nil { // which products do not tell
 		return nil, ctx.Err()
 	}
 	var a, aq *mat.Dense
 	g, exact := p.operator.(kernel.Matrix)
-	if lost := new(cg.BreakdownError); exact && !e.Incomplete() && (errors.As(err, &lost) || errors.Is(err, cg.ErrNotConverged)) {
+	if lost := new(cg.BreakdownError); exact && !e.Incomplete() &&
+		(errors.As(err, &lost) || errors.Is(err, cg.ErrNotConverged)) {
 		res = &cg.Result{}
 		a, aq, err = solvers.RepresentOutputs(ctx, g.Values, t.Y, p.pointNorm(t, &filled.Regularizer), o,
-			solvers.VectorNorm{Gamma: filled.GammaA, Theta: theta, Tell: func(part float64, note string) { p.data.report(part, 1, note) }})
+			solvers.VectorNorm{Gamma: filled.GammaA, Theta: theta,
+				Tell: func(part float64, note string) { p.data.report(part, 1, note) }})
 	} else if res != nil {
 		a, aq = e.Coefficients(res.X.RawMatrix().Data)
 	}
+
 	if res == nil || err != nil && !errors.Is(err, cg.ErrNotConverged) {
 		return nil, err
 	}
-	m := &VVMR{Settings: filled, Expansion: p.data.expansion(nil), Labeled: l, Labels: t.Labels, Iterations: res.MaxIterations()}
+	m := &VVMR{Settings: filled, Expansion: p.data.expansion(nil), Labeled: l, Labels: t.Labels,
+		Iterations: res.MaxIterations()}
 	if p.settings.Landmarks > 0 {
 		by := p.settings
-		m.Approximation, m.KernelError = &by, p.report.KernelError
+		m.Approximation = &by
+		m.KernelError = p.report.KernelError
 	}
+
 	m.Values = mat.NewDense(t.Len, n, nil)
 	p.until(ctx).MulTo(m.Values, aq)
 	m.Residual = p.equation17(m.Values, a, t, filled)
@@ -131,9 +146,11 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 
 // shifted factors what conjugate gradients are preconditioned with, θ being the
 // eigenvalues of Q.
-func (p *VVMRProblem) shifted(ctx context.Context, t *models.Targets, theta []float64, r regularizer.Regularizer) (*solvers.Shifted, error) {
+func (p *VVMRProblem) shifted(ctx context.Context, t *models.Targets, theta []float64,
+	r regularizer.Regularizer) (*solvers.Shifted, error) {
 	n, d := p.phi.Dims()
-	q := &solvers.ShiftedProblem{Rows: mat.NewDense(len(t.Labeled), d, nil), Theta: theta, Ridge: r.GammaA, Weight: r.Intrinsic(n, p.data.Laplacian), Norm: p.linear.Norm, Eigen: p.linear.Eigen}
+	q := &solvers.ShiftedProblem{Rows: mat.NewDense(len(t.Labeled), d, nil), Theta: theta, Ridge: r.GammaA,
+		Weight: r.Intrinsic(n, p.data.Laplacian), Norm: p.linear.Norm, Eigen: p.linear.Eigen}
 	dense.Gather(q.Rows, p.phi, t.Labeled)
 	p.data.report(0, 1, "factors for the eigenvalues of Q")
 	return solvers.NewShifted(ctx, q)
@@ -150,12 +167,15 @@ func (p *VVMRProblem) checkFit(t *models.Targets, o *solvers.Outputs, s VVMRSett
 	case o == nil && s.GammaO > 0:
 		return errors.New("kernelmachine: γ_O is positive, but there is no graph of outputs")
 	case o != nil && len(o.Values) != t.Y.RawMatrix().Cols:
-		return fmt.Errorf("kernelmachine: a graph of %d outputs for %d columns of targets", len(o.Values), t.Y.RawMatrix().Cols)
+		return fmt.Errorf("kernelmachine: a graph of %d outputs for %d columns of targets", len(o.Values),
+			t.Y.RawMatrix().Cols)
 	case s.GammaI > 0 && p.data.Laplacian == nil:
 		return errors.New("kernelmachine: γ_I is positive, but there is no graph")
 	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.data.Laplacian.Kind()):
-		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power %d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.data.Laplacian.Kind())
+		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power "+
+			"%d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.data.Laplacian.Kind())
 	}
+
 	return nil
 }
 
@@ -168,10 +188,12 @@ func (p *VVMRProblem) equation17(f, a *mat.Dense, t *models.Targets, s VVMRSetti
 		p.data.Laplacian.With(s.Power, 0).MulTo(e, f)
 		dense.Multiply(e, -l*s.Intrinsic(points, p.data.Laplacian))
 	}
+
 	dense.AddScaled(e, 1, -l*s.GammaA, a)
 	var size float64
 	for q, i := range t.Labeled {
-		to, from := e.RawRowView(i), f.RawRowView(i)
+		to := e.RawRowView(i)
+		from := f.RawRowView(i)
 		for j, v := range t.Y.RawRowView(q) {
 			if !math.IsNaN(v) {
 				to[j] += v - from[j]
@@ -179,6 +201,7 @@ func (p *VVMRProblem) equation17(f, a *mat.Dense, t *models.Targets, s VVMRSetti
 			}
 		}
 	}
+
 	if size == 0 {
 		return 0
 	}

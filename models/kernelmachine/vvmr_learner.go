@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -30,12 +31,18 @@ var vvmrParams = slices.Concat(
 	models.Part(expansion.KernelParams, func(o *vvmrOptions) *expansion.KernelChoice { return &o.Kernel }),
 	models.Part(normRest, func(o *vvmrOptions) *regularizer.Regularizer { return &o.Regularizer }),
 	models.Table[vvmrOptions]{
-		{Param: models.Param{Name: "gamma-o", Doc: "weight γ_O of the likeness of outputs, from 0, each by itself, to 1; it needs a graph of the outputs", Default: "0", Range: models.Within(0, 1), Axis: true},
+		{Param: models.Param{Name: "gamma-o", Doc: "weight γ_O of the likeness of outputs, from 0, " +
+			"each by itself, to 1; it needs a graph of the outputs", Default: "0", Range: models.Within(0, 1),
+			Axis: true},
 			At: func(o *vvmrOptions) any { return &o.GammaO }},
-		{Param: models.Param{Name: "output-neighbors", Doc: "join each output with so many others whose targets are nearest, where no graph of the outputs is given", Default: "the graph that is given", Range: models.AtLeast(1)},
+		{Param: models.Param{Name: "output-neighbors", Doc: "join each output with so many others " +
+			"whose targets are nearest, where no graph of the outputs is given",
+			Default: "the graph that is given", Range: models.AtLeast(1)},
 			At: func(o *vvmrOptions) any { return &o.OutputNeighbors }},
 	},
-	models.Part(withoutChoice(approximationParams.Without("features"), Fourier, "vvmr has no Fourier features"), func(o *vvmrOptions) *ApproximationSettings { return &o.Approximation }),
+	models.Part(withoutChoice(approximationParams.Without("features"), Fourier,
+		"vvmr has no Fourier features"),
+		func(o *vvmrOptions) *ApproximationSettings { return &o.Approximation }),
 	solverParams(1e-10, func(o *vvmrOptions) (*float64, *int) { return &o.Tolerance, &o.MaxIterations }).
 		Change("tolerance", func(p *models.Param) { p.Range = models.Between(0, 1) }).
 		Change("max-iterations", func(p *models.Param) { p.Default = "1000" }),
@@ -43,9 +50,13 @@ var vvmrParams = slices.Concat(
 
 // Info describes the learner.
 func (VVMRLearner) Info() models.Info {
-	return models.Info{Name: VVMRName, Help: "several labels a point, or several values (Minh & Sindhwani 2011)", Source: "Minh & Sindhwani 2011, section 4 and equation (17)",
-		Scores: "least-squares estimate of 1 for a label that the point has and −1 for one it lacks, or the value",
-		Learns: models.LearnsLabels | models.LearnsValues, Needs: models.NeedsPoints | models.NeedsGraph | models.NeedsKernel | models.NeedsOutputGraph, GraphIf: "gamma-i"}
+	return models.Info{Name: VVMRName, Help: "several labels a point, or several values (Minh & " +
+		"Sindhwani 2011)", Source: "Minh & Sindhwani 2011, section 4 and equation (17)",
+		Scores: "least-squares estimate of 1 for a label that the point has and −1 for one it lacks, " +
+			"or the value",
+		Learns:  models.LearnsLabels | models.LearnsValues,
+		Needs:   models.NeedsPoints | models.NeedsGraph | models.NeedsKernel | models.NeedsOutputGraph,
+		GraphIf: "gamma-i"}
 }
 
 // Params lists the parameters.
@@ -89,11 +100,15 @@ func (l VVMRLearner) options(in *models.Input) (vvmrOptions, error) {
 func decodeWith(in *models.Input, v models.Values) (vvmrOptions, error) {
 	o, err := decodeVVMR(v)
 	if _, given := in.Values["output-neighbors"]; given && in.Outputs != nil {
-		err = errors.Join(err, models.Faultf("%s makes a graph of the outputs and one is given; give one of them", models.ParamName("output-neighbors")))
+		err = errors.Join(err, models.Faultf("%s makes a graph of the outputs and one is given; give one of them", param.Name("output-neighbors")))
 	} else if in.OutputKernel != nil && (given || in.Outputs != nil || in.Values.Float("gamma-o") > 0) {
-		err = errors.Join(err, models.Faultf("%s takes the place of a graph of the outputs; leave out %s, %s and %s", models.ParamName("output-kernel"), models.ParamName("output-graph"), models.ParamName("output-neighbors"), models.ParamName("gamma-o")))
+		err = errors.Join(err, models.Faultf("%s takes the place of a graph of the outputs; leave "+
+			"out %s, %s and %s", param.Name("output-kernel"), param.Name("output-graph"),
+			param.Name("output-neighbors"), param.Name("gamma-o")))
 	} else if !given && in.Outputs == nil && in.Values.Float("gamma-o") > 0 {
-		err = errors.Join(err, models.Faultf("%s is %s, which needs a graph of the outputs; give %s or %s", models.ParamName("gamma-o"), in.Values["gamma-o"], models.ParamName("output-graph"), models.ParamName("output-neighbors")))
+		err = errors.Join(err, models.Faultf("%s is %s, which needs a graph of the outputs; give %s or %s",
+			param.Name("gamma-o"), in.Values["gamma-o"], param.Name("output-graph"),
+			param.Name("output-neighbors")))
 	}
 	return o, err
 }
@@ -132,7 +147,8 @@ func (VVMRLearner) cost(in *models.Input) (stage.Cost, error) {
 	if err != nil {
 		return stage.Cost{}, err
 	}
-	remedy := "take --approximation nystrom or matrix-free, or give fewer points"
+	remedy := fmt.Sprintf("take %s nystrom or matrix-free, or give fewer points", param.Name("approximation"))
+
 	a := o.approximation()
 	c, err := vvmrCost(in, source, &o.VVMRSettings, a)
 	switch {
@@ -141,6 +157,7 @@ func (VVMRLearner) cost(in *models.Input) (stage.Cost, error) {
 	case a != nil:
 		remedy = a.remedy()
 	}
+
 	c.Remedy = remedy
 	return c, err
 }
@@ -161,11 +178,13 @@ func (l VVMRLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 			return nil, err
 		}
 	}
+
 	if in.OutputKernel != nil {
 		if outputs, err = solvers.NewOutputKernel(ctx, in.OutputKernel); err != nil {
 			return nil, err
 		}
 	}
+
 	o.Approximation.Seed = in.Seed
 	m, err := FitVVMR(ctx, d, in.Targets, outputs, &o.VVMRSettings, o.approximation())
 	if m != nil {

@@ -42,6 +42,7 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 	}
 	p := &VVMRProblem{ApproximateProblem: &ApproximateProblem{data: d}}
 	limit := d.Limit
+
 	_, columns := d.Source().Rows().Dims()
 	direct := onPoints(d.Source(), s)
 	switch {
@@ -58,7 +59,8 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 		return p, nil
 	case direct:
 		if need := featureBytes(n, columns); limit > 0 && need > limit {
-			return nil, fmt.Errorf("kernelmachine: %d points of %d dimensions take %d bytes, %d are allowed; use fewer points, or allow more memory", n, columns, need, limit)
+			return nil, fmt.Errorf("kernelmachine: %d points of %d dimensions take %d bytes, %d are "+
+				"allowed; use fewer points, or allow more memory", n, columns, need, limit)
 		}
 		if x, ok := d.Points.(*sparse.CSR); ok {
 			p.phi = x.ToDense()
@@ -68,10 +70,13 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 		p.operator = kernel.Factor{Phi: p.phi}
 		return p, p.form(ctx, power)
 	case n > linear.MaxFormed:
-		return nil, fmt.Errorf("kernelmachine: %d points for an exact kernel; the most is %d", n, linear.MaxFormed)
+		return nil, fmt.Errorf("kernelmachine: %d points for an exact kernel; the most is %d", n,
+			linear.MaxFormed)
 	case limit > 0 && 4*kernel.GramBytes(n) > limit:
-		return nil, fmt.Errorf("kernelmachine: four matrices of %d points take %d bytes, %d are allowed; use landmarks, or allow more memory", n, 4*kernel.GramBytes(n), limit)
+		return nil, fmt.Errorf("kernelmachine: four matrices of %d points take %d bytes, %d are "+
+			"allowed; use landmarks, or allow more memory", n, 4*kernel.GramBytes(n), limit)
 	}
+
 	g, err := gramOf(ctx, d, d.Source(), n)
 	if err != nil {
 		return nil, err
@@ -80,7 +85,8 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 	if p.phi, err = kernel.Features(ctx, g); err != nil {
 		return nil, err
 	}
-	p.operator, p.gram = kernel.Matrix{Values: g}, true
+	p.operator = kernel.Matrix{Values: g}
+	p.gram = true
 	return p, p.form(ctx, power)
 }
 
@@ -89,7 +95,8 @@ var errVVMRFourier = errors.New("kernelmachine: vvmr is fitted exactly, by landm
 // onPoints tells whether the points themselves are the features Φ.
 func onPoints(x kernel.Source, s *ApproximationSettings) bool {
 	n, d := x.Rows().Dims()
-	return x.Values == nil && x.Kernel.Kind == kernel.Linear && d <= min(n, linear.MaxFormed) && (s == nil || s.Approximation == Nystrom)
+	return x.Values == nil && x.Kernel.Kind == kernel.Linear && d <= min(n, linear.MaxFormed) &&
+		(s == nil || s.Approximation == Nystrom)
 }
 
 // until returns the kernel for products until ctx is cancelled.

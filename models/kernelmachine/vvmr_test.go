@@ -310,8 +310,8 @@ func TestVVMRFaults(t *testing.T) {
 		l     *sparse.Laplacian
 		scale *ApproximationSettings
 	}{
-		"γ_A":              {VVMRSettings{}, o, lap, nil},
-		"γ_O is 2":         {VVMRSettings{Regularizer: good.Regularizer, GammaO: 2}, o, lap, nil},
+		"gamma-a":          {VVMRSettings{}, o, lap, nil},
+		"gamma-o› is 2":    {VVMRSettings{Regularizer: good.Regularizer, GammaO: 2}, o, lap, nil},
 		"graph of outputs": {good, nil, lap, nil},
 		"2 outputs":        {good, solvers.IndependentOutputs(2), lap, nil},
 		"no graph":         {good, o, nil, nil},

@@ -98,13 +98,16 @@ func (p *Problem) norm(s *Settings) (sparse.Operator, error) {
 	case l == nil:
 		return nil, errors.New("kernelmachine: γ_I is positive, but there is no graph")
 	case l.Kind() != s.Laplacian:
-		return nil, fmt.Errorf("kernelmachine: a %v Laplacian is given, the settings ask for a %v one", l.Kind(), s.Laplacian)
+		return nil, fmt.Errorf("kernelmachine: a %v Laplacian is given, the settings ask for a %v one",
+			l.Kind(), s.Laplacian)
 	case s.Heat == 0:
 		return l.With(max(s.Power, 1), 0), nil
 	}
+
 	m, err := sparse.NewFunction(l, func(lambda float64) float64 { return math.Exp(s.Heat * lambda) })
 	if err != nil {
-		return nil, fmt.Errorf("kernelmachine: exp(tL) with t = %v; take a smaller t, or the normalized Laplacian: %w", s.Heat, err)
+		return nil, fmt.Errorf("kernelmachine: exp(tL) with t = %v; take a smaller t, or the "+
+			"normalized Laplacian: %w", s.Heat, err)
 	}
 	return m, nil
 }
@@ -118,9 +121,12 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 	}
 	n, _ := p.gram.Dims()
 	l := len(points)
-	if l == 0 || points[0] < 0 || points[l-1] >= n || !slices.IsSorted(points) || len(slices.Compact(slices.Clone(points))) != l {
-		return nil, fmt.Errorf("kernelmachine: the points of a kernel must be numbers below %d in ascending order", n)
+	if l == 0 || points[0] < 0 || points[l-1] >= n || !slices.IsSorted(points) ||
+		len(slices.Compact(slices.Clone(points))) != l {
+		return nil, fmt.Errorf("kernelmachine: the points of a kernel must be numbers below %d in "+
+			"ascending order", n)
 	}
+
 	if w.reg.GammaI == 0 {
 		w.gram.Z = p.gram
 		if l < n {
@@ -128,23 +134,29 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 		}
 		return w, nil
 	}
+
 	if w.m, err = p.norm(s); err != nil {
 		return nil, err
 	}
-	if need := 8 * (2*int64(n)*int64(n) + int64(n)*int64(l) + int64(l)*int64(l)); p.data.Limit > 0 && need > p.data.Limit {
+	if need := 8 * (2*int64(n)*int64(n) + int64(n)*int64(l) + int64(l)*int64(l)); p.data.Limit > 0 &&
+		need > p.data.Limit {
 		return nil, tooLarge(n, need, p.data.Limit)
 	}
 	w.heat = s.Heat
 	if lost, err := w.direct(ctx); err != nil || !lost {
 		return w, err
 	}
+
 	w.expand = nil // to be collected
 	ridge, weight := proximity*w.reg.GammaA, proximity*w.reg.Intrinsic(n, p.data.Laplacian)
 	if s.Method == OneClass { // its loss does not depend on γ_A
-		ridge, weight = proximity, weight/w.reg.GammaA
+		ridge = proximity
+		weight = weight / w.reg.GammaA
 	}
+
 	b := &solvers.PointNorm{Points: n, Labeled: points, Gamma: weight, M: w.m}
-	r, err := solvers.NewRepresenter(ctx, p.gram, b, ridge, func(part float64, note string) { p.data.report(part, 1, note) })
+	r, err := solvers.NewRepresenter(ctx, p.gram, b, ridge,
+		func(part float64, note string) { p.data.report(part, 1, note) })
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +169,8 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 const proximity = 1e4
 
 func tooLarge(n int, need, limit int64) error {
-	return fmt.Errorf("kernelmachine: the exact solution for %d points takes %d bytes, %d are allowed; use fewer points or landmarks, or allow more memory", n, need, limit)
+	return fmt.Errorf("kernelmachine: the exact solution for %d points takes %d bytes, %d are "+
+		"allowed; use fewer points or landmarks, or allow more memory", n, need, limit)
 }
 
 // direct sets K̃ and the expansion by a factorization of I + MK, and tells whether
@@ -176,6 +189,7 @@ func (w *Warped) direct(ctx context.Context) (lost bool, err error) {
 	if err != nil {
 		return true, nil
 	}
+
 	p.data.report(2, 3, "solution")
 	l := len(w.points)
 	w.expand = mat.NewDense(n, l, nil)
@@ -186,11 +200,13 @@ func (w *Warped) direct(ctx context.Context) (lost bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
+
 	rows := mat.NewDense(l, n, nil)
 	dense.Gather(rows, p.gram, w.points)
 	w.gram = solvers.LabelGram{Z: mat.NewDense(l, l, nil)}
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, rows, w.expand, 0, w.gram.Z)
-	return !(dense.Symmetrize(w.gram.Z) <= maxLoss && (w.heat > 0 || solvers.NullLoss(p.data.Laplacian, w.expand, w.points) <= maxLoss)), nil
+	return !(dense.Symmetrize(w.gram.Z) <= maxLoss &&
+		(w.heat > 0 || solvers.NullLoss(p.data.Laplacian, w.expand, w.points) <= maxLoss)), nil
 }
 
 // Values returns K̃, l×l, which must not be changed. It is an error if parts of K̃ are lost in
@@ -198,7 +214,8 @@ func (w *Warped) direct(ctx context.Context) (lost bool, err error) {
 func (w *Warped) Values(ctx context.Context) (*mat.Dense, error) { return w.gram.Values(ctx) }
 
 // system returns I + MK for M = (γ_I s/γ_A) m, made by stripes of columns.
-func (p *Problem) system(ctx context.Context, m sparse.Operator, r regularizer.Regularizer) (*mat.Dense, error) {
+func (p *Problem) system(ctx context.Context, m sparse.Operator,
+	r regularizer.Regularizer) (*mat.Dense, error) {
 	const columns = 512
 	n, _ := p.gram.Dims()
 	ratio := r.Intrinsic(n, p.data.Laplacian) / r.GammaA
@@ -211,6 +228,7 @@ func (p *Problem) system(ctx context.Context, m sparse.Operator, r regularizer.R
 		hi := min(lo+columns, n)
 		m.MulTo(a.Slice(0, n, lo, hi).(*mat.Dense), p.gram.Slice(0, n, lo, hi).(*mat.Dense))
 	}
+
 	dense.Multiply(a, ratio)
 	for i := range n {
 		a.Set(i, i, a.At(i, i)+1)
@@ -232,6 +250,7 @@ func (p *Problem) Outputs(m *Machine) *mat.Dense {
 		dense.Gather(rows, p.gram, m.rows)
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, rows, m.Coefficients, 0, f)
 	}
+
 	dense.AddRow(f, m.Intercepts)
 	return f
 }

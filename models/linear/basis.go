@@ -64,6 +64,7 @@ func (b inBasis) MulTransTo(dst, r *mat.Dense) {
 			}
 		}
 	}
+
 	if b.u != nil {
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1, b.u, v, 0, dst)
 	}

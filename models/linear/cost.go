@@ -33,7 +33,8 @@ func sizeOf(in *models.Input, s Settings) (size, error) {
 	}
 	n, d := in.Points.Dims()
 	_, m := in.Targets.Y.Dims()
-	z := size{n: int64(n), d: int64(d), l: int64(len(in.Targets.Labeled)), m: int64(m), edges: int64(in.EdgeCount()), s: s}
+	z := size{n: int64(n), d: int64(d), l: int64(len(in.Targets.Labeled)), m: int64(m),
+		edges: int64(in.EdgeCount()), s: s}
 	switch x := in.Points.(type) {
 	case *sparse.CSR:
 		z.stored = int64(x.NNZ())
@@ -46,6 +47,7 @@ func sizeOf(in *models.Input, s Settings) (size, error) {
 	default:
 		z.element = 8
 	}
+
 	if s.Regularizer.GammaI == 0 {
 		z.edges = 0
 	}
@@ -78,10 +80,13 @@ func (z *size) fit() int64 {
 		side := 12*z.stored + 8*z.d // transposed
 		search := side + 8*(5*z.n*z.n+128*(z.n+z.d))
 		in := *z // the coordinates
-		in.d, in.element, in.stored = z.n, 8, 0
+		in.d = z.n
+		in.element = 8
+		in.stored = 0
 		after := side + 8*(2*z.n*z.n+3*z.d*z.m) + in.direct()
 		return max(search, after)
 	}
+
 	return z.products()
 }
 
@@ -104,6 +109,7 @@ func (z *size) direct() int64 {
 		width := max(16, min(128, z.d, 1<<23/z.n))
 		before += labeled + norm + 8*blocks*z.n*width
 	}
+
 	if z.s.Loss == LeastSquares && z.l >= z.d {
 		return max(before, norm+labeled+8*(2*z.d*z.d+min(z.l, data.BlockRows)*z.d+4*z.d*z.m))
 	}
@@ -114,6 +120,7 @@ func (z *size) direct() int64 {
 		basis = norm
 		rows *= 2 // and the centred rows
 	}
+
 	if z.s.Loss == LeastSquares {
 		return max(before, norm+basis+labeled+rows+8*(z.l*z.d+z.l*z.l+z.l*z.m+5*z.d*z.m))
 	}
@@ -142,12 +149,14 @@ func (z *size) products() int64 {
 	} else {
 		bytes += z.l*z.d*z.element + z.converted(z.n)
 	}
+
 	if z.intrinsic() {
 		bytes += 8 * 2 * z.n * z.m
 		if z.s.Regularizer.Power > 1 {
 			bytes += 8 * z.n * z.m
 		}
 	}
+
 	if z.s.Loss != LeastSquares {
 		return bytes + newtonBytes(z.l, z.d, z.m)
 	}
@@ -208,6 +217,7 @@ func (k learner) GridCost(g *models.Grid) (models.GridCost, error) {
 			widest = settings[i]
 		}
 	}
+
 	z, err := sizeOf(&g.Input, widest)
 	if err != nil {
 		return models.GridCost{}, err
@@ -226,12 +236,14 @@ func (k learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		c.Operations = g.Fits() * steps * outputs * (20*stored + 10*edges)
 		return c, nil
 	}
+
 	var columns float64 // of sparse points, in the space of the points
 	if z.spanned() {
 		columns = 8 * d * (3*outputs + 2)
 		d = n
 		c.Operations = 5 * d * d * d
 	}
+
 	c.Shared = models.Bytes(24*edges + 8*(4*d*d+3*n*min(d, 128)) + columns)
 	c.Fold = models.Bytes(8*(2*l*d+2*d*d) + columns)
 	c.Operations += norms*(n*d*d+10*edges*d) + float64(len(g.Splits))*l*d*d
@@ -243,5 +255,6 @@ func (k learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	default:
 		c.Operations += g.Fits() * d * d * d / 3
 	}
+
 	return c, nil
 }

@@ -42,6 +42,7 @@ func NewLabeled(p *Problem, t *models.Targets) *Labeled {
 			w.Mean[j] += v
 		}
 	}
+
 	for j := range w.Mean {
 		w.Mean[j] /= float64(w.Rows)
 	}
@@ -76,6 +77,7 @@ func (w *Labeled) Fit(ctx context.Context, m, before *Model) error {
 	case m.Settings.Loss == LeastSquares:
 		return w.conjugateGradients(ctx, m, before)
 	}
+
 	return w.newton(ctx, m, before)
 }
 
@@ -95,7 +97,8 @@ func (w *Labeled) sumMoments(ctx context.Context) error {
 		return nil
 	}
 	_, outputs := w.Centred.Dims()
-	gram, moments := mat.NewDense(w.Dim, w.Dim, nil), mat.NewDense(w.Dim, outputs, nil)
+	gram := mat.NewDense(w.Dim, w.Dim, nil)
+	moments := mat.NewDense(w.Dim, outputs, nil)
 	var buffer []float64
 	for lo := 0; lo < w.Rows; lo += data.BlockRows {
 		w.p.report(float64(lo), float64(w.Rows), "labeled points")
@@ -106,8 +109,10 @@ func (w *Labeled) sumMoments(ctx context.Context) error {
 		var block *mat.Dense
 		block, buffer = w.centred(buffer, lo, hi)
 		dense.Syrk(dense.Transposed, 1, block, 1, gram)
-		dense.Gemm(dense.Transposed, dense.NoTrans, 1, block, w.Centred.Slice(lo, hi, 0, outputs).(*mat.Dense), 1, moments)
+		dense.Gemm(dense.Transposed, dense.NoTrans, 1, block,
+			w.Centred.Slice(lo, hi, 0, outputs).(*mat.Dense), 1, moments)
 	}
+
 	w.Gram, w.Moments = gram, moments
 	return nil
 }
@@ -136,6 +141,7 @@ func (w *Labeled) NormalEquations(ctx context.Context, m *Model) error {
 		}
 		h.Set(i, i, h.At(i, i)+r.GammaA)
 	}
+
 	c := mat.NewDense(w.Dim, outputs, nil)
 	c.Scale(1/float64(w.Rows), w.Moments)
 	if err := regularizer.SolvePositive(ctx, h, c, r); err != nil {
@@ -162,6 +168,7 @@ func (w *Labeled) centred(buffer []float64, lo, hi int) (block *mat.Dense, grown
 			}
 		}
 	})
+
 	return block, buffer
 }
 
@@ -171,6 +178,7 @@ func (w *Labeled) inEigenbasis(ctx context.Context) (z *mat.Dense, values []floa
 	if err != nil {
 		return nil, nil, fmt.Errorf("linear: eigenvectors of XᵀLᵖX: %w", err)
 	}
+
 	if w.rows == nil {
 		w.rows, _ = w.centred(nil, 0, w.Rows)
 		if u != nil {
@@ -179,6 +187,7 @@ func (w *Labeled) inEigenbasis(ctx context.Context) (z *mat.Dense, values []floa
 			w.rows = z
 		}
 	}
+
 	return w.rows, values, nil
 }
 
@@ -211,6 +220,7 @@ func (w *Labeled) Dual(ctx context.Context, m *Model) error {
 			row[j] /= math.Sqrt(v)
 		}
 	}
+
 	g := mat.NewDense(w.Rows, w.Rows, nil)
 	dense.Syrk(dense.NoTrans, 1, scaled, 0, g)
 	for i := range w.Rows {
@@ -220,6 +230,7 @@ func (w *Labeled) Dual(ctx context.Context, m *Model) error {
 	if err := regularizer.SolvePositive(ctx, g, beta, m.Settings.Regularizer); err != nil {
 		return err
 	}
+
 	_, outputs := beta.Dims()
 	v := mat.NewDense(w.Dim, outputs, nil)
 	dense.Gemm(dense.Transposed, dense.NoTrans, 1, z, beta, 0, v)
@@ -247,24 +258,30 @@ func (w *Labeled) newtonInBasis(ctx context.Context, m, before *Model) error {
 		if err != nil {
 			return err
 		}
-		x = inBasis{x: solvers.DenseDesign{Points: &data.Dense[float64]{Rows: w.Rows, Cols: w.Dim, Data: z.RawMatrix().Data}}, scale: scale}
+		x = inBasis{x: solvers.DenseDesign{Points: &data.Dense[float64]{Rows: w.Rows, Cols: w.Dim,
+			Data: z.RawMatrix().Data}}, scale: scale}
 	}
+
 	problem := &solvers.NewtonProblem{X: x, Ridge: 1}
 	return w.minimize(ctx, m, before, problem, inBasis{mean: w.Mean, u: u, scale: scale})
 }
 
 // minimize runs Newton's method from the model before, if there is one. The
 // coordinates of problem are those of b.
-func (w *Labeled) minimize(ctx context.Context, m, before *Model, problem *solvers.NewtonProblem, b inBasis) error {
+func (w *Labeled) minimize(ctx context.Context, m, before *Model, problem *solvers.NewtonProblem,
+	b inBasis) error {
 	s := m.Settings
-	problem.Y, problem.C, problem.Width = w.Targets.Y, 1/float64(w.Rows), s.Width
+	problem.Y = w.Targets.Y
+	problem.C = 1 / float64(w.Rows)
+	problem.Width = s.Width
 	if s.Loss == HuberizedHinge {
 		problem.Loss = solvers.HuberizedHinge
 	}
-	newton := &solvers.NewtonSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, OnIteration: func(at solvers.NewtonState) error {
-		w.p.report(float64(at.Converged), float64(at.Columns), at.String())
-		return nil
-	}}
+	newton := &solvers.NewtonSettings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations,
+		OnIteration: func(at solvers.NewtonState) error {
+			w.p.report(float64(at.Converged), float64(at.Columns), at.String())
+			return nil
+		}}
 	if before != nil {
 		newton.StartW, newton.StartB = b.coordinates(before)
 	}
@@ -272,7 +289,10 @@ func (w *Labeled) minimize(ctx context.Context, m, before *Model, problem *solve
 	if res == nil {
 		return err
 	}
-	m.Coefficients, m.Intercepts, m.Iterations = b.expand(res.W), res.B, res.Iterations
+
+	m.Coefficients = b.expand(res.W)
+	m.Intercepts = res.B
+	m.Iterations = res.Iterations
 	if b.mean != nil {
 		for j, v := range MeanProduct(b.mean, m.Coefficients) {
 			m.Intercepts[j] -= v
@@ -293,6 +313,7 @@ func (b inBasis) coordinates(m *Model) (*mat.Dense, []float64) {
 			row[j] /= v
 		}
 	}
+
 	shift := append([]float64{}, m.Intercepts...)
 	if b.mean != nil {
 		for j, v := range MeanProduct(b.mean, m.Coefficients) {

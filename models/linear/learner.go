@@ -20,20 +20,32 @@ var Learners = []models.Learner{
 
 // norms, hinges and iterations are the parameters of Settings.
 var (
-	norms = models.Part(regularizer.Params, func(s *Settings) *regularizer.Regularizer { return &s.Regularizer }).
-		Change("gamma-a", func(p *models.Param) { p.Grid, p.Few = gammaAGrid, "1" })
+	norms = models.Part(regularizer.Params,
+		func(s *Settings) *regularizer.Regularizer { return &s.Regularizer }).
+		Change("gamma-a", func(p *models.Param) {
+			p.Grid = gammaAGrid
+			p.Few = "1"
+		})
 	hinges = models.Table[Settings]{
-		{Param: models.Param{Name: "loss", Doc: "loss: the square of the hinge, or the hinge with its corner rounded", Default: SquaredHinge.String(),
-			Choices: []string{SquaredHinge.String(), HuberizedHinge.String()}, Why: "rls-linear and laprls-linear have the squared loss"},
+		{Param: models.Param{Name: "loss",
+			Doc:     "loss: the square of the hinge, or the hinge with its corner rounded",
+			Default: SquaredHinge.String(),
+			Choices: []string{SquaredHinge.String(), HuberizedHinge.String()},
+			Why:     "rls-linear and laprls-linear have the squared loss"},
 			At: func(s *Settings) any { return &s.Loss }},
-		{Param: models.Param{Name: "width", Doc: "half the width of the rounded corner of the huberized hinge", Default: "0.1",
-			Range: &models.Range{High: 1, OpenLow: true}, Only: &models.Condition{Param: "loss", In: []string{HuberizedHinge.String()}}},
+		{Param: models.Param{Name: "width",
+			Doc: "half the width of the rounded corner of the huberized hinge", Default: "0.1",
+			Range: &models.Range{High: 1, OpenLow: true},
+			Only:  &models.Condition{Param: "loss", In: []string{HuberizedHinge.String()}}},
 			At: func(s *Settings) any { return &s.Width }},
 	}
 	iterations = models.Table[Settings]{
-		{Param: models.Param{Name: "tolerance", Doc: "where an iteration stops: the norm of the residual, or of the gradient, relative to that of f = 0", Default: "1e-8", Range: models.Between(0, 1)},
+		{Param: models.Param{Name: "tolerance", Doc: "where an iteration stops: the norm of the " +
+			"residual, or of the gradient, relative to that of f = 0", Default: "1e-8",
+			Range: models.Between(0, 1)},
 			At: func(s *Settings) any { return &s.Tolerance }},
-		{Param: models.Param{Name: "max-iterations", Doc: "iterations after which the solver gives up", Default: "10000", Range: models.AtLeast(1)},
+		{Param: models.Param{Name: "max-iterations", Doc: "iterations after which the solver gives up",
+			Default: "10000", Range: models.AtLeast(1)},
 			At: func(s *Settings) any { return &s.MaxIterations }},
 	}
 )
@@ -70,13 +82,16 @@ type learner struct {
 
 // Info describes the learner.
 func (k learner) Info() models.Info {
-	i := models.Info{Name: k.name, Help: k.help, Learns: models.LearnsClasses | models.LearnsValues, Needs: models.NeedsPoints,
+	i := models.Info{Name: k.name, Help: k.help, Learns: models.LearnsClasses | models.LearnsValues,
+		Needs:  models.NeedsPoints,
 		Scores: "least-squares estimate f = wᵀx + b of 1 for the class and −1 for the others, or the value",
 		Source: "Belkin, Niyogi & Sindhwani 2006, section 4.2, with γ_I = 0"}
 	if k.hinge {
-		i.Learns, i.Source = models.LearnsClasses, "Keerthi & DeCoste 2005"
+		i.Learns = models.LearnsClasses
+		i.Source = "Keerthi & DeCoste 2005"
 		i.Scores = "margin f = wᵀx + b of the class against the others: ±1 at the edge of the margin"
 	}
+
 	if k.intrinsic {
 		i.Needs |= models.NeedsGraph
 		i.GraphIf = "gamma-i"
@@ -85,6 +100,7 @@ func (k learner) Info() models.Info {
 			i.Source = "Belkin, Niyogi & Sindhwani 2006, section 4.4; Sindhwani, Niyogi & Belkin 2005"
 		}
 	}
+
 	return i
 }
 
@@ -118,6 +134,7 @@ func (k learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 			return nil, err
 		}
 	}
+
 	m, err := Fit(ctx, in.Points, l, in.Targets, &s, in.Report)
 	if m == nil {
 		return nil, err
@@ -141,11 +158,15 @@ func (k learner) FitGrid(ctx context.Context, g *models.Grid) error {
 				return err
 			}
 		}
+
 		path := make([]Settings, len(same))
 		for p, i := range same {
 			path[p] = settings[i]
 		}
-		return g.Run(ctx, same, func(s *models.Split) []models.Answer { return problem.answers(ctx, g.Points, s, path) })
+		return g.Run(ctx, same, func(s *models.Split) []models.Answer {
+			return problem.answers(ctx, g.Points,
+				s, path)
+		})
 	})
 }
 
@@ -165,7 +186,8 @@ func (k learner) grid(g *models.Grid) (settings []Settings, usable []int) {
 }
 
 // answers fits a path without the points held out, and answers for those.
-func (p *Problem) answers(ctx context.Context, x data.Points, s *models.Split, path []Settings) []models.Answer {
+func (p *Problem) answers(ctx context.Context, x data.Points, s *models.Split,
+	path []Settings) []models.Answer {
 	fits, err := p.Path(ctx, s.Train, path)
 	held := data.Select(x, s.Points)
 	answers := make([]models.Answer, len(path))
@@ -174,7 +196,8 @@ func (p *Problem) answers(ctx context.Context, x data.Points, s *models.Split, p
 		fault := err
 		if fits != nil {
 			m = fits[i]
-		} else if m, fault = p.Fit(ctx, s.Train, &path[i]); m == nil { // another one of the path failed, or this one
+			// another one of the path failed, or this one
+		} else if m, fault = p.Fit(ctx, s.Train, &path[i]); m == nil {
 			answers[i].Err = fault
 			continue
 		}
@@ -184,5 +207,6 @@ func (p *Problem) answers(ctx context.Context, x data.Points, s *models.Split, p
 		}
 		answers[i] = models.AnswerOf(prediction, err)
 	}
+
 	return answers
 }

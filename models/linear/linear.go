@@ -79,27 +79,17 @@ type Settings struct {
 // fill returns s with its defaults, or all faults at once.
 func (s Settings) fill() (Settings, error) {
 	var faults []error
-	var err error
-	if s.Regularizer, err = s.Regularizer.Fill(); err != nil {
+	table := tables[[2]bool{s.Loss != LeastSquares, true}]
+	if err := table.Check(&s); err != nil {
 		faults = append(faults, err)
-	}
-	if s.Regularizer.GammaI == 0 {
-		s.Regularizer = regularizer.Regularizer{GammaA: s.Regularizer.GammaA, Power: 1}
-	}
-	if s.Loss < LeastSquares || s.Loss > HuberizedHinge {
-		faults = append(faults, fmt.Errorf("linear: loss %v", s.Loss))
-	}
-	if !(s.Width >= 0 && s.Width <= 1) {
-		faults = append(faults, fmt.Errorf("linear: width %v of the Huberized hinge; it must be positive and at most 1, or 0 for the default", s.Width))
 	}
 	if s.Loss != HuberizedHinge && s.Width != 0 {
 		faults = append(faults, fmt.Errorf("linear: width %v is for the Huberized hinge only", s.Width))
 	}
-	if !(s.Tolerance >= 0 && s.Tolerance < 1) {
-		faults = append(faults, fmt.Errorf("linear: tolerance %v; it must be positive and less than 1, or 0 for the default", s.Tolerance))
-	}
-	if s.MaxIterations < 0 {
-		faults = append(faults, fmt.Errorf("linear: limit of %d iterations; it must be positive, or 0 for the default", s.MaxIterations))
+
+	s.Regularizer, _ = s.Regularizer.Fill() // its faults are among those of the table
+	if s.Regularizer.GammaI == 0 {
+		s.Regularizer = regularizer.Regularizer{GammaA: s.Regularizer.GammaA, Power: 1}
 	}
 	if s.Loss == HuberizedHinge && s.Width == 0 {
 		s.Width = 0.1
@@ -107,12 +97,14 @@ func (s Settings) fill() (Settings, error) {
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-8
 	}
+
 	if s.MaxIterations == 0 {
 		s.MaxIterations = 200
 		if s.Loss == LeastSquares {
 			s.MaxIterations = 10000
 		}
 	}
+
 	return s, errors.Join(faults...)
 }
 
@@ -131,7 +123,8 @@ func (s Settings) fill() (Settings, error) {
 // it has is left out), and y names the labeled ones. s must give γ_A; progress may
 // be nil. Fit is [NewProblem] and [Problem.Fit], which have the cost; where several
 // fits share points and graph, use those.
-func Fit(ctx context.Context, x data.Points, l *sparse.Laplacian, y *models.Targets, s *Settings, progress Progress) (*Model, error) {
+func Fit(ctx context.Context, x data.Points, l *sparse.Laplacian, y *models.Targets, s *Settings,
+	progress Progress) (*Model, error) {
 	if s == nil {
 		s = &Settings{}
 	}
@@ -162,5 +155,6 @@ func (s *Settings) loss(y, f float64) float64 {
 	case gap >= s.Width:
 		return gap
 	}
+
 	return (gap + s.Width) * (gap + s.Width) / (4 * s.Width)
 }

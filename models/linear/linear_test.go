@@ -453,12 +453,12 @@ func TestLinearSaysWhatIsWrong(t *testing.T) {
 	ctx := context.Background()
 	c := newLinearCase(t, 60, 6, 20)
 	_, err := Fit(ctx, c.x, nil, c.t, &Settings{Loss: 9, Width: 2, Tolerance: math.NaN(), MaxIterations: -1}, nil)
-	for _, part := range []string{"γ_A", "loss", "width", "tolerance", "iterations"} {
+	for _, part := range []string{"gamma-a", "loss", "width", "tolerance", "iterations"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q is not in %v", part, err)
 		}
 	}
-	if _, err := Fit(ctx, c.x, nil, c.t, nil, nil); err == nil || !strings.Contains(err.Error(), "γ_A") {
+	if _, err := Fit(ctx, c.x, nil, c.t, nil, nil); err == nil || !strings.Contains(err.Error(), "gamma-a") {
 		t.Errorf("no settings: %v", err)
 	}
 	l := c.laplacian(t, sparse.Combinatorial)

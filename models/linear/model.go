@@ -51,7 +51,9 @@ func (m *Model) Dim() int {
 
 // QueryCost is that of the scores and of the points that are converted at a time.
 func (m *Model) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
-	rows, d, outputs := int64(n), int64(m.Dim()), int64(len(m.Intercepts))
+	rows := int64(n)
+	d := int64(m.Dim())
+	outputs := int64(len(m.Intercepts))
 	columns := int64(m.Output().Columns)
 	return stage.Cost{
 		Bytes:      8*(rows*(outputs+columns)+data.BlockRows*d) + 4*rows,
@@ -61,7 +63,8 @@ func (m *Model) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
 
 // Predict answers for the points of x with 2·nnz·m operations, nnz the number of
 // stored elements of x. Nothing in s matters to it.
-func (m *Model) Predict(ctx context.Context, x data.Points, _ *models.PredictSettings) (*models.Prediction, error) {
+func (m *Model) Predict(ctx context.Context, x data.Points,
+	_ *models.PredictSettings) (*models.Prediction, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -83,7 +86,8 @@ func (m *Model) values(x solvers.DenseDesign, n int) *mat.Dense {
 // Summary names the loss and the norms.
 func (m *Model) Summary() models.Summary {
 	s := models.Summary{Labeled: m.Labeled, Values: m.params().Encode(&m.Settings)}
-	s.Text = fmt.Sprintf("%d dimensions, %v loss, %s", m.Dim(), m.Settings.Loss, m.Settings.Regularizer.Describe())
+	s.Text = fmt.Sprintf("%d dimensions, %v loss, %s", m.Dim(), m.Settings.Loss,
+		m.Settings.Regularizer.Describe())
 	if m.Iterations > 0 {
 		s.Text += fmt.Sprintf(", %d iterations", m.Iterations)
 		s.Facts = append(s.Facts, models.Fact{Key: "iterations", Value: m.Iterations})
@@ -93,7 +97,8 @@ func (m *Model) Summary() models.Summary {
 
 // params are the parameters of the learner that the model is named for.
 func (m *Model) params() models.Table[Settings] {
-	return learner{hinge: m.Settings.Loss != LeastSquares, intrinsic: m.Settings.Regularizer.GammaI > 0}.table()
+	return learner{hinge: m.Settings.Loss != LeastSquares,
+		intrinsic: m.Settings.Regularizer.GammaI > 0}.table()
 }
 
 // fit is the part of a model in its manifest.
@@ -105,11 +110,13 @@ type fit struct {
 // Encode returns coefficients (d×m), intercepts (m), and classes (c) unless it is
 // a regression.
 func (m *Model) Encode() (*models.Encoded, error) {
-	return &models.Encoded{Values: m.params().Encode(&m.Settings), Fit: fit{m.Labeled, m.Iterations}, Arrays: m.arrays()}, nil
+	return &models.Encoded{Values: m.params().Encode(&m.Settings), Fit: fit{m.Labeled, m.Iterations},
+		Arrays: m.arrays()}, nil
 }
 
 func (m *Model) arrays() []archive.Array {
-	arrays := []archive.Array{models.MatrixEntry("coefficients", m.Coefficients), {Name: "intercepts", Data: m.Intercepts}}
+	arrays := []archive.Array{models.MatrixEntry("coefficients", m.Coefficients),
+		{Name: "intercepts", Data: m.Intercepts}}
 	return append(arrays, models.ClassEntries(m.Classes)...)
 }
 

@@ -61,7 +61,8 @@ func NewProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power i
 	return newProblem(ctx, x, l, power, nil)
 }
 
-func newProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power int, progress Progress) (*Problem, error) {
+func newProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power int,
+	progress Progress) (*Problem, error) {
 	if power < 1 {
 		return nil, fmt.Errorf("linear: power %d of the Laplacian; it must be at least 1", power)
 	}
@@ -73,14 +74,17 @@ func newProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power i
 		}
 		p.l = l.With(power, 0)
 	}
+
 	if !p.direct() && n <= MaxFormed && n < d {
 		p.report(0, 1, "coordinates in the space of the points")
 		space, points, err := newRowSpace(ctx, x)
 		if err != nil {
 			return nil, err
 		}
-		p.space, p.x = space, points
+		p.space = space
+		p.x = points
 	}
+
 	if !p.direct() {
 		p.design = solvers.NewDesign(x)
 		return p, nil
@@ -123,6 +127,7 @@ func (p *Problem) form(ctx context.Context) error {
 		block, columns = data.Block(p.x, columns, 0, n, from, to)
 		ly := mat.NewDense(n, to-from, y[:n*(to-from)])
 		p.l.MulTo(ly, block)
+
 		below := p.Norm.Slice(from, d, from, to).(*mat.Dense)
 		for lo := 0; lo < n; lo += data.BlockRows {
 			if err := ctx.Err(); err != nil {
@@ -130,9 +135,11 @@ func (p *Problem) form(ctx context.Context) error {
 			}
 			hi := min(lo+data.BlockRows, n)
 			block, rows = data.Block(p.x, rows, lo, hi, from, d)
-			dense.Gemm(dense.Transposed, dense.NoTrans, 1, block, ly.Slice(lo, hi, 0, to-from).(*mat.Dense), 1, below)
+			dense.Gemm(dense.Transposed, dense.NoTrans, 1, block,
+				ly.Slice(lo, hi, 0, to-from).(*mat.Dense), 1, below)
 		}
 	}
+
 	for i := range d {
 		for j := range i {
 			p.Norm.Set(j, i, p.Norm.At(i, j))
@@ -155,6 +162,7 @@ func (p *Problem) Eigen(ctx context.Context) (values []float64, basis *mat.Dense
 		p.values = make([]float64, d)
 		return p.values, nil, nil
 	}
+
 	if p.values, p.basis, err = dense.EigenSym(ctx, p.Norm); err != nil {
 		return nil, nil, err
 	}
@@ -212,6 +220,7 @@ func (p *Problem) Path(ctx context.Context, t *models.Targets, settings []Settin
 			return nil, err
 		}
 	}
+
 	work := NewLabeled(p, t)
 	var out []*Model
 	var unfinished []error
@@ -229,11 +238,13 @@ func (p *Problem) Path(ctx context.Context, t *models.Targets, settings []Settin
 			unfinished = append(unfinished, err)
 			err = nil
 		}
+
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, m)
 	}
+
 	if p.space != nil {
 		for _, m := range out {
 			m.Coefficients = p.space.expand(m.Coefficients)
@@ -254,8 +265,10 @@ func (p *Problem) check(s *Settings, classes []int64) error {
 	case r.GammaI > 0 && !ok:
 		return errors.New("linear: γ_I is positive but there is no graph")
 	case r.GammaI > 0 && (r.Power != p.Power || r.Laplacian != kind):
-		return fmt.Errorf("linear: power %d of the %v Laplacian asked of a problem of power %d of the %v one", r.Power, r.Laplacian, p.Power, kind)
+		return fmt.Errorf("linear: power %d of the %v Laplacian asked of a problem of power %d of the %v one",
+			r.Power, r.Laplacian, p.Power, kind)
 	}
+
 	return nil
 }
 
@@ -271,13 +284,16 @@ func (p *Problem) Objective(m *Model, t *models.Targets) []float64 {
 			total[j] += m.Settings.loss(t.Y.At(i, j), v) / float64(l)
 		}
 	}
+
 	r := m.Settings.Regularizer
 	for j := range total {
 		w := m.Coefficients.ColView(j)
 		total[j] += r.GammaA * mat.Dot(w, w)
 	}
+
 	if r.GammaI > 0 {
-		f, lf := mat.NewDense(n, outputs, nil), mat.NewDense(n, outputs, nil)
+		f := mat.NewDense(n, outputs, nil)
+		lf := mat.NewDense(n, outputs, nil)
 		solvers.DenseDesign{Points: p.given}.MulTo(f, m.Coefficients)
 		p.l.MulTo(lf, f)
 		gamma := r.Intrinsic(n, p.l)
@@ -285,12 +301,14 @@ func (p *Problem) Objective(m *Model, t *models.Targets) []float64 {
 			total[j] += gamma * mat.Dot(f.ColView(j), lf.ColView(j))
 		}
 	}
+
 	return total
 }
 
 // WithNorm returns the problem on the points of p with the intrinsic norm of l.
 func (p *Problem) WithNorm(ctx context.Context, l *sparse.Laplacian) (*Problem, error) {
-	q := &Problem{given: p.given, x: p.x, space: p.space, design: p.design, l: l, Power: l.Power(), Progress: p.Progress}
+	q := &Problem{given: p.given, x: p.x, space: p.space, design: p.design, l: l, Power: l.Power(),
+		Progress: p.Progress}
 	if !q.direct() {
 		return q, nil
 	}

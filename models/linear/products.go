@@ -38,7 +38,8 @@ func (o normOperator) MulTo(dst, w *mat.Dense) {
 	}
 	n, _ := o.x.Dims()
 	_, m := w.Dims()
-	f, lf := mat.NewDense(n, m, nil), mat.NewDense(n, m, nil)
+	f := mat.NewDense(n, m, nil)
+	lf := mat.NewDense(n, m, nil)
 	o.x.MulTo(f, w)
 	o.l.MulTo(lf, f)
 	o.x.MulTransTo(dst, lf)
@@ -56,7 +57,8 @@ type ridgeOperator struct {
 // MulTo sets dst to the product with w.
 func (o ridgeOperator) MulTo(dst, w *mat.Dense) {
 	d, m := w.Dims()
-	f, part := mat.NewDense(o.l, m, nil), mat.NewDense(d, m, nil)
+	f := mat.NewDense(o.l, m, nil)
+	part := mat.NewDense(d, m, nil)
 	o.labeled.MulTo(f, w)
 	o.labeled.MulTransTo(part, f)
 	o.normOperator.MulTo(dst, w)
@@ -76,10 +78,12 @@ func (w *Labeled) conjugateGradients(ctx context.Context, m, before *Model) erro
 	if err != nil {
 		return err
 	}
-	settings := &cg.Settings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, Preconditioner: jacobi, Block: outputs, OnIteration: func(at cg.State) error {
-		w.p.report(float64(at.Converged), float64(at.Columns), at.String())
-		return nil
-	}}
+
+	settings := &cg.Settings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, Preconditioner: jacobi,
+		Block: outputs, OnIteration: func(at cg.State) error {
+			w.p.report(float64(at.Converged), float64(at.Columns), at.String())
+			return nil
+		}}
 	if before != nil {
 		settings.Start = before.Coefficients
 	}
@@ -87,6 +91,7 @@ func (w *Labeled) conjugateGradients(ctx context.Context, m, before *Model) erro
 	if res == nil {
 		return err
 	}
+
 	m.Iterations = res.MaxIterations()
 	w.finish(m, res.X)
 	return err
@@ -127,5 +132,6 @@ func (w *Labeled) diagonal(r regularizer.Regularizer, factor, weight float64) []
 			return total
 		})
 	}
+
 	return out
 }

@@ -40,6 +40,7 @@ func newRowSpace(ctx context.Context, x data.Points) (*rowSpace, *data.Dense[flo
 		s.x.MulTransTo(rows, unit)
 		s.x.MulTo(k.Slice(0, n, from, to).(*mat.Dense), rows)
 	}
+
 	values, v, err := dense.EigenSym(ctx, k)
 	if err != nil {
 		return nil, nil, fmt.Errorf("linear: eigenvectors of XXᵀ: %w", err)
@@ -49,9 +50,11 @@ func newRowSpace(ctx context.Context, x data.Points) (*rowSpace, *data.Dense[flo
 		first++
 	}
 	points := data.NewDense[float64](n, n-first)
+
 	s.back = mat.NewDense(n, n-first, nil)
 	for i := range n {
-		row, back := points.Row(i), s.back.RawRowView(i)
+		row := points.Row(i)
+		back := s.back.RawRowView(i)
 		for j, e := range v.RawRowView(i)[first:] {
 			sigma := math.Sqrt(max(values[first+j], 0))
 			row[j] = sigma * e
@@ -60,6 +63,7 @@ func newRowSpace(ctx context.Context, x data.Points) (*rowSpace, *data.Dense[flo
 			}
 		}
 	}
+
 	return s, points, nil
 }
 
@@ -67,7 +71,8 @@ func newRowSpace(ctx context.Context, x data.Points) (*rowSpace, *data.Dense[flo
 func (s *rowSpace) expand(v *mat.Dense) *mat.Dense {
 	n, d := s.x.Dims()
 	_, m := v.Dims()
-	alpha, w := mat.NewDense(n, m, nil), mat.NewDense(d, m, nil)
+	alpha := mat.NewDense(n, m, nil)
+	w := mat.NewDense(d, m, nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, s.back, v, 0, alpha)
 	s.x.MulTransTo(w, alpha)
 	return w

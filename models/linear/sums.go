@@ -41,7 +41,10 @@ func NewSummed(x data.Points, norm *Norm) (*Problem, error) {
 	if sum := mat.Sum(norm.M); math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return nil, errors.New("linear: XᵀLᵖX is not finite; scale the points")
 	}
-	p.Norm, p.Power, p.summed = norm.M, norm.Power, norm
+
+	p.Norm = norm.M
+	p.Power = norm.Power
+	p.summed = norm
 	return p, nil
 }
 
@@ -83,19 +86,23 @@ const sumRows = 1 << 14
 func SumLabeled(ctx context.Context, x data.Points, t *models.Targets) (*Sums, error) {
 	_, d := x.Dims()
 	_, m := t.Y.Dims()
-	out := &Sums{Mean: make([]float64, d), TargetMean: make([]float64, m), Gram: mat.NewDense(d, d, nil), Moments: mat.NewDense(d, m, nil)}
+	out := &Sums{Mean: make([]float64, d), TargetMean: make([]float64, m), Gram: mat.NewDense(d, d, nil),
+		Moments: mat.NewDense(d, m, nil)}
 	p, err := NewSummed(x, nil)
 	if err != nil {
 		return nil, err
 	}
+
 	for lo := 0; lo < len(t.Labeled); lo += sumRows {
 		hi := min(lo+sumRows, len(t.Labeled))
-		w := NewLabeled(p, &models.Targets{Len: t.Len, Labeled: t.Labeled[lo:hi], Y: t.Y.Slice(lo, hi, 0, m).(*mat.Dense)})
+		w := NewLabeled(p, &models.Targets{Len: t.Len, Labeled: t.Labeled[lo:hi],
+			Y: t.Y.Slice(lo, hi, 0, m).(*mat.Dense)})
 		if err := w.sumMoments(ctx); err != nil {
 			return nil, err
 		}
 		out.Add(&w.Sums)
 	}
+
 	return out, nil
 }
 
@@ -111,11 +118,13 @@ func (s *Sums) Add(other *Sums) {
 	}
 	weight := float64(s.Rows) / float64(total) * float64(other.Rows)
 	share := float64(other.Rows) / float64(total)
-	points, targets := make([]float64, len(s.Mean)), make([]float64, len(s.TargetMean))
+	points := make([]float64, len(s.Mean))
+	targets := make([]float64, len(s.TargetMean))
 	floats.SubTo(points, other.Mean, s.Mean)
 	floats.SubTo(targets, other.TargetMean, s.TargetMean)
 	s.Gram.Add(s.Gram, other.Gram)
 	s.Moments.Add(s.Moments, other.Moments)
+
 	for i, v := range points {
 		floats.AddScaled(s.Gram.RawRowView(i), weight*v, points)
 		floats.AddScaled(s.Moments.RawRowView(i), weight*v, targets)
@@ -141,6 +150,7 @@ func (p *Problem) FitSums(ctx context.Context, sums *Sums, classes []int64, s *S
 	if sums.Rows == 0 {
 		return nil, errNoTarget
 	}
+
 	_, d := p.x.Dims()
 	w := &Labeled{p: p, Dim: d, Sums: *sums}
 	m := &Model{Settings: filled, Classes: classes, Labeled: sums.Rows}

@@ -28,17 +28,18 @@ type Transduction struct {
 func (s Transduction) Fill(t *models.Targets) (Transduction, error) {
 	l, c := t.Y.Dims()
 	var faults []error
+	if err := TransductionParams.Check(&TransductionChoice{Weight: s.Weight}); err != nil {
+		faults = append(faults, err)
+	}
 	if s.Weight == 0 {
 		s.Weight = 1
-	}
-	if !(s.Weight > 0) || math.IsInf(s.Weight, 0) {
-		faults = append(faults, fmt.Errorf("linear: weight %v of an unlabeled point; it must be positive", s.Weight))
 	}
 	if s.Positive == nil {
 		for j := range c {
 			s.Positive = append(s.Positive, 0.5+mat.Sum(t.Y.ColView(j))/float64(2*l))
 		}
 	}
+
 	faults = append(faults, s.checkShares(c))
 	if t.Classes == nil {
 		faults = append(faults, errors.New("linear: a transductive support vector machine separates classes"))
@@ -50,11 +51,13 @@ func (s Transduction) Fill(t *models.Targets) (Transduction, error) {
 func (s Transduction) checkShares(c int) error {
 	var faults []error
 	if len(s.Positive) != c {
-		faults = append(faults, fmt.Errorf("linear: positive shares of %d classes for %d outputs", len(s.Positive), c))
+		faults = append(faults, fmt.Errorf("linear: positive shares of %d classes for %d outputs",
+			len(s.Positive), c))
 	}
 	for _, r := range s.Positive {
 		if !(r >= 0 && r <= 1) {
-			faults = append(faults, fmt.Errorf("linear: a share of %v of the points; it must be between 0 and 1", r))
+			faults = append(faults, fmt.Errorf("linear: a share of %v of the points; it must be "+
+				"between 0 and 1", r))
 		}
 	}
 	return errors.Join(faults...)
@@ -81,11 +84,13 @@ var Annealing = []float64{1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1}
 const MaxRounds = 1000
 
 // ErrNoUnlabeled is returned where all points have a label.
-var ErrNoUnlabeled = errors.New("linear: a transductive machine needs points without a label; without them it is a support vector machine")
+var ErrNoUnlabeled = errors.New("linear: a transductive machine needs points without a label; " +
+	"without them it is a support vector machine")
 
 // ErrStillTrading comes with a usable machine whose assigned targets are not
 // settled.
-var ErrStillTrading = fmt.Errorf("%w: the targets of unlabeled points still change after %d rounds; raise the tolerance", solvers.ErrNotConverged, MaxRounds)
+var ErrStillTrading = fmt.Errorf("%w: the targets of unlabeled points still change after %d rounds; "+
+	"raise the tolerance", solvers.ErrNotConverged, MaxRounds)
 
 // Assign gives the unlabeled points of the largest outputs, a given share of
 // them, positive targets, and the others negative ones.
@@ -140,8 +145,10 @@ func (d *Transduced) Entries() []archive.Array {
 
 // Describe adds the fit to the summary of a machine of transduction t.
 func (d *Transduced) Describe(s *models.Summary, t Transduction) {
-	s.Text += fmt.Sprintf("; %d points without a label at weight %g got classes in %d rounds", len(d.Unlabeled), t.Weight, d.Rounds)
-	s.Facts = append(s.Facts, models.Fact{Key: "unlabeled", Value: len(d.Unlabeled)}, models.Fact{Key: "rounds", Value: d.Rounds},
+	s.Text += fmt.Sprintf("; %d points without a label at weight %g got classes in %d rounds",
+		len(d.Unlabeled), t.Weight, d.Rounds)
+	s.Facts = append(s.Facts, models.Fact{Key: "unlabeled", Value: len(d.Unlabeled)},
+		models.Fact{Key: "rounds", Value: d.Rounds},
 		models.Fact{Key: "positive", Value: t.Positive})
 }
 
@@ -155,11 +162,14 @@ func ReadTransduced(r *models.Reader, f FileFit, outputs int) (Transduced, error
 	}
 	rows, cols := d.Assigned.Dims()
 	if rows != len(numbers) || cols != outputs {
-		return d, fmt.Errorf("linear: assigned is %d×%d for %d points without a label and %d outputs", rows, cols, len(numbers), outputs)
+		return d, fmt.Errorf("linear: assigned is %d×%d for %d points without a label and %d outputs", rows,
+			cols, len(numbers), outputs)
 	}
 	if len(f.Objective) != outputs || len(f.Start) != outputs {
-		return d, fmt.Errorf("linear: %d objectives and %d at the start for %d outputs", len(f.Objective), len(f.Start), outputs)
+		return d, fmt.Errorf("linear: %d objectives and %d at the start for %d outputs", len(f.Objective),
+			len(f.Start), outputs)
 	}
+
 	for p, i := range numbers {
 		if i < 0 || p > 0 && i <= numbers[p-1] {
 			return d, fmt.Errorf("linear: element %d of unlabeled is %d; the numbers must ascend from 0", p, i)
@@ -171,5 +181,6 @@ func ReadTransduced(r *models.Reader, f FileFit, outputs int) (Transduced, error
 			}
 		}
 	}
+
 	return d, nil
 }

@@ -1,6 +1,9 @@
 package linear
 
-import "github.com/bigfit/bigfit/models"
+import (
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
+)
 
 // TransductionChoice is a [Transduction] as users give it: by the shares of the
 // classes.
@@ -14,9 +17,13 @@ type TransductionChoice struct {
 
 // TransductionParams are the parameters of a [TransductionChoice].
 var TransductionParams = models.Table[TransductionChoice]{
-	{Param: models.Param{Name: "unlabeled-weight", Doc: "weight C*/C of the loss of an unlabeled point beside that of a labeled one", Default: "1", Range: models.Positive(), Axis: true, Smaller: true},
+	{Param: models.Param{Name: "unlabeled-weight",
+		Doc: "weight C*/C of the loss of an unlabeled point beside that of a labeled one", Default: "1",
+		Range: models.Positive(), Axis: true, Smaller: true},
 		At: func(c *TransductionChoice) any { return &c.Weight }},
-	{Param: models.Param{Name: "priors", Doc: "shares of the classes among the unlabeled points, in ascending order of the classes", Default: "those of the labels", Range: models.NotNegative()},
+	{Param: models.Param{Name: "priors",
+		Doc:     "shares of the classes among the unlabeled points, in ascending order of the classes",
+		Default: "those of the labels", Range: models.NotNegative()},
 		At: func(c *TransductionChoice) any { return &c.Priors }},
 }
 
@@ -28,15 +35,17 @@ func (c TransductionChoice) On(t *models.Targets) (Transduction, error) {
 		return out, nil
 	}
 	if len(c.Priors) != len(t.Classes) {
-		return out, models.Faultf("%s names %d shares for %d classes", models.ParamName("priors"), len(c.Priors), len(t.Classes))
+		return out, models.Faultf("%s names %d shares for %d classes", param.Name("priors"),
+			len(c.Priors), len(t.Classes))
 	}
 	var total float64
 	for _, v := range c.Priors {
 		total += v
 	}
 	if !(total > 0) {
-		return out, models.Faultf("%s are all 0; a class must have a share", models.ParamName("priors"))
+		return out, models.Faultf("%s are all 0; a class must have a share", param.Name("priors"))
 	}
+
 	for _, v := range c.Priors {
 		out.Positive = append(out.Positive, v/total)
 	}

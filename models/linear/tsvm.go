@@ -39,7 +39,9 @@ func (s TSVMSettings) fill(t *models.Targets) (TSVMSettings, error) {
 	s.Settings, faults[0] = s.Settings.fill()
 	s.Transduction, faults[1] = s.Transduction.Fill(t)
 	if s.Regularizer.GammaI != 0 {
-		return s, errors.Join(faults[0], faults[1], fmt.Errorf("linear: γ_I is %v; a linear transductive machine has no intrinsic norm", s.Regularizer.GammaI))
+		return s, errors.Join(faults[0], faults[1],
+			fmt.Errorf("linear: γ_I is %v; a linear transductive machine has no intrinsic norm",
+				s.Regularizer.GammaI))
 	}
 	return s, errors.Join(faults[:]...)
 }
@@ -84,7 +86,8 @@ const (
 // V. Sindhwani and S. S. Keerthi, Large scale semi-supervised linear SVMs, SIGIR
 // 2006, section 3, where S, the number of pairs that trade at once, is unbounded
 // and Weight·u/l is λ'/λ.
-func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSettings, progress Progress) (*TSVM, error) {
+func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSettings,
+	progress Progress) (*TSVM, error) {
 	if s == nil {
 		s = &TSVMSettings{}
 	}
@@ -96,6 +99,7 @@ func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSetti
 	if err != nil {
 		return nil, err
 	}
+
 	unlabeled := data.Without(n, t.Labeled)
 	if len(unlabeled) == 0 {
 		return nil, ErrNoUnlabeled
@@ -104,7 +108,8 @@ func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSetti
 	design := solvers.NewDesign(x)
 	mean := meanOf(design)
 	r := &linearTSVM{
-		s: &filled, points: design, x: inBasis{x: design, mean: mean}, labeled: t.Labeled, unlabeled: unlabeled, weights: make([]float64, n), progress: progress,
+		s: &filled, points: design, x: inBasis{x: design, mean: mean}, labeled: t.Labeled,
+		unlabeled: unlabeled, weights: make([]float64, n), progress: progress,
 		y: mat.NewDense(n, c, nil), w: mat.NewDense(d, c, nil), b: make([]float64, c),
 	}
 	for i := range n {
@@ -112,6 +117,7 @@ func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSetti
 			r.y.Set(i, j, -1)
 		}
 	}
+
 	for p, i := range t.Labeled {
 		r.y.SetRow(i, t.Y.RawRowView(p))
 		r.weights[i] = 1
@@ -123,9 +129,11 @@ func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSetti
 	for j, v := range MeanProduct(mean, r.w) {
 		r.b[j] -= v // of the points as they are
 	}
-	m := &TSVM{Settings: filled, Model: &Model{Settings: filled.Settings, Classes: t.Classes, Coefficients: r.w, Intercepts: r.b,
+	m := &TSVM{Settings: filled, Model: &Model{Settings: filled.Settings, Classes: t.Classes,
+		Coefficients: r.w, Intercepts: r.b,
 		Labeled: len(t.Labeled), Iterations: r.iterations}}
-	m.Transduced = Transduced{Unlabeled: unlabeled, Assigned: mat.NewDense(len(unlabeled), c, nil), Objective: r.objective(), Start: r.start, Rounds: r.rounds}
+	m.Transduced = Transduced{Unlabeled: unlabeled, Assigned: mat.NewDense(len(unlabeled), c, nil),
+		Objective: r.objective(), Start: r.start, Rounds: r.rounds}
 	dense.Gather(m.Assigned, r.y, unlabeled)
 	return m, err
 }
@@ -133,7 +141,8 @@ func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSetti
 // meanOf returns the mean of the rows of x.
 func meanOf(x solvers.Design) []float64 {
 	n, d := x.Dims()
-	mean, ones := mat.NewDense(d, 1, nil), mat.NewDense(n, 1, nil)
+	mean := mat.NewDense(d, 1, nil)
+	ones := mat.NewDense(n, 1, nil)
 	for i := range n {
 		ones.Set(i, 0, 1/float64(n))
 	}
@@ -178,6 +187,7 @@ func (r *linearTSVM) run(ctx context.Context) error {
 			return err
 		}
 	}
+
 	r.stage++
 	return r.settle(ctx, true)
 }
@@ -199,20 +209,26 @@ func (r *linearTSVM) settle(ctx context.Context, last bool) error {
 // train minimizes over w and b from where they are, at last to the tolerance of
 // the settings, and sets f.
 func (r *linearTSVM) train(ctx context.Context, last bool) error {
-	p := &solvers.NewtonProblem{X: r.x, Y: r.y, Ridge: 2 * r.s.Regularizer.GammaA, C: 1 / float64(len(r.labeled)), Weights: r.weights, Width: r.s.Width}
+	p := &solvers.NewtonProblem{X: r.x, Y: r.y, Ridge: 2 * r.s.Regularizer.GammaA,
+		C: 1 / float64(len(r.labeled)), Weights: r.weights, Width: r.s.Width}
 	if r.s.Loss == HuberizedHinge {
 		p.Loss = solvers.HuberizedHinge
 	}
 	p.Diagonal = r.diagonal()
-	newton := &solvers.NewtonSettings{Tolerance: r.s.Tolerance, MaxIterations: r.s.MaxIterations, StartW: r.w, StartB: r.b, OnIteration: r.report}
+	newton := &solvers.NewtonSettings{Tolerance: r.s.Tolerance, MaxIterations: r.s.MaxIterations, StartW: r.w,
+		StartB: r.b, OnIteration: r.report}
 	if !last {
-		newton.Tolerance, newton.MaxIterations, newton.MaxInner = max(newton.Tolerance, roundTolerance), min(newton.MaxIterations, roundSteps), roundInner
+		newton.Tolerance = max(newton.Tolerance, roundTolerance)
+		newton.MaxIterations = min(newton.MaxIterations, roundSteps)
+		newton.MaxInner = roundInner
 	}
+
 	found, err := solvers.Newton(ctx, p, newton)
 	if found == nil {
 		return err
 	}
-	r.w, r.b = found.W, found.B
+	r.w = found.W
+	r.b = found.B
 	r.rounds++
 	r.iterations += found.Iterations
 	if r.f == nil {
@@ -240,7 +256,8 @@ func (r *linearTSVM) diagonal() []float64 {
 		curve = 1 / (2 * r.s.Width)
 	}
 	curve /= float64(len(r.labeled))
-	total, mean := floats.Sum(r.weights), mat.NewDense(d, 1, nil)
+	total := floats.Sum(r.weights)
+	mean := mat.NewDense(d, 1, nil)
 	r.points.MulTransTo(mean, mat.NewDense(n, 1, r.weights))
 	out := make([]float64, d)
 	solvers.AddSquares(out, r.points, func(i int) float64 { return curve * r.weights[i] })
@@ -256,13 +273,17 @@ func (r *linearTSVM) trade(_ int, y, f []float64) bool {
 	plus, minus := WorstFirst(y, f, r.unlabeled)
 	traded := false
 	for p := range min(len(plus), len(minus)) {
-		i, j := plus[p], minus[p]
-		if now, then := r.s.loss(1, f[i])+r.s.loss(-1, f[j]), r.s.loss(-1, f[i])+r.s.loss(1, f[j]); !(now-then > roundTolerance) {
+		i := plus[p]
+		j := minus[p]
+		if now, then := r.s.loss(1, f[i])+r.s.loss(-1, f[j]), r.s.loss(-1, f[i])+
+			r.s.loss(1, f[j]); !(now-then > roundTolerance) {
 			break
 		}
 		traded = true
-		y[i], y[j] = -1, 1
+		y[i] = -1
+		y[j] = 1
 	}
+
 	return traded
 }
 
@@ -283,6 +304,7 @@ func (r *linearTSVM) eachOutput(change func(j int, y, f []float64) bool) bool {
 			any = true
 		}
 	}
+
 	return any
 }
 
@@ -297,6 +319,7 @@ func (r *linearTSVM) objective() []float64 {
 			}
 		}
 	}
+
 	add(r.labeled, 1)
 	add(r.unlabeled, r.s.Weight)
 	for j := range out {

@@ -20,7 +20,8 @@ var tsvmParams = slices.Concat(
 	models.Part(norms[:len(regularizer.Ambient)], (*tsvmChoice).machine),
 	models.Part(TransductionParams, func(c *tsvmChoice) *TransductionChoice { return &c.TransductionChoice }),
 	models.Part(slices.Concat(hinges, iterations), (*tsvmChoice).machine),
-).Change("tolerance", func(p *models.Param) { p.Default = "1e-5" }).Change("max-iterations", func(p *models.Param) { p.Default = "200" })
+).Change("tolerance", func(p *models.Param) { p.Default = "1e-5" }).Change("max-iterations",
+	func(p *models.Param) { p.Default = "200" })
 
 func (c *tsvmChoice) machine() *Settings { return &c.Settings }
 
@@ -29,7 +30,8 @@ type tsvmLearner struct{}
 
 // Info describes the learner.
 func (tsvmLearner) Info() models.Info {
-	return models.Info{Name: TSVMName, Help: "svm-linear that assigns classes to the other points", Source: "Sindhwani & Keerthi 2006, section 3",
+	return models.Info{Name: TSVMName, Help: "svm-linear that assigns classes to the other points",
+		Source: "Sindhwani & Keerthi 2006, section 3",
 		Scores: "margin f of the class against the others: ±1 at the edge of the margin",
 		Learns: models.LearnsClasses, Needs: models.NeedsPoints}
 }
@@ -51,6 +53,7 @@ func (k tsvmLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 	if s.Transduction, err = c.TransductionChoice.On(in.Targets); err != nil {
 		return nil, err
 	}
+
 	m, err := FitTSVM(ctx, in.Points, in.Targets, s, in.Report)
 	if m == nil {
 		return nil, err
@@ -82,7 +85,8 @@ type fitTSVM struct {
 
 // Encode returns the arrays of [Model.Encode], and unlabeled (u) and assigned (u×m).
 func (m *TSVM) Encode() (*models.Encoded, error) {
-	return &models.Encoded{Values: m.values(), Fit: fitTSVM{m.Iterations, m.Settings.Positive, m.File(m.Labeled)},
+	return &models.Encoded{Values: m.values(),
+		Fit:    fitTSVM{m.Iterations, m.Settings.Positive, m.File(m.Labeled)},
 		Arrays: append(m.Model.arrays(), m.Transduced.Entries()...)}, nil
 }
 
@@ -97,8 +101,10 @@ func (tsvmLearner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 	if c.Loss == LeastSquares || !(c.Weight > 0) {
-		return nil, fmt.Errorf("linear: a transductive machine of the %v loss and weight %v", c.Loss, c.Weight)
+		return nil, fmt.Errorf("linear: a transductive machine of the %v loss and weight %v",
+			c.Loss, c.Weight)
 	}
+
 	function, err := decode(r, c.Settings, fit{f.Labeled, f.Iterations})
 	if err != nil {
 		return nil, err

@@ -23,21 +23,27 @@ func newContingency(truth, clusters []int64) (*contingency, error) {
 	for i, c := range truth {
 		pairs[i] = [2]int64{c, clusters[i]}
 	}
-	slices.SortFunc(pairs, func(a, b [2]int64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	slices.SortFunc(pairs, func(a, b [2]int64) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]),
+			cmp.Compare(a[1], b[1]))
+	})
 	sizes := func(x []int64) (values []int64, counts []float64) {
 		x = slices.Sorted(slices.Values(x))
 		for i, v := range x {
 			if i == 0 || v != x[i-1] {
-				values, counts = append(values, v), append(counts, 0)
+				values = append(values, v)
+				counts = append(counts, 0)
 			}
 			counts[len(counts)-1]++
 		}
 		return values, counts
 	}
+
 	t := &contingency{points: float64(len(truth))}
 	classes, classCounts := sizes(truth)
 	groups, groupCounts := sizes(clusters)
-	t.classes, t.groups = classCounts, groupCounts
+	t.classes = classCounts
+	t.groups = groupCounts
 	for i, p := range pairs {
 		if i == 0 || p != pairs[i-1] {
 			a, _ := slices.BinarySearch(classes, p[0])
@@ -46,6 +52,7 @@ func newContingency(truth, clusters []int64) (*contingency, error) {
 		}
 		t.cells[len(t.cells)-1][0]++
 	}
+
 	return t, nil
 }
 
@@ -61,12 +68,14 @@ func NMI(truth, clusters []int64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+
 	entropy := func(counts []float64) (h float64) {
 		for _, c := range counts {
 			h -= c / t.points * math.Log(c/t.points)
 		}
 		return h
 	}
+
 	var information float64
 	for _, c := range t.cells {
 		information += c[0] / t.points * math.Log(t.points*c[0]/(c[1]*c[2]))
@@ -105,6 +114,7 @@ func AdjustedRand(truth, clusters []int64) (float64, error) {
 	if a == s && b == s {
 		return 1, nil
 	}
+
 	chance := a / pairs(t.points) * b
 	return (s - chance) / ((a+b)/2 - chance), nil
 }

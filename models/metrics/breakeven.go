@@ -34,12 +34,14 @@ func BreakEven(scores []float64, positive []bool) (Break, error) {
 		r += g.positive
 	}
 	var found float64
+
 	left := r
 	for _, g := range groups {
 		take := min(left, g.points)
 		found += float64(g.positive) * float64(take) / float64(g.points)
 		left -= take
 	}
+
 	p := found / float64(r)
 	return Break{p, 2 * (1 - p) * float64(r) / float64(len(scores)), Cut(scores, r)}, nil
 }
@@ -66,13 +68,16 @@ func Cut(scores []float64, r int) float64 {
 			first = lo
 		}
 	}
+
 	switch {
 	case first == 0:
 		return s[0]
 	case first == len(s):
 		return math.Nextafter(s[len(s)-1], math.Inf(1))
 	}
-	below, above := s[first-1], s[first]
+
+	below := s[first-1]
+	above := s[first]
 	if mid := below/2 + above/2; mid > below {
 		return mid
 	}

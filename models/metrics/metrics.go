@@ -46,6 +46,7 @@ func NewConfusion(truth, predicted []int64) (*Confusion, error) {
 	for i := range m.Counts {
 		m.Counts[i] = make([]int, len(m.Classes))
 	}
+
 	for p, c := range truth {
 		i, _ := slices.BinarySearch(m.Classes, c)
 		j, _ := slices.BinarySearch(m.Classes, predicted[p])
@@ -142,14 +143,17 @@ func AUC(scores []float64, positive []bool) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+
 	// All numbers of pairs are exact: they are below 2⁵³ for any n below 10⁸.
 	var above, won, positives float64
 	for _, g := range groups {
-		p, q := float64(g.positive), float64(g.points-g.positive)
+		p := float64(g.positive)
+		q := float64(g.points - g.positive)
 		won += q * (above + p/2)
 		above += p
 		positives += p
 	}
+
 	return won / (positives * (float64(len(scores)) - positives)), nil
 }
 
@@ -168,6 +172,7 @@ func tied(scores []float64, positive []bool) ([]group, error) {
 		}
 		order[i] = i
 	}
+
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	var groups []group
 	for at, i := range order {
@@ -180,6 +185,7 @@ func tied(scores []float64, positive []bool) ([]group, error) {
 			g.positive++
 		}
 	}
+
 	return groups, nil
 }
 
@@ -215,6 +221,7 @@ func R2(truth, predicted []float64) (float64, error) {
 	if slices.Min(truth) == slices.Max(truth) {
 		return math.NaN(), nil
 	}
+
 	ratio := meanError(truth, predicted, 2) / meanError(truth, means, 2)
 	return 1 - ratio*ratio, nil
 }
@@ -231,11 +238,13 @@ func meanError(a, b []float64, p int) float64 {
 			}
 			sum += d
 		}
+
 		if sum /= float64(len(a)); p == 2 {
 			return math.Sqrt(sum)
 		}
 		return sum
 	}
+
 	out := mean(1)
 	if out > 0 && !math.IsInf(out, 0) {
 		return out
@@ -265,5 +274,6 @@ func ErrorRate(predicted []int32, truth, drawn *data.Labels) float64 {
 			wrong++
 		}
 	}
+
 	return wrong / total
 }

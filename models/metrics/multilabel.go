@@ -46,6 +46,7 @@ func NewMultiLabelReport(truth, scores *mat.Dense) (*MultiLabelReport, error) {
 		return nil, err
 	}
 	out := &MultiLabelReport{AUC: make([]Number, n)}
+
 	var all tally
 	var macro, areas, defined float64
 	for j := range n {
@@ -53,47 +54,60 @@ func NewMultiLabelReport(truth, scores *mat.Dense) (*MultiLabelReport, error) {
 		var values []float64
 		var positive []bool
 		for i := range rows {
-			v, s := y.At(i, j), scores.At(i, j)
+			v := y.At(i, j)
+			s := scores.At(i, j)
 			if math.IsNaN(s) {
 				return nil, fmt.Errorf("metrics: score %d of point %d is NaN", j, i)
 			}
 			if !math.IsNaN(v) {
 				one.add(v > 0, s > 0)
-				values, positive = append(values, s), append(positive, v > 0)
+				values = append(values, s)
+				positive = append(positive, v > 0)
 			}
 		}
+
 		area := math.NaN()
 		if len(values) > 0 {
 			if area, err = AUC(values, positive); err != nil {
 				return nil, err
 			}
 		}
+
 		if out.AUC[j] = Number(area); !math.IsNaN(area) {
-			areas, defined = areas+area, defined+1
+			areas += area
+			defined += 1
 		}
 		macro += one.f1()
-		all.both, all.found, all.there = all.both+one.both, all.found+one.found, all.there+one.there
+		all.both += one.both
+		all.found += one.found
+		all.there += one.there
 		all.total += one.total
 	}
+
 	if all.total == 0 {
 		return nil, fmt.Errorf("metrics: no label is known to measure on")
 	}
+
 	for i := range rows {
 		if slices.ContainsFunc(y.RawRowView(i), func(v float64) bool { return !math.IsNaN(v) }) {
 			out.Points++
 		}
 	}
+
 	out.MeanAUC = Number(areas / defined)
 	out.HammingLoss = Number((all.found + all.there - 2*all.both) / all.total)
-	out.MicroF1, out.MacroF1 = Number(all.f1()), Number(macro/float64(n))
+	out.MicroF1 = Number(all.f1())
+	out.MacroF1 = Number(macro / float64(n))
 	out.RankingLoss = Number(rankingLoss(y, scores))
 	return out, nil
 }
 
 // Summary is a line with all but the areas of single labels. Shares are in percent.
 func (r *MultiLabelReport) Summary() string {
-	return fmt.Sprintf("mean AUC %s %%, ranking loss %s %%, Hamming loss %s %%, micro F1 %s %%, macro F1 %s %% on %d points",
-		percent(r.MeanAUC), percent(r.RankingLoss), percent(r.HammingLoss), percent(r.MicroF1), percent(r.MacroF1), r.Points)
+	return fmt.Sprintf("mean AUC %s %%, ranking loss %s %%, Hamming loss %s %%, micro F1 %s %%, "+
+		"macro F1 %s %% on %d points",
+		percent(r.MeanAUC), percent(r.RankingLoss), percent(r.HammingLoss), percent(r.MicroF1),
+		percent(r.MacroF1), r.Points)
 }
 
 // String is the report as text: the summary, and a table with a line a label.
@@ -137,7 +151,8 @@ func rankingLoss(y, scores *mat.Dense) float64 {
 	rows, _ := y.Dims()
 	var sum, points float64
 	for i := range rows {
-		labels, s := y.RawRowView(i), scores.RawRowView(i)
+		labels := y.RawRowView(i)
+		s := scores.RawRowView(i)
 		var lost, pairs float64
 		for a, v := range labels {
 			for b, w := range labels {
@@ -153,9 +168,12 @@ func rankingLoss(y, scores *mat.Dense) float64 {
 				}
 			}
 		}
+
 		if pairs > 0 {
-			sum, points = sum+lost/pairs, points+1
+			sum = sum + lost/pairs
+			points += 1
 		}
 	}
+
 	return sum / points
 }

@@ -45,6 +45,7 @@ func NewPaired(a, b []float64, larger bool) Paired {
 			p.Losses++
 		}
 	}
+
 	p.Pairs = len(d)
 	n := float64(len(d))
 	mean := sum / n
@@ -53,7 +54,10 @@ func NewPaired(a, b []float64, larger bool) Paired {
 		squares += (v - mean) * (v - mean)
 	}
 	se := math.Sqrt(squares / n / (n - 1))
-	p.Mean, p.StdErr, p.P = Number(mean), Number(se), Number(math.NaN())
+	p.Mean = Number(mean)
+
+	p.StdErr = Number(se)
+	p.P = Number(math.NaN())
 	if t := math.Abs(mean / se); len(d) > 1 && !math.IsNaN(t) {
 		p.P = Number(2 * distuv.StudentsT{Sigma: 1, Nu: n - 1}.CDF(-t))
 	} else if len(d) < 2 {

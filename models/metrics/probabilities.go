@@ -60,7 +60,8 @@ func NewProbabilityReport(truth []int, p *mat.Dense) (*ProbabilityReport, error)
 		return nil, err
 	}
 	r := &ProbabilityReport{Points: n, Bins: make([]Bin, ReliabilityBins)}
-	sure, right := make([]float64, n), make([]bool, n)
+	sure := make([]float64, n)
+	right := make([]bool, n)
 	for i, class := range truth {
 		row := p.RawRowView(i)
 		if err := distribution(row); err != nil {
@@ -74,13 +75,16 @@ func NewProbabilityReport(truth []int, p *mat.Dense) (*ProbabilityReport, error)
 				best = c
 			}
 		}
+
 		if class >= 0 {
 			own = row[class]
 		}
 		r.LogLoss -= math.Log(max(own, leastProbability)) / float64(n)
 		r.Brier += (squares - 2*own + 1) / float64(n)
-		sure[i], right[i] = row[best], class == best
+		sure[i] = row[best]
+		right[i] = class == best
 	}
+
 	r.bin(sure, right)
 	for _, t := range thresholds {
 		r.Coverage = append(r.Coverage, covered(t, sure, right))
@@ -97,6 +101,7 @@ func distribution(row []float64) error {
 		}
 		sum += v
 	}
+
 	if !(math.Abs(sum-1) <= 1e-4) {
 		return fmt.Errorf("the probabilities sum to %v; they must sum to 1", sum)
 	}
@@ -105,7 +110,8 @@ func distribution(row []float64) error {
 
 // bin sets Bins and ECE.
 func (r *ProbabilityReport) bin(sure []float64, right []bool) {
-	means, hits := make([]float64, ReliabilityBins), make([]float64, ReliabilityBins)
+	means := make([]float64, ReliabilityBins)
+	hits := make([]float64, ReliabilityBins)
 	for i, v := range sure {
 		b := min(max(int(math.Ceil(v*ReliabilityBins))-1, 0), ReliabilityBins-1)
 		r.Bins[b].Points++
@@ -114,11 +120,14 @@ func (r *ProbabilityReport) bin(sure []float64, right []bool) {
 			hits[b]++
 		}
 	}
+
 	for b := range r.Bins {
 		bin := &r.Bins[b]
 		count := float64(bin.Points)
-		bin.Low, bin.High = float64(b)/ReliabilityBins, float64(b+1)/ReliabilityBins
-		bin.Mean, bin.Right = Number(means[b]/count), Number(hits[b]/count)
+		bin.Low = float64(b) / ReliabilityBins
+		bin.High = float64(b+1) / ReliabilityBins
+		bin.Mean = Number(means[b] / count)
+		bin.Right = Number(hits[b] / count)
 		r.ECE += math.Abs(hits[b]-means[b]) / float64(len(sure))
 	}
 }
@@ -139,17 +148,21 @@ func covered(threshold float64, sure []float64, right []bool) Covered {
 // String is the report as text; shares are in percent.
 func (r *ProbabilityReport) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "log loss %.4f, Brier score %.4f, expected calibration error %.4f (%d bins) on %d points\n\n", r.LogLoss, r.Brier, r.ECE, ReliabilityBins, r.Points)
+	fmt.Fprintf(&b, "log loss %.4f, Brier score %.4f, expected calibration error %.4f (%d bins) on "+
+		"%d points\n\n", r.LogLoss, r.Brier, r.ECE, ReliabilityBins, r.Points)
 	rows := [][]string{{"probability", "points", "mean", "right"}}
 	for _, bin := range r.Bins {
 		if bin.Points > 0 {
-			rows = append(rows, []string{fmt.Sprintf("%.0f–%.0f %%", 100*bin.Low, 100*bin.High), fmt.Sprint(bin.Points), percent(bin.Mean), percent(bin.Right)})
+			rows = append(rows, []string{fmt.Sprintf("%.0f–%.0f %%", 100*bin.Low, 100*bin.High),
+				fmt.Sprint(bin.Points), percent(bin.Mean), percent(bin.Right)})
 		}
 	}
+
 	b.WriteString(alignRight(rows))
 	rows = [][]string{{"answered if p ≥", "coverage", "error"}}
 	for _, c := range r.Coverage {
-		rows = append(rows, []string{fmt.Sprintf("%g", c.Threshold), percent(Number(c.Share)), percent(c.Error)})
+		rows = append(rows, []string{fmt.Sprintf("%g", c.Threshold), percent(Number(c.Share)),
+			percent(c.Error)})
 	}
 	return b.String() + "\n" + alignRight(rows)
 }
@@ -175,13 +188,15 @@ func NewIntervalReport(truth, low, high []float64) (*IntervalReport, error) {
 	n := float64(len(truth))
 	for i, v := range truth {
 		if !(low[i] <= high[i]) || math.IsInf(low[i], 0) || math.IsInf(high[i], 0) {
-			return nil, fmt.Errorf("metrics: interval %d is from %v to %v; it must have finite bounds, the lower one first", i, low[i], high[i])
+			return nil, fmt.Errorf("metrics: interval %d is from %v to %v; it must have finite "+
+				"bounds, the lower one first", i, low[i], high[i])
 		}
 		if v >= low[i] && v <= high[i] {
 			r.Coverage += 1 / n
 		}
 		r.Width += (high[i] - low[i]) / n
 	}
+
 	return r, nil
 }
 

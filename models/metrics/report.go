@@ -46,10 +46,12 @@ func NewReport(truth, predicted []int64) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Points: len(truth), Error: m.Error(), MacroF1: m.MacroF1(), MicroF1: m.MicroF1(), Confusion: m}
+	r := &Report{Points: len(truth), Error: m.Error(), MacroF1: m.MacroF1(), MicroF1: m.MicroF1(),
+		Confusion: m}
 	for c, class := range m.Classes {
 		_, support, guessed := m.tally(c)
-		r.Classes = append(r.Classes, ClassReport{Class: class, Name: class, Points: support, Predicted: guessed,
+		r.Classes = append(r.Classes, ClassReport{Class: class, Name: class, Points: support,
+			Predicted: guessed,
 			Precision: Number(m.Precision(c)), Recall: Number(m.Recall(c)), F1: m.F1(c)})
 	}
 	return r, nil
@@ -90,14 +92,19 @@ func (r *Report) AddScores(truth []int64, scores *mat.Dense, columns []int64) er
 		if err != nil {
 			return fmt.Errorf("column %d: %w", j, err)
 		}
+
 		auc, err := AUC(column, positive)
 		if err != nil {
 			return err
 		}
-		k.PRBEP, k.AUC = (*Number)(&prbep), (*Number)(&auc)
-		prbeps, aucs = append(prbeps, prbep), append(aucs, auc)
+		k.PRBEP = (*Number)(&prbep)
+		k.AUC = (*Number)(&auc)
+		prbeps = append(prbeps, prbep)
+		aucs = append(aucs, auc)
 	}
-	r.MacroPRBEP, r.MacroAUC = meanDefined(prbeps), meanDefined(aucs)
+
+	r.MacroPRBEP = meanDefined(prbeps)
+	r.MacroAUC = meanDefined(aucs)
 	return nil
 }
 
@@ -123,7 +130,8 @@ func (r *Report) SetPositive(class int64) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("metrics: no point is of class %d or predicted to be; the classes are %v", class, r.Confusion.Classes)
+	return fmt.Errorf("metrics: no point is of class %d or predicted to be; the classes are %v", class,
+		r.Confusion.Classes)
 }
 
 // mostInTable is the number of classes up to which String prints the confusion
@@ -134,28 +142,33 @@ const mostInTable = 30
 // confusion matrix if it is not too large. Shares are in percent.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "error %.2f %% of %d points; macro F1 %.2f %%, micro F1 %.2f %%\n", 100*r.Error, r.Points, 100*r.MacroF1, 100*r.MicroF1)
+	fmt.Fprintf(&b, "error %.2f %% of %d points; macro F1 %.2f %%, micro F1 %.2f %%\n", 100*r.Error, r.Points,
+		100*r.MacroF1, 100*r.MicroF1)
 	if r.MacroPRBEP != nil {
 		fmt.Fprintf(&b, "macro PRBEP %s %%, macro AUC %s %%\n", percent(*r.MacroPRBEP), percent(*r.MacroAUC))
 	}
 	if p := r.Positive; p != nil {
-		fmt.Fprintf(&b, "class %v: precision %s %%, recall %s %%, F1 %.2f %%", p.Name, percent(p.Precision), percent(p.Recall), 100*p.F1)
+		fmt.Fprintf(&b, "class %v: precision %s %%, recall %s %%, F1 %.2f %%", p.Name, percent(p.Precision),
+			percent(p.Recall), 100*p.F1)
 		if p.PRBEP != nil {
 			fmt.Fprintf(&b, ", PRBEP %s %%, AUC %s %%", percent(*p.PRBEP), percent(*p.AUC))
 		}
 		b.WriteString("\n")
 	}
+
 	rows := [][]string{{"class", "points", "predicted", "precision", "recall", "F1"}}
 	if r.MacroPRBEP != nil {
 		rows[0] = append(rows[0], "PRBEP", "AUC")
 	}
 	for _, k := range r.Classes {
-		row := []string{fmt.Sprint(k.Name), fmt.Sprint(k.Points), fmt.Sprint(k.Predicted), percent(k.Precision), percent(k.Recall), percent(Number(k.F1))}
+		row := []string{fmt.Sprint(k.Name), fmt.Sprint(k.Points), fmt.Sprint(k.Predicted),
+			percent(k.Precision), percent(k.Recall), percent(Number(k.F1))}
 		if k.PRBEP != nil {
 			row = append(row, percent(*k.PRBEP), percent(*k.AUC))
 		}
 		rows = append(rows, row)
 	}
+
 	b.WriteString("\n" + alignRight(rows))
 	if len(r.Classes) > mostInTable {
 		return b.String()
@@ -170,6 +183,7 @@ func (r *Report) String() string {
 		}
 		rows = append(rows, row)
 	}
+
 	return b.String() + "\n" + alignRight(rows)
 }
 
@@ -192,6 +206,7 @@ func alignRight(rows [][]string) string {
 			width[j] = max(width[j], len([]rune(cell)))
 		}
 	}
+
 	var b strings.Builder
 	for _, row := range rows {
 		for j, cell := range row {
@@ -199,6 +214,7 @@ func alignRight(rows [][]string) string {
 		}
 		b.WriteString("\n")
 	}
+
 	return b.String()
 }
 
@@ -223,6 +239,7 @@ func NewValueReport(truth, predicted []float64) (*ValueReport, error) {
 			}
 		}
 	}
+
 	rmse, err := RMSE(truth, predicted)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,7 @@ func (c *checker) fit(at string, in *models.Input) models.Model {
 		}
 		c.must(at, "Fit", err)
 	}
+
 	if missing(m) {
 		c.must(at, "Fit", fmt.Errorf("no model and the error %v", err))
 	}
@@ -75,6 +76,7 @@ func (c *checker) ask(at string, m models.Model, query data.Points) answers {
 		a.query, err = m.Predict(context.Background(), query, nil)
 		c.must(at, "Predict", err)
 	}
+
 	if trained, ok := m.(models.Trained); ok {
 		a.training = trained.Training(true)
 	}
@@ -83,6 +85,7 @@ func (c *checker) ask(at string, m models.Model, query data.Points) answers {
 			c.must(at, "the answers", fmt.Errorf("a score is not finite"))
 		}
 	}
+
 	if a.query == nil && a.training == nil {
 		c.must(at, "the answers", fmt.Errorf("the model answers neither for new points nor for its own"))
 	}
@@ -133,9 +136,11 @@ func differs(a, b *models.Prediction, tolerance float64) string {
 		}
 		return ""
 	}
+
 	rows, cols := a.Scores.Dims()
 	if r, k := b.Scores.Dims(); r != rows || k != cols || len(a.Classes) != len(b.Classes) {
-		return fmt.Sprintf("scores are %d×%d and %d×%d, classes %d and %d", rows, cols, r, k, len(a.Classes), len(b.Classes))
+		return fmt.Sprintf("scores are %d×%d and %d×%d, classes %d and %d", rows, cols, r, k, len(a.Classes),
+			len(b.Classes))
 	}
 	size := max(math.Abs(mat.Max(a.Scores)), math.Abs(mat.Min(a.Scores)))
 	equal := func(x, y float64) bool {
@@ -144,11 +149,14 @@ func differs(a, b *models.Prediction, tolerance float64) string {
 		}
 		return math.Abs(x-y) <= tolerance*size
 	}
+
 	for i := range rows {
-		p, q := a.Scores.RawRowView(i), b.Scores.RawRowView(i)
+		p := a.Scores.RawRowView(i)
+		q := b.Scores.RawRowView(i)
 		for j := range p {
 			if !equal(p[j], q[j]) {
-				return fmt.Sprintf("score %d of point %d is %v and %v, the largest %.3g", j, i, p[j], q[j], size)
+				return fmt.Sprintf("score %d of point %d is %v and %v, the largest %.3g", j, i, p[j],
+					q[j], size)
 			}
 		}
 		if a.Classes == nil {
@@ -158,6 +166,7 @@ func differs(a, b *models.Prediction, tolerance float64) string {
 			return fmt.Sprintf("point %d has the classes %d and %d", i, u, v)
 		}
 	}
+
 	return ""
 }
 
@@ -180,11 +189,14 @@ func encodedDifference(a, b *models.Encoded) string {
 			return fmt.Sprintf("%s: %s and %s, %v, %v", part[0], x, y, errX, errY)
 		}
 	}
+
 	if len(a.Arrays) != len(b.Arrays) {
 		return fmt.Sprintf("%d and %d arrays", len(a.Arrays), len(b.Arrays))
 	}
+
 	for i, x := range a.Arrays {
-		if y := b.Arrays[i]; x.Name != y.Name || !slices.Equal(x.Shape, y.Shape) || !sameData(x.Data, y.Data) {
+		if y := b.Arrays[i]; x.Name != y.Name || !slices.Equal(x.Shape, y.Shape) ||
+			!sameData(x.Data, y.Data) {
 			return fmt.Sprintf("the arrays %s and %s have other elements", x.Name, y.Name)
 		}
 	}
@@ -196,13 +208,16 @@ func sameData(a, b any) bool {
 	switch a := a.(type) {
 	case []float64:
 		b, ok := b.([]float64)
-		return ok && slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
+		return ok && slices.EqualFunc(a, b,
+			func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
 	case []float32:
 		b, ok := b.([]float32)
-		return ok && slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+		return ok && slices.EqualFunc(a, b,
+			func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
 	case archive.Raw: // in any parts
 		b, ok := b.(archive.Raw)
 		return ok && a.DType == b.DType && bytes.Equal(bytes.Join(a.Parts, nil), bytes.Join(b.Parts, nil))
 	}
+
 	return reflect.DeepEqual(a, b)
 }

@@ -19,8 +19,9 @@ import (
 func someCalibration(o models.Output) *calibration.Calibration {
 	switch c := len(o.Classes); {
 	case o.Kind == models.OutputClasses:
-		given := &calibration.Calibration{Folds: 5, Held: 20, Classes: &calibration.Classes{Temperature: 1.5, Vanishing: 1e-12,
-			Priors: slices.Repeat([]float64{1 / float64(c)}, c), Knots: [][2]float64{{0.1, 0}, {0.9, 1}}}}
+		given := &calibration.Calibration{Folds: 5, Held: 20,
+			Classes: &calibration.Classes{Temperature: 1.5, Vanishing: 1e-12,
+				Priors: slices.Repeat([]float64{1 / float64(c)}, c), Knots: [][2]float64{{0.1, 0}, {0.9, 1}}}}
 		if c == 2 {
 			at := -0.25
 			given.BreakEven = &at
@@ -35,6 +36,7 @@ func someCalibration(o models.Output) *calibration.Calibration {
 		}
 		return &calibration.Calibration{Folds: 4, Held: 12, Intervals: &calibration.Intervals{Residuals: r}}
 	}
+
 	return nil
 }
 
@@ -50,7 +52,8 @@ func (c *checker) checkCalibrated() {
 		}
 		with, err := models.WithCalibration(m, given)
 		c.must(k.name, "WithCalibration", err)
-		if d := difference(c.ask(k.name, m, queries(false)), c.ask(k.name, with, queries(false)), 0); d != "" {
+		if d := difference(c.ask(k.name, m, queries(false)), c.ask(k.name, with, queries(false)),
+			0); d != "" {
 			c.fault(k.name, "a calibration changes the answers: %s", d)
 		}
 		path := c.dir + "/calibrated.npz"
@@ -62,6 +65,7 @@ func (c *checker) checkCalibrated() {
 		if again := models.CalibrationOf(back); again == nil || string(x) != string(y) {
 			c.fault(k.name, "the calibrated model %s comes back as %s", x, y)
 		}
+
 		if given.Classes != nil {
 			c.probable(k, m, with, back)
 		} else if half, err := models.CalibrationOf(back).Intervals.Half(0.5); err != nil || half[0] != 6 {
@@ -77,7 +81,8 @@ func (c *checker) probable(k kind, plain, with, back models.Model) {
 	same := func(what string, a, b *mat.Dense, n int) {
 		rows, cols := a.Dims()
 		if rows != n || cols != with.Output().Columns || !mat.Equal(a, b) {
-			c.fault(k.name, "%s: probabilities of %d×%d for %d points, the same when loaded: %v", what, rows, cols, n, mat.Equal(a, b))
+			c.fault(k.name, "%s: probabilities of %d×%d for %d points, the same when loaded: %v", what, rows,
+				cols, n, mat.Equal(a, b))
 		}
 		for i := range rows {
 			row := a.RawRowView(i)
@@ -87,13 +92,16 @@ func (c *checker) probable(k kind, plain, with, back models.Model) {
 			}
 		}
 	}
+
 	if plain.Dim() > 0 {
-		p, q := c.predict(k.name, with, queries(false), ask), c.predict(k.name, back, queries(false), ask)
+		p := c.predict(k.name, with, queries(false), ask)
+		q := c.predict(k.name, back, queries(false), ask)
 		if p.Probabilities == nil || q.Probabilities == nil {
 			c.must(k.name, "new points", errors.New("there are no probabilities"))
 		}
 		same("new points", p.Probabilities, q.Probabilities, queryCount)
 	}
+
 	if _, ok := plain.(models.Trained); !ok {
 		return
 	}
@@ -134,6 +142,7 @@ func (c *checker) damagedCalibration(k kind, path string) {
 		changed[at] = archive.Array{Name: archive.Name, Data: text}
 		c.refuseFile("calibration "+what, k.name, changed)
 	}
+
 	if i := slices.IndexFunc(entries, func(e archive.Array) bool { return e.Name == "calibration_residuals" }); i >= 0 {
 		for _, d := range damages {
 			if bad := d.make(entries[i]); bad != nil {
@@ -154,7 +163,8 @@ func (c *checker) checkUncalibrated() {
 		if m.Dim() == 0 {
 			return
 		}
-		p, err := m.Predict(context.Background(), queries(false), &models.PredictSettings{Probabilities: true})
+		p, err := m.Predict(context.Background(), queries(false),
+			&models.PredictSettings{Probabilities: true})
 		if err == nil && p.Probabilities != nil {
 			c.fault(k.name, "a learner's own model gives probabilities")
 		}

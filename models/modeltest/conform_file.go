@@ -61,13 +61,17 @@ func (c *checker) roundTrip(k kind, s *sample) {
 	if errX != nil || errY != nil || string(x) != string(y) {
 		c.fault(k.name, "the summary %s comes back as %s, %v, %v", x, y, errX, errY)
 	}
-	if m.Name() != c.info.Name || back.Name() != m.Name() || back.Dim() != m.Dim() || !reflect.DeepEqual(back.Output(), m.Output()) {
-		c.fault(k.name, "%s of dimension %d with the output %+v comes back as %s of %d with %+v", m.Name(), m.Dim(), m.Output(), back.Name(), back.Dim(), back.Output())
+	if m.Name() != c.info.Name || back.Name() != m.Name() || back.Dim() != m.Dim() ||
+		!reflect.DeepEqual(back.Output(), m.Output()) {
+		c.fault(k.name, "%s of dimension %d with the output %+v comes back as %s of %d with %+v", m.Name(),
+			m.Dim(), m.Output(), back.Name(), back.Dim(), back.Output())
 	}
 	e, err := m.Encode()
 	c.must(k.name, "Encode", err)
-	if mf.Learner != c.info.Name || !maps.Equal(mf.Params, e.Values) || mf.Hashes["points"] != "abc" || mf.Hashes["labels"] != "def" {
-		c.fault(k.name, "the manifest names the learner %q, the parameters %v and the hashes %v", mf.Learner, mf.Params, mf.Hashes)
+	if mf.Learner != c.info.Name || !maps.Equal(mf.Params, e.Values) || mf.Hashes["points"] != "abc" ||
+		mf.Hashes["labels"] != "def" {
+		c.fault(k.name, "the manifest names the learner %q, the parameters %v and the hashes %v", mf.Learner,
+			mf.Params, mf.Hashes)
 	}
 }
 
@@ -78,6 +82,7 @@ func readEntries(path string) ([]archive.Array, error) {
 		return nil, err
 	}
 	defer a.Close()
+
 	var out []archive.Array
 	for _, name := range a.Names() {
 		x, err := a.Read(name)
@@ -86,10 +91,12 @@ func readEntries(path string) ([]archive.Array, error) {
 		}
 		e := archive.Array{Name: name, Shape: x.Shape, Data: x.Data}
 		if text, ok := x.Data.([]string); ok && len(text) == 1 {
-			e.Shape, e.Data = nil, text[0]
+			e.Shape = nil
+			e.Data = text[0]
 		}
 		out = append(out, e)
 	}
+
 	return out, nil
 }
 
@@ -100,7 +107,10 @@ var damages = []struct {
 }{
 	{"truncated", func(e archive.Array) *archive.Array { return shortened(e, 0) }},
 	{"without its last column", func(e archive.Array) *archive.Array { return shortened(e, 1) }},
-	{"as text", func(e archive.Array) *archive.Array { return &archive.Array{Name: e.Name, Data: "damaged"} }},
+	{"as text", func(e archive.Array) *archive.Array {
+		return &archive.Array{Name: e.Name,
+			Data: "damaged"}
+	}},
 	{"of another type", retyped},
 	{"with NaN", planted},
 	{"with a huge integer", func(e archive.Array) *archive.Array { return integer(e, true) }},
@@ -124,6 +134,7 @@ func shortened(e archive.Array, axis int) *archive.Array {
 			inner *= n
 		}
 	}
+
 	out := reflect.MakeSlice(v.Type(), 0, v.Len())
 	for o := range outer {
 		from := o * e.Shape[axis] * inner
@@ -145,6 +156,7 @@ func retyped(e archive.Array) *archive.Array {
 	if !v.Type().Elem().ConvertibleTo(to) {
 		return nil
 	}
+
 	out := reflect.MakeSlice(reflect.SliceOf(to), v.Len(), v.Len())
 	for i := range v.Len() {
 		out.Index(i).Set(v.Index(i).Convert(to))
@@ -168,6 +180,7 @@ func planted(e archive.Array) *archive.Array {
 			return &archive.Array{Name: e.Name, Shape: e.Shape, Data: x}
 		}
 	}
+
 	return nil
 }
 
@@ -196,6 +209,7 @@ func integer(e archive.Array, huge bool) *archive.Array {
 			return &archive.Array{Name: e.Name, Shape: e.Shape, Data: x}
 		}
 	}
+
 	return nil
 }
 
@@ -215,7 +229,8 @@ func (c *checker) checkDamage() {
 				}
 				for _, d := range damages {
 					if bad := d.make(e); bad != nil {
-						c.refuseFile(e.Name+" "+d.name, k.name+what, slices.Insert(slices.Clone(rest), i, *bad))
+						c.refuseFile(e.Name+" "+d.name, k.name+what,
+							slices.Insert(slices.Clone(rest), i, *bad))
 					}
 				}
 			}
@@ -275,7 +290,8 @@ func (c *checker) damagedManifests(k kind, path string) {
 			path := filepath.Join(c.dir, "changed.npz")
 			c.must(what, "the file", Rewrite(path, changed))
 			m, _, err := c.load(path)
-			tolerable := slices.Contains([]string{"no output", "no fit", "an empty fit", "no parameters"}, what)
+			tolerable := slices.Contains([]string{"no output", "no fit", "an empty fit",
+				"no parameters"}, what)
 			if err == nil && !tolerable {
 				c.fault(what, "a manifest with %s is accepted", what)
 			}
@@ -300,6 +316,7 @@ func changedManifest(raw any, change func(settings map[string]any)) ([]uint8, er
 	if !ok {
 		return nil, fmt.Errorf("the settings are %T", mf["settings"])
 	}
+
 	change(settings)
 	return json.Marshal(mf)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -31,8 +32,10 @@ func (c *checker) checkLearns() {
 				c.repeats(k.name, in.Targets, m.Output(), p)
 			}
 		}
+
 		if s := m.Summary(); s.Labeled != len(in.Targets.Labeled) || s.Text == "" {
-			c.fault(k.name, "the summary names %d labeled points of %d and says %q", s.Labeled, len(in.Targets.Labeled), s.Text)
+			c.fault(k.name, "the summary names %d labeled points of %d and says %q", s.Labeled,
+				len(in.Targets.Labeled), s.Text)
 		}
 	})
 }
@@ -50,8 +53,10 @@ func (c *checker) repeats(at string, t *models.Targets, o models.Output, p *mode
 			}
 			continue
 		}
+
 		for j := range cols {
-			y, f := t.Y.At(q, j), p.Scores.At(i, j)
+			y := t.Y.At(q, j)
+			f := p.Scores.At(i, j)
 			switch {
 			case math.IsNaN(y):
 			case t.Labels != nil:
@@ -66,6 +71,7 @@ func (c *checker) repeats(at string, t *models.Targets, o models.Output, p *mode
 			}
 		}
 	}
+
 	if 4*right < 3*total {
 		c.fault(at, "it repeats %d of %d targets", right, total)
 	}
@@ -92,7 +98,8 @@ func (c *checker) sameModel(at, what string, a, b models.Model) {
 // checkRefit: a second fit makes the same model, and leaves its input alone.
 func (c *checker) checkRefit() {
 	c.each(func(k kind) {
-		in, untouched := c.input(blobs(sampleSize, false, 1), k), c.input(blobs(sampleSize, false, 1), k)
+		in := c.input(blobs(sampleSize, false, 1), k)
+		untouched := c.input(blobs(sampleSize, false, 1), k)
 		first := c.fit(k.name, in)
 		for range 2 { // an order of a map may be the same by chance
 			c.sameModel(k.name, "fitted again", first, c.fit(k.name, in))
@@ -105,18 +112,27 @@ func (c *checker) checkRefit() {
 
 // sameInput compares all but the indexes that the graphs have made.
 func sameInput(a, b *models.Input) bool {
-	x, y := *a, *b
-	if !sameData(x.Targets.Y.RawMatrix().Data, y.Targets.Y.RawMatrix().Data) { // DeepEqual says that NaN is not NaN
+	x := *a
+	y := *b
+	// DeepEqual says that NaN is not NaN
+	if !sameData(x.Targets.Y.RawMatrix().Data, y.Targets.Y.RawMatrix().Data) {
 		return false
 	}
-	s, t := *x.Targets, *y.Targets
-	s.Y, t.Y = nil, nil
-	x.Targets, y.Targets = &s, &t
+	s := *x.Targets
+	t := *y.Targets
+	s.Y = nil
+	t.Y = nil
+	x.Targets = &s
+	y.Targets = &t
+
 	if x.Graph != nil {
-		g, h := *x.Graph, *y.Graph
+		g := *x.Graph
+		h := *y.Graph
 		g.Neighborhood, h.Neighborhood = g.Keep(), h.Keep()
-		x.Graph, y.Graph = &g, &h
+		x.Graph = &g
+		y.Graph = &h
 	}
+
 	return reflect.DeepEqual(x, y)
 }
 
@@ -139,7 +155,8 @@ func (c *checker) checkThreads() {
 // checkPermuted: the order of the points does not matter.
 func (c *checker) checkPermuted() {
 	c.each(func(k kind) {
-		s, query := blobs(sampleSize, false, 1), queries(false)
+		s := blobs(sampleSize, false, 1)
+		query := queries(false)
 		in := c.input(s, k)
 		order := c.order(in)
 		moved := s.take(order)
@@ -151,6 +168,7 @@ func (c *checker) checkPermuted() {
 		if in.Graph != nil {
 			other.Graph = permutedGraph(in.Graph, moved.x, order)
 		}
+
 		if in.Pairs != nil {
 			pairs := *in.Pairs
 			rows, cols := pairs.Vectors.Dims()
@@ -160,7 +178,9 @@ func (c *checker) checkPermuted() {
 			}
 			other.Pairs = &pairs
 		}
-		a, b := c.answer(k.name, in, query), c.answer(k.name, &other, query)
+
+		a := c.answer(k.name, in, query)
+		b := c.answer(k.name, &other, query)
 		a.training = reordered(a.training, order)
 		if d := difference(a, b, c.tolerance()); d != "" {
 			c.fault(k.name, "with the points in another order: %s", d)
@@ -186,6 +206,7 @@ func (c *checker) order(in *models.Input) []int {
 				seen++
 			}
 		}
+
 		if inOrder {
 			return order
 		}
@@ -208,9 +229,11 @@ func permutedGraph(g *models.Graph, x data.Points, order []int) *models.Graph {
 // exactly.
 func (c *checker) checkTypes() {
 	c.each(func(k kind) {
-		s, query := blobs(sampleSize, true, 1), queries(true)
+		s := blobs(sampleSize, true, 1)
+		query := queries(true)
 		want := c.answer(k.name, c.input(s, k), query)
-		for name, convert := range map[string]func(data.Points) data.Points{"float32": converted[float32], "uint8": converted[uint8], "float16": halves} {
+		for name, convert := range map[string]func(data.Points) data.Points{"float32": converted[float32],
+			"uint8": converted[uint8], "float16": halves} {
 			c.try(k.name+" "+name, func() {
 				got := c.answer(k.name+" "+name, c.input(s.with(convert(s.x)), k), convert(query))
 				if d := difference(want, got, c.tolerance()); d != "" {
@@ -253,7 +276,8 @@ func halves(x data.Points) data.Points {
 // checkSparse: sparse points are the same points, and so are sparse new ones.
 func (c *checker) checkSparse() {
 	c.each(func(k kind) {
-		s, query := blobs(sampleSize, false, 1), queries(false)
+		s := blobs(sampleSize, false, 1)
+		query := queries(false)
 		m := c.fit(k.name, c.input(s, k))
 		want := c.ask(k.name, m, query)
 		got := c.answer(k.name, c.input(s.with(data.ToSparse(s.x)), k), data.ToSparse(query))
@@ -261,7 +285,8 @@ func (c *checker) checkSparse() {
 			c.fault(k.name, "sparse and dense points: %s", d)
 		}
 		c.try(k.name+" mixed", func() {
-			if d := difference(want, c.ask(k.name+" mixed", m, data.ToSparse(query)), c.tolerance()); d != "" {
+			if d := difference(want, c.ask(k.name+" mixed", m, data.ToSparse(query)),
+				c.tolerance()); d != "" {
 				c.fault(k.name+" mixed", "sparse and dense new points for a model of dense ones: %s", d)
 			}
 		})
@@ -332,7 +357,8 @@ func (c *checker) checkOneClass() {
 		c.try(what, func() {
 			in := c.input(s, kinds[0])
 			in.Targets = t
-			if err := c.refuse(what, what, in); !names(err.Error(), "class") && !names(err.Error(), "classes") {
+			if err := c.refuse(what, what, in); !names(err.Error(), "class") &&
+				!names(err.Error(), "classes") {
 				c.fault(what, "the error does not speak of classes: %v", err)
 			}
 		})
@@ -345,6 +371,7 @@ func (c *checker) checkSingleLabel() {
 		if k.learns != models.LearnsClasses || !c.info.Learns.Has(k.learns) {
 			continue
 		}
+
 		c.try(k.name, func() {
 			s := blobs(sampleSize, false, 1)
 			for i := range s.labeled {
@@ -365,7 +392,8 @@ func (c *checker) checkNoLabels() {
 	c.each(func(k kind) {
 		in := c.input(blobs(sampleSize, false, 1), k)
 		none := *in.Targets
-		none.Labeled, none.Y = nil, &mat.Dense{}
+		none.Labeled = nil
+		none.Y = &mat.Dense{}
 		in.Targets = &none
 		c.refuse(k.name, "targets without a labeled point", in)
 	})
@@ -414,7 +442,8 @@ func (c *checker) checkMissing() {
 			},
 			"last vertex": func(in *models.Input) bool {
 				if in.Graph != nil {
-					g, err := graphOf(context.Background(), data.Select(in.Points, data.Range(0, sampleSize-1)))
+					g, err := graphOf(context.Background(),
+						data.Select(in.Points, data.Range(0, sampleSize-1)))
 					c.must("last vertex", "the graph", err)
 					in.Graph = g
 				}
@@ -436,8 +465,10 @@ func (c *checker) checkPlain() {
 	if !ok || p.Check("0") != nil {
 		return
 	}
+
 	c.each(func(k kind) {
-		s, query := blobs(sampleSize, false, 1), queries(false)
+		s := blobs(sampleSize, false, 1)
+		query := queries(false)
 		in := c.inputWith(s, k, models.Values{p.Name: "0"})
 		in.Graph = nil
 		without := c.answer(k.name, in, query)
@@ -450,6 +481,7 @@ func (c *checker) checkPlain() {
 		if p.Name != "gamma-i" {
 			return
 		}
+
 		if c.s.Plain == nil {
 			c.must(k.name, "gamma-i 0", errors.New("the suite names no plain machine to compare with"))
 		}
@@ -491,6 +523,7 @@ func (w *watcher) report(p models.Progress) {
 			w.faults = append(w.faults, fmt.Sprintf(format, args...))
 		}
 	}
+
 	if overlap {
 		fault("two calls of Progress overlap")
 	}
@@ -500,6 +533,7 @@ func (w *watcher) report(p models.Progress) {
 	if !(p.Total > 0 && p.Done >= 0 && p.Done <= p.Total) || math.IsInf(p.Total, 0) {
 		fault("call %d of Progress says %v of %v", w.calls, p.Done, p.Total)
 	}
+
 	if w.cancel != nil && w.calls == w.at {
 		w.when, w.last = time.Now(), p.Done >= p.Total
 		w.cancel()
@@ -516,7 +550,15 @@ func (w *watcher) end() (calls int, faults []string) {
 
 // patience is how long a fit may take after it is cancelled, abandoned how long the
 // suite waits for one that goes on.
-const patience, abandoned = slower * time.Second, 20 * slower * time.Second
+var patience, abandoned = slower(time.Second), slower(20 * time.Second)
+
+// slower returns how long what takes d without the race detector may take.
+func slower(d time.Duration) time.Duration {
+	if testmode.In(testmode.Race) {
+		return 5 * d
+	}
+	return d
+}
 
 // checkCancel: a fit that is cancelled, before it begins or while it reports
 // progress, ends within a second with the error of the context.
@@ -568,6 +610,7 @@ func (c *checker) cancelled(at string, ctx context.Context, in *models.Input, w 
 		}()
 		r.m, r.err = c.l.Fit(ctx, &own)
 	}()
+
 	var r result
 	select {
 	case r = <-done:
@@ -575,6 +618,7 @@ func (c *checker) cancelled(at string, ctx context.Context, in *models.Input, w 
 		c.fault(at, "the fit goes on %v after it began", abandoned)
 		return
 	}
+
 	w.end()
 	if r.err == nil && w.last { // there was nothing left to do
 		return

@@ -72,7 +72,8 @@ func (c *checker) checkParam(p *models.Param) {
 	if p.Doc == "" || strings.Contains(p.Doc, "\n") || strings.HasSuffix(p.Doc, ".") {
 		c.fault(p.Name, "the doc %q is not one line without a full stop", p.Doc)
 	}
-	if !slices.Contains([]models.ParamKind{models.Float, models.Int, models.Bool, models.Choice, models.List}, p.Kind) {
+	if !slices.Contains([]models.ParamKind{models.Float, models.Int, models.Bool, models.Choice,
+		models.List}, p.Kind) {
 		c.fault(p.Name, "the kind is %q", p.Kind)
 	}
 	if p.Kind == models.Choice && len(p.Choices) == 0 {
@@ -84,16 +85,19 @@ func (c *checker) checkParam(p *models.Param) {
 	if p.Required == (p.Default != "") {
 		c.fault(p.Name, "it is required: %v, and has the default %q", p.Required, p.Default)
 	}
+
 	if isValue(p) {
 		if err := p.Check(p.Default); err != nil {
 			c.fault(p.Name, "the default is refused: %v", err)
 		}
 	}
+
 	for _, v := range p.Grid {
 		if err := p.CheckElement(v); err != nil || !p.Axis {
 			c.fault(p.Name, "the grid has %q, an axis: %v, %v", v, p.Axis, err)
 		}
 	}
+
 	if p.Required && (len(p.Grid) == 0 || p.Check(p.Few) != nil) {
 		c.fault(p.Name, "it is required, and nothing is there to choose from: the grid %q, with few labels %q", p.Grid, p.Few)
 	}
@@ -121,11 +125,13 @@ func (c *checker) checkOnly(p *models.Param) {
 			c.fault(p.Name, "it is for %s, but there is no parameter %s", only, only.Param)
 			return
 		}
+
 		for _, v := range only.In {
 			if err := q.Check(v); err != nil {
 				c.fault(p.Name, "it is for %s: %v", only, err)
 			}
 		}
+
 		if slices.Contains(seen, q.Name) {
 			c.fault(p.Name, "the conditions are a circle: %s, %s", strings.Join(seen, ", "), q.Name)
 			return
@@ -156,7 +162,8 @@ func (c *checker) checkFaults() {
 	c.first(func(k kind) {
 		good := c.input(blobs(sampleSize, false, 1), k)
 		const unknown = "no-such-parameter"
-		bad, want := models.Values{unknown: "1"}, []string{unknown}
+		bad := models.Values{unknown: "1"}
+		want := []string{unknown}
 		var required []string
 		for _, p := range c.l.Params() {
 			if text := badValue(&p); text != "" {
@@ -169,6 +176,7 @@ func (c *checker) checkFaults() {
 				required = append(required, p.Name)
 			}
 		}
+
 		c.refuseValues(k.name, good, bad, want)
 		if required != nil {
 			c.refuseValues(k.name, good, models.Values{}, required)
@@ -192,9 +200,11 @@ func (c *checker) refuseValues(at string, good *models.Input, v models.Values, w
 			c.fault(at, "Cost accepts the values %v", v)
 			costErr = err
 		}
+
 		for _, name := range want {
 			if !names(err.Error(), name) || !names(costErr.Error(), name) {
-				c.fault(at, "the values %v: the errors do not name %s: Fit: %v; Cost: %v", v, name, err, costErr)
+				c.fault(at, "the values %v: the errors do not name %s: Fit: %v; Cost: %v", v, name,
+					err, costErr)
 			}
 		}
 	})
@@ -215,10 +225,12 @@ func (c *checker) unused(p *models.Param) (models.Values, bool) {
 				delete(v, name)
 			}
 		}
-		if text != "" && !slices.Contains(p.Only.In, other) && q.Only.Holds(v, c.l.Params()) && models.CheckValues(c.l.Params(), v) == nil {
+		if text != "" && !slices.Contains(p.Only.In, other) && q.Only.Holds(v, c.l.Params()) &&
+			models.CheckValues(c.l.Params(), v) == nil {
 			return v.With(models.Values{p.Name: text}), true
 		}
 	}
+
 	return nil, false
 }
 
@@ -235,7 +247,8 @@ func valueOf(p *models.Param) string {
 // checkDefaults: a default that is given is as good as one that is not.
 func (c *checker) checkDefaults() {
 	c.first(func(k kind) {
-		s, query := blobs(sampleSize, false, 1), queries(false)
+		s := blobs(sampleSize, false, 1)
+		query := queries(false)
 		want := c.answer(k.name, c.input(s, k), query)
 		params := c.l.Params()
 		for _, p := range params {
@@ -245,7 +258,8 @@ func (c *checker) checkDefaults() {
 			c.try(p.Name, func() {
 				in := c.inputWith(s, k, models.Values{p.Name: p.Default})
 				if d := difference(c.answer(p.Name, in, query), want, 0); d != "" {
-					c.fault(p.Name, "%s %s is the default, but gives other answers than none: %s", p.Name, p.Default, d)
+					c.fault(p.Name, "%s %s is the default, but gives other answers than none: %s", p.Name,
+						p.Default, d)
 				}
 			})
 		}
@@ -256,7 +270,8 @@ func (c *checker) checkDefaults() {
 // and pass through JSON.
 func (c *checker) checkValues() {
 	c.each(func(k kind) {
-		s, query := blobs(sampleSize, false, 1), queries(false)
+		s := blobs(sampleSize, false, 1)
+		query := queries(false)
 		m := c.fit(k.name, c.input(s, k))
 		v := m.Summary().Values
 		c.must(k.name, "the values "+v.String()+" of the model", models.CheckValues(c.l.Params(), v))
@@ -300,10 +315,12 @@ func (c *checker) checkCost() {
 			}
 			cost, err := c.l.Cost(in)
 			c.must(k.name, "Cost", err)
-			if cost.Bytes <= 0 || cost.Bytes < last.Bytes || cost.Operations < last.Operations || cost.Remedy == "" {
+			if cost.Bytes <= 0 || cost.Bytes < last.Bytes || cost.Operations < last.Operations ||
+				cost.Remedy == "" {
 				c.fault(k.name, "the cost of %d points is %+v, that of a fifth %+v", n, cost, last)
 			}
 			last = cost
+
 			if c.info.Transductive() {
 				in.Points = nil
 				_, err := c.l.Cost(in)

@@ -20,7 +20,8 @@ func (c *checker) extends(k kind) (models.Model, bool) {
 }
 
 // predict stops without an answer.
-func (c *checker) predict(at string, m models.Model, x data.Points, s *models.PredictSettings) *models.Prediction {
+func (c *checker) predict(at string, m models.Model, x data.Points,
+	s *models.PredictSettings) *models.Prediction {
 	p, err := m.Predict(context.Background(), x, s)
 	c.must(at, "Predict", err)
 	return p
@@ -45,11 +46,13 @@ func (c *checker) checkOutput() {
 		var last stage.Cost
 		for _, n := range []int{1, 100, 100_000} {
 			cost := m.QueryCost(n, nil)
-			if cost.Bytes < max(0, last.Bytes) || cost.Operations < max(0, last.Operations) || cost != m.QueryCost(n, &models.PredictSettings{}) {
+			if cost.Bytes < max(0, last.Bytes) || cost.Operations < max(0, last.Operations) ||
+				cost != m.QueryCost(n, &models.PredictSettings{}) {
 				c.fault(k.name, "a query of %d points costs %+v, a smaller one %+v", n, cost, last)
 			}
 			last = cost
 		}
+
 		if m.Dim() > 0 && last.Bytes == 0 {
 			c.fault(k.name, "a query of 100,000 points costs nothing")
 		}
@@ -62,17 +65,21 @@ func (c *checker) outputKind(k kind, o models.Output, t *models.Targets) {
 	ok := true
 	switch k.learns {
 	case models.LearnsClasses:
-		ok = o.Kind == models.OutputClasses && slices.Equal(o.Classes, t.Classes) && o.Columns == len(t.Classes)
+		ok = o.Kind == models.OutputClasses && slices.Equal(o.Classes, t.Classes) &&
+			o.Columns == len(t.Classes)
 	case models.LearnsValues:
 		ok = o.Kind == models.OutputValues && o.Columns == cols
 	case models.LearnsLabels:
 		ok = o.Kind == models.OutputLabels && slices.Equal(o.Labels, t.Labels) && o.Columns == cols
 	}
-	if (o.Classes != nil) != (o.Kind == models.OutputClasses) || (o.Labels != nil) != (o.Kind == models.OutputLabels) {
+
+	if (o.Classes != nil) != (o.Kind == models.OutputClasses) ||
+		(o.Labels != nil) != (o.Kind == models.OutputLabels) {
 		ok = false
 	}
 	if !ok {
-		c.fault(k.name, "the output is %+v for targets of %d columns, classes %v, labels %v", o, cols, t.Classes, t.Labels)
+		c.fault(k.name, "the output is %+v for targets of %d columns, classes %v, labels %v", o, cols,
+			t.Classes, t.Labels)
 	}
 }
 
@@ -83,7 +90,8 @@ func (c *checker) shaped(at string, o models.Output, p *models.Prediction, n int
 		return
 	}
 	if rows, cols := p.Scores.Dims(); rows != n || cols != o.Columns || p.Len() != n {
-		c.fault(at, "scores are %d×%d and the length %d for %d points and %d columns", rows, cols, p.Len(), n, o.Columns)
+		c.fault(at, "scores are %d×%d and the length %d for %d points and %d columns", rows, cols, p.Len(), n,
+			o.Columns)
 	}
 	c.classed(at, o, p, n)
 }
@@ -113,7 +121,8 @@ func (c *checker) checkTraining() {
 			}
 			return
 		}
-		with, without := trained.Training(true), trained.Training(false)
+		with := trained.Training(true)
+		without := trained.Training(false)
 		c.shaped(k.name, m.Output(), with, sampleSize)
 		c.classed(k.name, m.Output(), without, sampleSize)
 		if !slices.Equal(with.Classes, without.Classes) {
@@ -131,6 +140,7 @@ func (c *checker) checkGraphAlone() {
 	if !c.info.Transductive() {
 		return
 	}
+
 	c.each(func(k kind) {
 		in := c.input(blobs(sampleSize, false, 1), k)
 		with := c.fit(k.name, in)
@@ -138,12 +148,15 @@ func (c *checker) checkGraphAlone() {
 		m := c.fit(k.name, in)
 		trained, ok := m.(models.Trained)
 		if m.Dim() != 0 || !ok {
-			c.must(k.name, "a graph without points", fmt.Errorf("the dimension is %d, the model is Trained: %v", m.Dim(), ok))
+			c.must(k.name, "a graph without points",
+				fmt.Errorf("the dimension is %d, the model is Trained: %v", m.Dim(), ok))
 		}
-		if also, ok := with.(models.Trained); !ok || differs(also.Training(true), trained.Training(true), 0) != "" {
+		if also, ok := with.(models.Trained); !ok ||
+			differs(also.Training(true), trained.Training(true), 0) != "" {
 			c.fault(k.name, "a graph with and without points gives other answers, or none")
 		}
-		if _, err := m.Predict(context.Background(), queries(false), nil); !errors.Is(err, models.ErrNoPoints) {
+		if _, err := m.Predict(context.Background(), queries(false), nil); !errors.Is(err,
+			models.ErrNoPoints) {
 			c.fault(k.name, "Predict without training points: %v; it must be ErrNoPoints", err)
 		}
 		if m.QueryCost(10, nil).Bytes < 0 {
@@ -172,6 +185,7 @@ func (c *checker) checkSingle() {
 		if t, ok := c.s.Tolerances[c.name]; ok {
 			tolerance = t.Relative
 		}
+
 		for _, rows := range [][]int{{0}, {queryCount - 1}, {3, 3, 5}, {7, 2, 11, 0, 20}} {
 			got := c.predict(k.name, m, data.Select(x, rows), nil)
 			if d := differs(reordered(all, rows), got, tolerance); d != "" {
@@ -205,6 +219,7 @@ func (c *checker) checkQuery() {
 				}
 			})
 		}
+
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		c.try("cancelled", func() {
@@ -223,7 +238,8 @@ func (c *checker) checkSettings() {
 		if !ok {
 			return
 		}
-		x, o := queries(false), m.Output()
+		x := queries(false)
+		o := m.Output()
 		want := c.predict(k.name, m, x, nil)
 		few := &models.PredictSettings{Neighbors: 2}
 		if got := c.predict(k.name, m, x, few); !o.Searches && differs(want, got, 0) != "" {
@@ -232,12 +248,15 @@ func (c *checker) checkSettings() {
 		if cost := m.QueryCost(queryCount, few); cost.Bytes < 0 {
 			c.fault("neighbors", "the cost is %+v", cost)
 		}
+
 		if o.Searches {
 			c.predict("neighbors", m, x, &models.PredictSettings{Neighbors: 10 * sampleSize})
-			if _, err := m.Predict(context.Background(), x, &models.PredictSettings{Neighbors: -1}); err == nil {
+			if _, err := m.Predict(context.Background(), x,
+				&models.PredictSettings{Neighbors: -1}); err == nil {
 				c.fault("neighbors", "−1 neighbours are accepted")
 			}
 		}
+
 		got := c.predict("extension", m, x, &models.PredictSettings{Extension: models.Nystrom})
 		if !o.Extends && differs(want, got, 0) != "" {
 			c.fault("extension", "it does not matter to the model, but changes its answers")
@@ -270,7 +289,10 @@ func (c *checker) checkConcurrent() {
 			got := make([]answers, clients)
 			for i := range clients {
 				faults[i] = &checker{l: c.l, info: c.info, s: c.s}
-				wg.Go(func() { faults[i].try(k.name, func() { got[i] = faults[i].ask(k.name, m, queries(false)) }) })
+				wg.Go(func() {
+					faults[i].try(k.name,
+						func() { got[i] = faults[i].ask(k.name, m, queries(false)) })
+				})
 			}
 			wg.Wait()
 			for i, f := range faults {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/nearest"
 	"github.com/bigfit/bigfit/sparse"
@@ -496,9 +497,7 @@ func TestCosts(t *testing.T) {
 // A cost that is announced too low is found.
 func TestCostsFinds(t *testing.T) {
 	const n = 10_000
-	if raceDetected() {
-		t.Skip("the race detector takes memory of its own")
-	}
+	testmode.Skip(t, testmode.Race, "the race detector takes memory of its own")
 	l := allocating(3000, 2000)
 	if os.Getenv(costProcess) != "" {
 		Costs(t, l, nil, n)

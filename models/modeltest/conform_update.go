@@ -32,6 +32,7 @@ func (c *checker) checkUpdate() {
 			c.fault(k.name, "a loaded model is a %T and no Updater", back)
 			return
 		}
+
 		c.keeps(k.name, "the loaded model", again.Kept(), in)
 		if kept.Start == nil {
 			return
@@ -40,7 +41,8 @@ func (c *checker) checkUpdate() {
 		before := mat.DenseCopyOf(start)
 		next := c.input(blobs(sampleSize, false, 1), k)
 		next.Start = start
-		if d := difference(c.ask(k.name, m, queries(false)), c.answer(k.name, next, queries(false)), updateTolerance); d != "" {
+		if d := difference(c.ask(k.name, m, queries(false)), c.answer(k.name, next, queries(false)),
+			updateTolerance); d != "" {
 			c.fault(k.name, "a fit that begins with the scores of another: %s", d)
 		}
 		if !mat.Equal(start, before) {
@@ -62,11 +64,13 @@ func (c *checker) keeps(at, what string, kept *models.Kept, in *models.Input) {
 	if in.Graph != nil && !reflect.DeepEqual(kept.Lists, in.Graph.Lists) {
 		c.fault(at, "%s keeps other neighbours", what)
 	}
+
 	if kept.Start != nil {
 		if rows, _ := kept.Start.Dims(); rows != n {
 			c.fault(at, "%s has a start of %d rows for %d points", what, rows, n)
 		}
 	}
+
 	t := kept.Targets
 	if t == nil {
 		c.fault(at, "%s does not know its targets", what)

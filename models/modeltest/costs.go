@@ -8,11 +8,11 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -33,7 +33,8 @@ const costProcess = "BIGFIT_TEST_COST"
 
 // Costs compares the bytes that l announces with those that its fits take, for
 // each number of points: announced ≥ measured − 256 KiB, which the runtime takes, and
-// announced ≤ 1.5·measured + 32 MiB. A seventh of the points has a target of the first kind that l learns, and
+// announced ≤ 1.5·measured + 32 MiB. A seventh of the points has a target of the first kind that l
+// learns, and
 // they are those of [Conform].
 //
 // Each fit runs in a process of its own, which is the test binary with the calling
@@ -42,9 +43,7 @@ const costProcess = "BIGFIT_TEST_COST"
 // skipped. As in the command, the collector's percentage is 40.
 func Costs(t *testing.T, l models.Learner, v models.Values, sizes ...int) {
 	t.Helper()
-	if raceDetected() {
-		t.Skip("the race detector takes memory of its own")
-	}
+	testmode.Skip(t, testmode.Race, "the race detector takes memory of its own")
 	for _, n := range sizes {
 		id := costID(l, v, n)
 		switch os.Getenv(costProcess) {
@@ -56,9 +55,12 @@ func Costs(t *testing.T, l models.Learner, v models.Values, sizes ...int) {
 				t.Fatalf("%s: %v", id, err)
 			}
 			if measured < 0 {
-				t.Skip("the peak of memory can be measured on Linux only, where /proc/self/clear_refs can be written")
+				t.Skip("the peak of memory can be measured on Linux only, where " +
+					"/proc/self/clear_refs can be written")
 			}
-			t.Logf("%s: announced %.2f MiB, measured %.2f MiB", id, float64(announced)/(1<<20), float64(measured)/(1<<20))
+			t.Logf("%s: announced %.2f MiB, measured %.2f MiB", id, float64(announced)/(1<<20),
+				float64(measured)/(1<<20))
+
 			// How early the collector runs is chance, and so is the peak: the largest of
 			// three decides whether too much was announced.
 			for range 2 {
@@ -70,6 +72,7 @@ func Costs(t *testing.T, l models.Learner, v models.Values, sizes ...int) {
 					measured = max(measured, again)
 				}
 			}
+
 			if text := costFault(announced, measured); text != "" {
 				t.Errorf("%s: %s", id, text)
 			}
@@ -80,12 +83,6 @@ func Costs(t *testing.T, l models.Learner, v models.Values, sizes ...int) {
 // costID names a fit.
 func costID(l models.Learner, v models.Values, n int) string {
 	return fmt.Sprintf("%s %d %s", l.Info().Name, n, v)
-}
-
-// raceDetected tells whether the program was built with -race.
-func raceDetected() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // costFault says which bound does not hold, or returns "".
@@ -139,6 +136,7 @@ func measureFit(l models.Learner, v models.Values, n int) (announced, measured i
 			break
 		}
 	}
+
 	// A small fit first: the pages of the program count as memory too.
 	for _, size := range []int{min(n, sampleSize), n} {
 		in, err := input(l, blobs(size, false, 1), k, v)
@@ -154,6 +152,7 @@ func measureFit(l models.Learner, v models.Values, n int) (announced, measured i
 		if err := unusable(err); err != nil {
 			return 0, 0, err
 		}
+
 		after, also := peak()
 		runtime.KeepAlive(in)
 		runtime.KeepAlive(m)
@@ -161,6 +160,7 @@ func measureFit(l models.Learner, v models.Values, n int) (announced, measured i
 			measured = -1
 		}
 	}
+
 	return announced, measured, nil
 }
 

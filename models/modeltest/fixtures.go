@@ -67,14 +67,17 @@ func FromEdges(t testing.TB, n int, edges [][2]int32, pairs int) *Problem {
 
 // Graph returns the graph with the points that it joins.
 func (p *Problem) Graph() *models.Graph {
-	return &models.Graph{W: p.W, Components: p.C, Neighborhood: models.Neighborhood{Degrees: p.L.Degrees(), Points: p.X, Edges: p.S}}
+	return &models.Graph{W: p.W, Components: p.C, Neighborhood: models.Neighborhood{Degrees: p.L.Degrees(),
+		Points: p.X, Edges: p.S}}
 }
 
 // Labels gives class to the named points of n.
 func Labels(n int, class map[int]int64) *data.Labels {
-	values, known := make([]int64, n), make([]bool, n)
+	values := make([]int64, n)
+	known := make([]bool, n)
 	for i, c := range class {
-		values[i], known[i] = c, true
+		values[i] = c
+		known[i] = true
 	}
 	return data.NewLabels(values, known)
 }
@@ -87,6 +90,7 @@ func Entries(t *testing.T, path string) map[string]archive.Array {
 		t.Fatal(err)
 	}
 	defer a.Close()
+
 	out := map[string]archive.Array{}
 	for _, name := range a.Names() {
 		x, err := a.Read(name)
@@ -95,12 +99,14 @@ func Entries(t *testing.T, path string) map[string]archive.Array {
 		}
 		out[name] = archive.Array{Name: name, Shape: x.Shape, Data: x.Data}
 	}
+
 	return out
 }
 
 // WantRefused reports unless load refuses a file of the entries e with an error that
 // names the file and says want.
-func WantRefused(t *testing.T, e map[string]archive.Array, load func(path string, limit int64) (models.Model, *models.Manifest, error), want string) {
+func WantRefused(t *testing.T, e map[string]archive.Array,
+	load func(path string, limit int64) (models.Model, *models.Manifest, error), want string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bad.npz")
 	if err := Rewrite(path, slices.Collect(maps.Values(e))); err != nil {
@@ -143,7 +149,8 @@ func Laplacian(t testing.TB, x data.Points, k int, kind sparse.Kind) *sparse.Lap
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, _, err := knn.NewGraph(t.(interface{ Context() context.Context }).Context(), ix, knn.GraphSettings{K: k})
+	w, _, err := knn.NewGraph(t.(interface{ Context() context.Context }).Context(), ix,
+		knn.GraphSettings{K: k})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +165,8 @@ func NewKernelCase(t testing.TB, n int, kind sparse.Kind) *KernelCase {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 7))
 	x := data.NewDense[float64](n, 3)
-	values, labeled := make([]int64, n), make([]bool, n)
+	values := make([]int64, n)
+	labeled := make([]bool, n)
 	z := mat.NewDense(n, 2, nil)
 	for i := range n {
 		values[i] = int64(i % 3)
@@ -171,6 +179,7 @@ func NewKernelCase(t testing.TB, n int, kind sparse.Kind) *KernelCase {
 			z.SetRow(i, []float64{math.Sin(x.Row(i)[0]), x.Row(i)[1] + 10})
 		}
 	}
+
 	c := &KernelCase{X: x, L: Laplacian(t, x, 6, kind)}
 	var err error
 	if c.Three, err = models.ClassTargets(data.NewLabels(values, labeled)); err != nil {
@@ -233,7 +242,8 @@ func WriteArrays(t *testing.T, dir string, arrays map[string]any) {
 		var shape []int
 		if m, ok := x.(*mat.Dense); ok {
 			r, c := m.Dims()
-			shape, x = []int{r, c}, m.RawMatrix().Data
+			shape = []int{r, c}
+			x = m.RawMatrix().Data
 		}
 		if err := npy.WriteFile(filepath.Join(dir, name+".npy"), shape, x); err != nil {
 			t.Fatal(err)
@@ -248,11 +258,13 @@ func Near(a, b, tolerance float64) bool {
 // NewTwoClouds draws n points about each of c centres at the given distance from
 // each other. Of each class, the two points that lie nearest to the next one are
 // labeled.
-func NewTwoClouds(t testing.TB, n, c int, distance float64) (x *data.Dense[float64], truth, drawn *data.Labels) {
+func NewTwoClouds(t testing.TB, n, c int, distance float64) (x *data.Dense[float64],
+	truth, drawn *data.Labels) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, uint64(c)))
 	x = data.NewDense[float64](n*c, c)
-	values, toNext := make([]int64, n*c), make([][]int, c)
+	values := make([]int64, n*c)
+	toNext := make([][]int, c)
 	for i := range values {
 		k := i % c
 		values[i] = int64(10 * k)
@@ -262,6 +274,7 @@ func NewTwoClouds(t testing.TB, n, c int, distance float64) (x *data.Dense[float
 		x.Row(i)[k] += distance / math.Sqrt2
 		toNext[k] = append(toNext[k], i)
 	}
+
 	var labeled []int
 	for k, all := range toNext {
 		slices.SortFunc(all, func(a, b int) int {
@@ -270,6 +283,7 @@ func NewTwoClouds(t testing.TB, n, c int, distance float64) (x *data.Dense[float
 		})
 		labeled = append(labeled, all[:2]...)
 	}
+
 	truth = data.NewLabels(values, nil)
 	return x, truth, truth.Keep(labeled)
 }
@@ -290,7 +304,8 @@ func (p *Problem) Solve(t testing.TB, kind sparse.Kind, pairs int) *Problem {
 	if p.L, err = sparse.NewLaplacian(p.W, kind); err != nil {
 		t.Fatal(err)
 	}
-	if p.Eigs, err = lanczos.Laplacian(context.Background(), p.L, p.C, &lanczos.Settings{K: pairs, Tolerance: 1e-11}); err != nil {
+	if p.Eigs, err = lanczos.Laplacian(context.Background(), p.L, p.C,
+		&lanczos.Settings{K: pairs, Tolerance: 1e-11}); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -311,17 +326,20 @@ func Rewrite(path string, entries []archive.Array) error {
 	if !ok || json.Unmarshal(text, &whole) != nil || json.Unmarshal(whole["settings"], &settings) != nil {
 		return nil // the manifest is what is damaged
 	}
+
 	a, err := npy.OpenArchive(path, 0)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
+
 	arrays := map[string]string{}
 	for _, name := range a.Names() {
 		if h, err := a.Header(name); err == nil && name != archive.Name {
 			arrays[name] = h.String()
 		}
 	}
+
 	if settings["arrays"], err = json.Marshal(arrays); err != nil {
 		return err
 	}
@@ -331,6 +349,7 @@ func Rewrite(path string, entries []archive.Array) error {
 	if text, err = json.Marshal(whole); err != nil {
 		return err
 	}
+
 	entries = slices.Clone(entries)
 	entries[at] = archive.Array{Name: archive.Name, Data: text}
 	return npy.WriteArchive(path, entries)

@@ -44,11 +44,13 @@ func blobs(n int, whole bool, seed uint64) *sample {
 				row[j] = 6 * rng.Float64()
 			}
 		}
+
 		if whole {
 			for j, v := range row {
 				row[j] = math.Round(v)
 			}
 		}
+
 		labels := []float64{-1, -1, -1}
 		labels[b] = 1
 		if row[0]+row[1] > 100 {
@@ -62,6 +64,7 @@ func blobs(n int, whole bool, seed uint64) *sample {
 		s.values = append(s.values, []float64{row[0]/20 + math.Sin(row[1]/10), 3 - row[1]/30})
 		s.labels = append(s.labels, labels)
 	}
+
 	return s
 }
 
@@ -129,7 +132,8 @@ var kinds = []kind{
 	{"1 value", models.LearnsValues, valuesOf(1)},
 	{"2 values", models.LearnsValues, valuesOf(2)},
 	{"labels", models.LearnsLabels, func(s *sample) (*models.Targets, error) {
-		return multilabel.LabelTargets(blockOf(s, 3, func(i int) []float64 { return s.labels[i] }), []int64{2, 5, 7})
+		return multilabel.LabelTargets(blockOf(s, 3, func(i int) []float64 { return s.labels[i] }),
+			[]int64{2, 5, 7})
 	}},
 	{"inside", models.LearnsInside, func(s *sample) (*models.Targets, error) {
 		return models.ValueTargets(blockOf(s, 1, func(int) []float64 { return []float64{0} }))
@@ -150,6 +154,7 @@ func graphOf(ctx context.Context, x data.Points) (*models.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	w, s, err := knn.FromNeighbors(nb, knn.GraphSettings{K: nb.K, Weights: knn.Heat})
 	if err != nil {
 		return nil, err
@@ -178,6 +183,7 @@ func inputFor(l models.Learner, x data.Points, t *models.Targets, v models.Value
 		}
 		in.Edges = in.Graph.W.NNZ()
 	}
+
 	if info.Needs.Has(models.NeedsOutputGraph) {
 		in.Outputs = outputPath(t)
 	}
@@ -199,7 +205,9 @@ func addPairs(ctx context.Context, l models.Learner, in *models.Input) error {
 	if err != nil {
 		return err
 	}
-	in.Pairs, err = lanczos.Laplacian(ctx, laplacian, in.Graph.Components, &lanczos.Settings{K: min(k, in.Len()), Tolerance: tolerance})
+
+	in.Pairs, err = lanczos.Laplacian(ctx, laplacian, in.Graph.Components,
+		&lanczos.Settings{K: min(k, in.Len()), Tolerance: tolerance})
 	return err
 }
 
@@ -213,10 +221,12 @@ func outputPath(t *models.Targets) *sparse.CSR {
 	for i := range c {
 		for _, j := range []int{i - 1, i + 1} {
 			if j >= 0 && j < c {
-				w.Col, w.Val = append(w.Col, int32(j)), append(w.Val, 1)
+				w.Col = append(w.Col, int32(j))
+				w.Val = append(w.Val, 1)
 			}
 		}
 		w.Ptr = append(w.Ptr, int64(len(w.Col)))
 	}
+
 	return w
 }

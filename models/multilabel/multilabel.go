@@ -21,6 +21,7 @@ func LabelTargets(y *mat.Dense, values []int64) (*models.Targets, error) {
 			values = append(values, int64(j))
 		}
 	}
+
 	if len(values) != n {
 		return nil, fmt.Errorf("models: %d labels for %d columns", len(values), n)
 	}
@@ -32,6 +33,7 @@ func LabelTargets(y *mat.Dense, values []int64) (*models.Targets, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	t.Labels = values
 	return t, nil
 }
@@ -49,15 +51,18 @@ func Signs(y *mat.Dense) (*mat.Dense, error) {
 			case v == -1:
 				minus = true
 			case v == 0:
-				zero, row[j] = true, -1
+				zero = true
+				row[j] = -1
 			default:
 				return nil, fmt.Errorf("models: label %d of point %d is %v; it must be 1, and −1 or 0, or NaN", j, i, v)
 			}
 			if minus && zero {
-				return nil, fmt.Errorf("models: label %d of point %d is %v, but others are −1 and 0; a block must have one of them", j, i, v)
+				return nil, fmt.Errorf("models: label %d of point %d is %v, but others are −1 and 0; "+
+					"a block must have one of them", j, i, v)
 			}
 		}
 	}
+
 	return out, nil
 }
 
@@ -74,7 +79,8 @@ func PartialTargets(y *mat.Dense) (*models.Targets, error) {
 		known := false
 		for j, v := range row {
 			if math.Abs(v) > models.MaxTarget {
-				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g its square overflows: scale the targets", i, j, v, models.MaxTarget)
+				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g "+
+					"its square overflows: scale the targets", i, j, v, models.MaxTarget)
 			}
 			known = known || !math.IsNaN(v)
 		}
@@ -83,6 +89,7 @@ func PartialTargets(y *mat.Dense) (*models.Targets, error) {
 			values = append(values, row...)
 		}
 	}
+
 	if len(t.Labeled) == 0 {
 		return nil, fmt.Errorf("models: no point has a target")
 	}

@@ -22,11 +22,13 @@ func OutputGraph(t *models.Targets, k int) (*sparse.CSR, error) {
 		return nil, fmt.Errorf("models: %d neighbours of an output; there must be at least 1", k)
 	}
 	l, n := t.Y.Dims()
-	sums, counts := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	sums := mat.NewDense(n, n, nil)
+	counts := mat.NewDense(n, n, nil)
 	for i := range l {
 		row := t.Y.RawRowView(i)
 		for a, v := range row {
-			to, count := sums.RawRowView(a), counts.RawRowView(a)
+			to := sums.RawRowView(a)
+			count := counts.RawRowView(a)
 			for b, w := range row {
 				if d := v - w; !math.IsNaN(d) {
 					to[b] += d * d
@@ -35,6 +37,7 @@ func OutputGraph(t *models.Targets, k int) (*sparse.CSR, error) {
 			}
 		}
 	}
+
 	joined := mat.NewDense(n, n, nil)
 	for a := range n {
 		var others []int
@@ -50,5 +53,6 @@ func OutputGraph(t *models.Targets, k int) (*sparse.CSR, error) {
 			joined.Set(b, a, 1)
 		}
 	}
+
 	return sparse.FromDense(joined), nil
 }

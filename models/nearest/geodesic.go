@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -28,7 +29,8 @@ type GeodesicSettings struct {
 }
 
 var geodesicParams = models.Table[GeodesicSettings]{
-	{Param: models.Param{Name: "vote", Doc: "number of labeled points, nearest along the graph, that vote", Default: "1", Range: models.AtLeast(1), Axis: true, Grid: []string{"1", "3", "5", "9", "15"}},
+	{Param: models.Param{Name: "vote", Doc: "number of labeled points, nearest along the graph, that vote",
+		Default: "1", Range: models.AtLeast(1), Axis: true, Grid: []string{"1", "3", "5", "9", "15"}},
 		At: func(s *GeodesicSettings) any { return &s.Vote }},
 }
 
@@ -39,7 +41,8 @@ type GeodesicLearner struct{}
 
 // Info describes the learner.
 func (GeodesicLearner) Info() models.Info {
-	return models.Info{Name: GeodesicName, Help: "vote of the labeled points nearest along paths of the graph (Belkin & Niyogi 2004)",
+	return models.Info{Name: GeodesicName,
+		Help:   "vote of the labeled points nearest along paths of the graph (Belkin & Niyogi 2004)",
 		Source: "Belkin & Niyogi 2004, sections 3 and 6.4; paths: Tenenbaum, de Silva & Langford 2000",
 		Scores: "share of the votes for the class, 0 out of reach of labels",
 		Learns: models.LearnsClasses, Needs: models.NeedsPoints | models.NeedsGraph, Lengths: true}
@@ -64,7 +67,9 @@ func (GeodesicLearner) Cost(in *models.Input) (stage.Cost, error) {
 	if err != nil {
 		return stage.Cost{}, err
 	}
-	n, edges, k := int64(in.Len()), int64(in.EdgeCount()), int64(min(s.Vote, len(in.Targets.Labeled)))
+	n := int64(in.Len())
+	edges := int64(in.EdgeCount())
+	k := int64(min(s.Vote, len(in.Targets.Labeled)))
 	const queue = 40 // bytes an edge while the slice of visits grows
 	inUse := 8*edges + queue*edges*k/2 + n*(12*k+8+8*int64(len(in.Targets.Classes)))
 	switch x := in.Points.(type) { // made ready to be measured
@@ -75,8 +80,11 @@ func (GeodesicLearner) Cost(in *models.Input) (stage.Cost, error) {
 		_, d := x.Dims()
 		inUse += n * int64(d) / 8
 	}
+
 	const step = 100 // operations of a visit
-	return stage.Cost{Bytes: stage.HeapBytes(inUse) + stage.RuntimeBytes, Operations: step * float64(edges) * float64(k), Remedy: "let fewer --vote, or make a graph of fewer --neighbors"}, nil
+	return stage.Cost{Bytes: stage.HeapBytes(inUse) + stage.RuntimeBytes,
+		Operations: step * float64(edges) * float64(k),
+		Remedy:     fmt.Sprintf("let fewer %s, or make a graph of fewer %s", param.Name("vote"), param.Name("neighbors"))}, nil
 }
 
 // Fit finds the labeled points nearest to every point along paths. It costs the
@@ -94,6 +102,7 @@ func (l GeodesicLearner) Fit(ctx context.Context, in *models.Input) (models.Mode
 	if y == nil {
 		return nil, errors.New("nearest: the targets are not classes")
 	}
+
 	g := in.Graph
 	if err := g.W.CheckGraph(); err != nil {
 		return nil, err
@@ -106,17 +115,22 @@ func (l GeodesicLearner) Fit(ctx context.Context, in *models.Input) (models.Mode
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range lengths.Rows {
 		if _, length := lengths.Row(i); slices.ContainsFunc(length, func(v float64) bool { return v < 0 }) {
-			return nil, fmt.Errorf("nearest: %v distances are negative at point %d, and paths have no shortest length; make the graph with another --distance", g.Metric, i)
+			return nil, fmt.Errorf("nearest: %v distances are negative at point %d, and paths have "+
+				"no shortest length; make the graph with another %s", g.Metric, i, param.Name("distance"))
 		}
 	}
+
 	total := float64(len(lengths.Col) * min(s.Vote, len(in.Targets.Labeled)))
-	found, err := shortest(ctx, lengths, in.Targets.Labeled, s.Vote, func(settled int) { in.Report(min(float64(settled), total), max(total, 1), "") })
+	found, err := shortest(ctx, lengths, in.Targets.Labeled, s.Vote,
+		func(settled int) { in.Report(min(float64(settled), total), max(total, 1), "") })
 	if err != nil {
 		return nil, err
 	}
-	m := &Geodesic{Settings: s, Classes: y.Classes, Fallback: models.Majority(y), Labeled: len(in.Targets.Labeled), Neighborhood: g.Keep(),
+	m := &Geodesic{Settings: s, Classes: y.Classes, Fallback: models.Majority(y),
+		Labeled: len(in.Targets.Labeled), Neighborhood: g.Keep(),
 		Given: models.GivenOf(in.Targets), paths: found, Labels: slices.Clone(y.Index)}
 	for i, c := range y.Index {
 		if c != data.Unlabeled {
@@ -128,6 +142,7 @@ func (l GeodesicLearner) Fit(ctx context.Context, in *models.Input) (models.Mode
 			m.Unreached++
 		}
 	}
+
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -171,7 +186,8 @@ func (m *Geodesic) share(dst []float64, from []int32) {
 
 // Kept has the graph and the labels; a fit anew begins with nothing.
 func (m *Geodesic) Kept() *models.Kept {
-	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: m.Given.Targets(len(m.Labels), m.Classes, m.Labels)}
+	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: m.Given.Targets(len(m.Labels), m.Classes,
+		m.Labels)}
 }
 
 // Name is [GeodesicName].
@@ -215,7 +231,8 @@ func (m *Geodesic) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 // equal distances the point of smaller number is nearer; the most frequent class of the
 // labels is the answer where no neighbour is in reach of a label. After NN-descent the
 // neighbours are approximate.
-func (m *Geodesic) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+func (m *Geodesic) Predict(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*models.Prediction, error) {
 	if m.Points == nil {
 		return nil, models.ErrNoPoints
 	}
@@ -227,7 +244,9 @@ func (m *Geodesic) Predict(ctx context.Context, x data.Points, s *models.Predict
 	if err != nil {
 		return nil, err
 	}
-	out := &models.Prediction{Classes: make([]int32, nb.Len()), Scores: mat.NewDense(nb.Len(), len(m.Classes), nil), Recall: recall}
+
+	out := &models.Prediction{Classes: make([]int32, nb.Len()),
+		Scores: mat.NewDense(nb.Len(), len(m.Classes), nil), Recall: recall}
 	par.For(nb.Len(), 256, func(lo, hi int) {
 		var visits []visit
 		for i := lo; i < hi; i++ {
@@ -238,6 +257,7 @@ func (m *Geodesic) Predict(ctx context.Context, x data.Points, s *models.Predict
 			m.share(out.Scores.RawRowView(i), from)
 		}
 	})
+
 	return out, nil
 }
 
@@ -250,7 +270,11 @@ func (m *Geodesic) meet(visits []visit, index []int32, distance []float64) ([]in
 			visits = append(visits, visit{distance[p] + length[q], 0, i})
 		}
 	}
-	slices.SortFunc(visits, func(a, b visit) int { return cmp.Or(cmp.Compare(a.length, b.length), cmp.Compare(a.from, b.from)) })
+
+	slices.SortFunc(visits, func(a, b visit) int {
+		return cmp.Or(cmp.Compare(a.length, b.length),
+			cmp.Compare(a.from, b.from))
+	})
 	var out []int32
 	for _, v := range visits {
 		if len(out) == m.paths.k {
@@ -260,19 +284,23 @@ func (m *Geodesic) meet(visits []visit, index []int32, distance []float64) ([]in
 			out = append(out, v.from)
 		}
 	}
+
 	return out, visits
 }
 
 // Summary names the number of votes and the longest path.
 func (m *Geodesic) Summary() models.Summary {
-	s := models.Summary{Labeled: m.Labeled, Values: geodesicParams.Encode(&m.Settings), Unreached: m.Unreached, Fallback: &m.Classes[m.Fallback]}
+	s := models.Summary{Labeled: m.Labeled, Values: geodesicParams.Encode(&m.Settings),
+		Unreached: m.Unreached, Fallback: &m.Classes[m.Fallback]}
 	var longest float64
 	for i := range m.Labels {
 		if _, length := m.paths.at(i); len(length) > 0 {
 			longest = max(longest, length[0])
 		}
 	}
-	s.Text = fmt.Sprintf("%d nearest along paths vote, at most %.3g from the nearest", m.Settings.Vote, longest)
+
+	s.Text = fmt.Sprintf("%d nearest along paths vote, at most %.3g from the nearest",
+		m.Settings.Vote, longest)
 	s.Facts = []models.Fact{{Key: "longest_path", Value: longest}}
 	s.Warnings = models.OneSided(len(m.Classes), m.Labels, m.Given)
 	return s

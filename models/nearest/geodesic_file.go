@@ -25,12 +25,14 @@ func (m *Geodesic) Encode() (*models.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	own := append(models.ClassEntries(m.Classes),
 		archive.Array{Name: "labels", Data: m.Labels},
 		archive.Array{Name: "path_counts", Data: m.paths.count},
 		archive.Array{Name: "path_sources", Data: m.paths.source},
 		archive.Array{Name: "path_lengths", Data: m.paths.length})
-	return &models.Encoded{Values: geodesicParams.Encode(&m.Settings), Fit: geodesicFit{m.paths.k, m.Labeled, m.Unreached, m.Fallback, state},
+	return &models.Encoded{Values: geodesicParams.Encode(&m.Settings),
+		Fit:    geodesicFit{m.paths.k, m.Labeled, m.Unreached, m.Fallback, state},
 		Arrays: slices.Concat(own, m.Given.Entries(), arrays)}, nil
 }
 
@@ -44,13 +46,15 @@ func (GeodesicLearner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Geodesic{Settings: s, Labeled: f.Labeled, Unreached: f.Unreached, Fallback: f.Fallback, Classes: r.ReadClasses(),
-		Labels: models.Numbers[int32](r, "labels")}
+	m := &Geodesic{Settings: s, Labeled: f.Labeled, Unreached: f.Unreached, Fallback: f.Fallback,
+		Classes: r.ReadClasses(),
+		Labels:  models.Numbers[int32](r, "labels")}
 	m.paths = &paths{k: f.Paths, count: models.Numbers[int32](r, "path_counts"),
 		source: models.Numbers[int32](r, "path_sources"), length: models.Numbers[float64](r, "path_lengths")}
 	if r.Err != nil {
 		return nil, r.Err
 	}
+
 	if m.Given, err = r.Given(len(m.Labels), f.Labeled, 0); err != nil {
 		return nil, err
 	}
@@ -62,16 +66,25 @@ func (GeodesicLearner) Decode(r *models.Reader) (models.Model, error) {
 
 // check returns an error unless the parts of the model fit together.
 func (m *Geodesic) check() error {
-	n, p := len(m.Labels), m.paths
+	n := len(m.Labels)
+	p := m.paths
 	if n == 0 || len(m.Classes) < 2 || m.Fallback < 0 || int(m.Fallback) >= len(m.Classes) {
-		return fmt.Errorf("nearest: %d points, %d classes and the class %d for points out of reach", n, len(m.Classes), m.Fallback)
+		return fmt.Errorf("nearest: %d points, %d classes and the class %d for points out of reach", n,
+			len(m.Classes), m.Fallback)
 	}
-	if i := slices.IndexFunc(m.Labels, func(c int32) bool { return c < 0 || int(c) >= len(m.Classes) }); i >= 0 {
-		return fmt.Errorf("nearest: label %d of point %d is not one of %d classes", m.Labels[i], i, len(m.Classes))
+	if i := slices.IndexFunc(m.Labels, func(c int32) bool {
+		return c < 0 ||
+			int(c) >= len(m.Classes)
+	}); i >= 0 {
+		return fmt.Errorf("nearest: label %d of point %d is not one of %d classes", m.Labels[i], i,
+			len(m.Classes))
 	}
-	if p.k != min(m.Settings.Vote, m.Labeled) || len(p.count) != n || len(p.source) != n*p.k || len(p.length) != n*p.k {
-		return fmt.Errorf("nearest: %d counts, %d sources and %d lengths of %d paths to each of %d points", len(p.count), len(p.source), len(p.length), p.k, n)
+	if p.k != min(m.Settings.Vote, m.Labeled) || len(p.count) != n || len(p.source) != n*p.k ||
+		len(p.length) != n*p.k {
+		return fmt.Errorf("nearest: %d counts, %d sources and %d lengths of %d paths to each of %d points",
+			len(p.count), len(p.source), len(p.length), p.k, n)
 	}
+
 	for i, c := range p.count {
 		if c < 0 || int(c) > p.k {
 			return fmt.Errorf("nearest: %d paths to point %d, of at most %d", c, i, p.k)
@@ -86,5 +99,6 @@ func (m *Geodesic) check() error {
 			}
 		}
 	}
+
 	return nil
 }

@@ -11,9 +11,11 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -32,11 +34,16 @@ type Settings struct {
 
 // params are the parameters of Settings.
 var params = models.Table[Settings]{
-	{Param: models.Param{Name: "vote", Doc: "number of nearest labeled points that vote", Default: "by leave-one-out among 1, 3, …, 15", Range: models.AtLeast(1), Axis: true, Grid: []string{"1", "3", "5", "9", "15"}},
+	{Param: models.Param{Name: "vote", Doc: "number of nearest labeled points that vote",
+		Default: "by leave-one-out among 1, 3, …, 15", Range: models.AtLeast(1), Axis: true,
+		Grid: []string{"1", "3", "5", "9", "15"}},
 		At: func(s *Settings) any { return &s.Vote }},
-	{Param: models.Param{Name: "distance", Doc: "distance between points", Default: "euclidean", Choices: models.Names(knn.Jaccard + 1)},
+	{Param: models.Param{Name: "distance", Doc: "distance between points", Default: "euclidean",
+		Choices: enum.All[knn.Metric]()},
 		At: func(s *Settings) any { return &s.Metric }},
-	{Param: models.Param{Name: "method", Doc: "search for neighbours: auto chooses, all but nn-descent are exact", Default: "auto", Choices: models.Names(knn.NNDescent + 1)},
+	{Param: models.Param{Name: "method",
+		Doc: "search for neighbours: auto chooses, all but nn-descent are exact", Default: "auto",
+		Choices: enum.All[knn.Method]()},
 		At: func(s *Settings) any { return &s.Method }},
 }
 
@@ -54,7 +61,8 @@ type Learner struct{}
 
 // Info describes the learner.
 func (Learner) Info() models.Info {
-	return models.Info{Name: Name, Help: "vote of the nearest labeled points", Scores: "share of the votes for the class",
+	return models.Info{Name: Name, Help: "vote of the nearest labeled points",
+		Scores: "share of the votes for the class",
 		Learns: models.LearnsClasses, Needs: models.NeedsPoints}
 }
 
@@ -69,7 +77,8 @@ func (Learner) Cost(in *models.Input) (stage.Cost, error) {
 	}
 	labeled := data.Select(in.Points, in.Targets.Labeled)
 	s.Method = chosen(labeled, &s)
-	c := stage.Cost{Bytes: knn.IndexBytes(labeled, s.Method, s.Metric, max(s.Vote, MostVotes)), Remedy: "use fewer --labels"}
+	c := stage.Cost{Bytes: knn.IndexBytes(labeled, s.Method, s.Metric, max(s.Vote, MostVotes)),
+		Remedy: fmt.Sprintf("use fewer %s", param.Name("labels"))}
 	if s.Vote == 0 { // leave-one-out: lists of all labeled points, and the buffers of the search
 		l, _ := labeled.Dims()
 		c.Bytes += 24*int64(l)*int64(MostVotes) + 1<<20
@@ -77,6 +86,7 @@ func (Learner) Cost(in *models.Input) (stage.Cost, error) {
 			c.Operations = knn.BruteOperations(labeled)
 		}
 	}
+
 	return c, nil
 }
 
@@ -122,7 +132,8 @@ type Model struct {
 // labels of the other l−1 points vote on each one, which costs the neighbours of l
 // points among themselves. Of equal errors the smaller k is taken. A nil s means
 // the defaults; progress may be nil.
-func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings, progress func(done, total float64, note string)) (*Model, error) {
+func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings,
+	progress func(done, total float64, note string)) (*Model, error) {
 	n, _ := x.Dims()
 	if err := models.CheckLabels(y, n); err != nil {
 		return nil, err
@@ -131,8 +142,10 @@ func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings, progre
 		s = &Settings{}
 	}
 	if s.Vote < 0 {
-		return nil, fmt.Errorf("nearest: a vote of %d neighbours; the number must be positive, or 0 for leave-one-out", s.Vote)
+		return nil, fmt.Errorf("nearest: a vote of %d neighbours; the number must be positive, or 0 "+
+			"for leave-one-out", s.Vote)
 	}
+
 	labeled := y.Labeled()
 	h := models.Neighborhood{Points: data.Select(x, labeled), Metric: s.Metric}
 	h.Method = chosen(h.Points, s)
@@ -141,6 +154,7 @@ func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings, progre
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
 	if s.Vote == 0 {
 		if err := m.leaveOneOut(ctx, progress); err != nil {
 			return nil, err
@@ -148,17 +162,19 @@ func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings, progre
 	} else if progress != nil {
 		progress(float64(len(labeled)), float64(len(labeled)), "")
 	}
+
 	m.Edges.K = m.Settings.Vote
 	return m, nil
 }
 
 // leaveOneOut sets the number of votes.
 func (m *Model) leaveOneOut(ctx context.Context, progress func(done, total float64, note string)) error {
-	ix, err := knn.NewIndex(m.Points, m.Method, &knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric, OnProgress: func(done, total int) {
-		if progress != nil {
-			progress(float64(done), float64(total), "")
-		}
-	}}})
+	ix, err := knn.NewIndex(m.Points, m.Method,
+		&knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric, OnProgress: func(done, total int) {
+			if progress != nil {
+				progress(float64(done), float64(total), "")
+			}
+		}}})
 	if err != nil {
 		return err
 	}
@@ -166,6 +182,7 @@ func (m *Model) leaveOneOut(ctx context.Context, progress func(done, total float
 	if err != nil {
 		return err
 	}
+
 	for k := 1; k <= nb.K; k += 2 {
 		wrong := 0
 		classes := make([]int32, k)
@@ -180,7 +197,9 @@ func (m *Model) leaveOneOut(ctx context.Context, progress func(done, total float
 		}
 		m.Tried = append(m.Tried, VoteError{k, float64(wrong) / float64(len(m.Labels))})
 	}
-	m.Settings.Vote = slices.MinFunc(m.Tried, func(a, b VoteError) int { return cmp.Compare(a.Error, b.Error) }).Vote
+
+	m.Settings.Vote = slices.MinFunc(m.Tried,
+		func(a, b VoteError) int { return cmp.Compare(a.Error, b.Error) }).Vote
 	return nil
 }
 
@@ -222,7 +241,8 @@ func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 // positive. Of classes with as many votes the one of the nearest point wins. A
 // labeled point is its own neighbour. After NN-descent the neighbours are
 // approximate.
-func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+func (m *Model) Predict(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*models.Prediction, error) {
 	k := m.votes(s)
 	if k < 1 {
 		return nil, fmt.Errorf("nearest: a vote of %d neighbours; the number must be positive", k)
@@ -261,7 +281,8 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	arrays = append(arrays, append(models.ClassEntries(m.Classes), archive.Array{Name: "labels", Data: m.Labels})...)
+	arrays = append(arrays, append(models.ClassEntries(m.Classes), archive.Array{Name: "labels",
+		Data: m.Labels})...)
 	return &models.Encoded{Values: params.Encode(&m.Settings), Fit: fit{m.Tried, state}, Arrays: arrays}, nil
 }
 
@@ -275,7 +296,8 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Settings: s, Tried: f.Tried, Classes: r.ReadClasses(), Labels: models.Numbers[int32](r, "labels")}
+	m := &Model{Settings: s, Tried: f.Tried, Classes: r.ReadClasses(),
+		Labels: models.Numbers[int32](r, "labels")}
 	if r.Err != nil {
 		return nil, r.Err
 	}
@@ -293,8 +315,12 @@ func (m *Model) check() error {
 	if len(m.Classes) < 2 || m.Settings.Vote < 1 {
 		return fmt.Errorf("nearest: %d classes and a vote of %d", len(m.Classes), m.Settings.Vote)
 	}
-	if i := slices.IndexFunc(m.Labels, func(c int32) bool { return c < 0 || int(c) >= len(m.Classes) }); i >= 0 {
-		return fmt.Errorf("nearest: label %d of point %d is not one of %d classes", m.Labels[i], i, len(m.Classes))
+	if i := slices.IndexFunc(m.Labels, func(c int32) bool {
+		return c < 0 ||
+			int(c) >= len(m.Classes)
+	}); i >= 0 {
+		return fmt.Errorf("nearest: label %d of point %d is not one of %d classes", m.Labels[i], i,
+			len(m.Classes))
 	}
 	return nil
 }

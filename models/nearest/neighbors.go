@@ -16,7 +16,8 @@ import (
 // Vote returns the most frequent of the given classes; of equals the one that
 // comes first, which is that of the nearest neighbour among them.
 func Vote(classes []int32) int32 {
-	best, most := classes[0], 0
+	best := classes[0]
+	most := 0
 	for i, c := range classes {
 		if slices.Contains(classes[:i], c) {
 			continue
@@ -28,16 +29,19 @@ func Vote(classes []int32) int32 {
 			}
 		}
 		if count > most {
-			best, most = c, count
+			best = c
+			most = count
 		}
 	}
+
 	return best
 }
 
 // Votes lets the neighbours of every point vote with their labels, of c classes.
 // The scores are the shares of the vote.
 func Votes(nb *knn.Neighbors, labels []int32, c int, recall *knn.Recall) *models.Prediction {
-	out := &models.Prediction{Classes: make([]int32, nb.Len()), Scores: mat.NewDense(nb.Len(), c, nil), Recall: recall}
+	out := &models.Prediction{Classes: make([]int32, nb.Len()), Scores: mat.NewDense(nb.Len(), c, nil),
+		Recall: recall}
 	for i := range out.Classes {
 		index, _ := nb.Row(i)
 		classes := make([]int32, len(index))
@@ -48,11 +52,13 @@ func Votes(nb *knn.Neighbors, labels []int32, c int, recall *knn.Recall) *models
 		}
 		out.Classes[i] = Vote(classes)
 	}
+
 	return out
 }
 
 // KNN is [Poll.KNN] for one draw of labels.
-func KNN(ctx context.Context, x data.Points, metric knn.Metric, nb *knn.Neighbors, y *data.Labels, ks []int) ([][]int32, error) {
+func KNN(ctx context.Context, x data.Points, metric knn.Metric, nb *knn.Neighbors, y *data.Labels,
+	ks []int) ([][]int32, error) {
 	return NewPoll(x, metric, nb).KNN(ctx, y, ks)
 }
 
@@ -86,11 +92,13 @@ func (v *Poll) KNN(ctx context.Context, y *data.Labels, ks []int) ([][]int32, er
 	for i := range out {
 		out[i] = slices.Clone(y.Index)
 	}
+
 	decideAt := func(i int, classes []int32) {
 		for j, k := range ks {
 			out[j][i] = Vote(classes[:min(k, len(classes))])
 		}
 	}
+
 	open := make([]bool, n) // still without an answer
 	par.For(n, 1024, func(lo, hi int) {
 		var classes []int32
@@ -107,11 +115,13 @@ func (v *Poll) KNN(ctx context.Context, y *data.Labels, ks []int) ([][]int32, er
 					}
 				}
 			}
+
 			if open[i] = len(classes) < most; !open[i] {
 				decideAt(i, classes)
 			}
 		}
 	})
+
 	rest, err := v.rank(ctx, y, labeled, open, most, decideAt)
 	if err != nil {
 		return nil, err
@@ -123,6 +133,7 @@ func (v *Poll) KNN(ctx context.Context, y *data.Labels, ks []int) ([][]int32, er
 	if err != nil {
 		return nil, err
 	}
+
 	found, err := ix.Query(ctx, data.Select(v.x, rest), most)
 	if err != nil {
 		return nil, err
@@ -135,18 +146,21 @@ func (v *Poll) KNN(ctx context.Context, y *data.Labels, ks []int) ([][]int32, er
 		}
 		decideAt(i, classes)
 	}
+
 	return out, nil
 }
 
 // rank decides by float32 comparisons where these are enough, and returns the other points
 // that are open.
-func (v *Poll) rank(ctx context.Context, y *data.Labels, labeled []int, open []bool, most int, decideAt func(i int, classes []int32)) ([]int, error) {
+func (v *Poll) rank(ctx context.Context, y *data.Labels, labeled []int, open []bool, most int,
+	decideAt func(i int, classes []int32)) ([]int, error) {
 	var rest []int
 	for i, o := range open {
 		if o {
 			rest = append(rest, i)
 		}
 	}
+
 	x, dense := v.x.(*data.Dense[float32])
 	if !dense || v.metric != knn.Euclidean || len(labeled) <= most || len(rest) == 0 {
 		return rest, nil
@@ -165,6 +179,7 @@ func (v *Poll) rank(ctx context.Context, y *data.Labels, labeled []int, open []b
 		}
 		decideAt(rest[at], classes)
 	})
+
 	left := rest[:0]
 	for at, i := range rest {
 		if unsure[at] {
@@ -211,5 +226,6 @@ func GeodesicKNN(lengths *sparse.CSR, y *data.Labels, ks []int) ([][]int32, erro
 			}
 		}
 	}
+
 	return out, nil
 }

@@ -19,7 +19,8 @@ type paths struct {
 // at returns the labeled vertices nearest to vertex i, nearest first, and the lengths of
 // the paths from them.
 func (p *paths) at(i int) (source []int32, length []float64) {
-	lo, hi := i*p.k, i*p.k+int(p.count[i])
+	lo := i * p.k
+	hi := i*p.k + int(p.count[i])
 	return p.source[lo:hi], p.length[lo:hi]
 }
 
@@ -30,7 +31,8 @@ const pathStep = 1 << 14
 // lengths of its edges, nil for one each; of equal lengths those of smaller number. It
 // is one run of Dijkstra's algorithm from all labeled vertices, in which every vertex is
 // settled by up to k of them: O(k·nnz·log n). progress is told how many have been.
-func shortest(ctx context.Context, lengths *sparse.CSR, labeled []int, k int, progress func(settled int)) (*paths, error) {
+func shortest(ctx context.Context, lengths *sparse.CSR, labeled []int, k int,
+	progress func(settled int)) (*paths, error) {
 	n := lengths.Rows
 	k = max(1, min(k, len(labeled)))
 	p := &paths{k: k, count: make([]int32, n), source: make([]int32, n*k), length: make([]float64, n*k)}
@@ -46,14 +48,17 @@ func shortest(ctx context.Context, lengths *sparse.CSR, labeled []int, k int, pr
 			}
 			progress(settled)
 		}
+
 		v := queue.pop()
 		if from, _ := p.at(int(v.at)); len(from) == k || slices.Contains(from, v.from) {
 			continue
 		}
 		at := int(v.at)*k + int(p.count[v.at])
-		p.source[at], p.length[at] = v.from, v.length
+		p.source[at] = v.from
+		p.length[at] = v.length
 		p.count[v.at]++
 		settled++
+
 		col, length := lengths.Row(int(v.at))
 		for q, j := range col {
 			if int(p.count[j]) < k {
@@ -65,6 +70,7 @@ func shortest(ctx context.Context, lengths *sparse.CSR, labeled []int, k int, pr
 			}
 		}
 	}
+
 	return p, nil
 }
 
@@ -120,6 +126,7 @@ func (q *frontier) pop() visit {
 		h[p], h[c] = h[c], h[p]
 		p = c
 	}
+
 	*q = h
 	return top
 }

@@ -18,8 +18,8 @@ type continued struct {
 	change func(l models.Learner, v models.Values)
 }
 
-// Continue returns the learner that fits again what m chose, without a cross-validation,
-// and begins where the parts of m ended: see [models.Continuer].
+// Continue returns the learner that fits the members which m chose again, without a
+// cross-validation, and starts from the answers of m's parts: see [models.Continuer].
 func (l Learner) Continue(m models.Model, change func(models.Learner, models.Values)) models.Learner {
 	before, ok := m.(*Model)
 	if !ok {
@@ -28,28 +28,31 @@ func (l Learner) Continue(m models.Model, change func(models.Learner, models.Val
 	return continued{l, before, change}
 }
 
-// Cost is that of the largest part, and of their mean.
+// Cost returns the memory of the largest part and of the mean, and the operations of all
+// parts.
 func (l continued) Cost(in *models.Input) (stage.Cost, error) {
-	contenders, err := l.contenders()
+	candidates, err := l.candidates()
 	if err != nil {
 		return stage.Cost{}, err
 	}
 	var out stage.Cost
 	cut := false
 	own := withPoints(in)
-	for _, c := range contenders {
+	for _, c := range candidates {
 		own.Values = c.settings[0]
 		cost, err := c.member.Learner.Cost(own)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", c.name, err)
 		}
-		out.Bytes, out.Operations = max(out.Bytes, cost.Bytes), out.Operations+cost.Operations
+		out.Bytes = max(out.Bytes, cost.Bytes)
+		out.Operations += cost.Operations
 		cut = cut || c.member.Neighbors > 0
 	}
-	return completeCost(out, in, len(contenders), cut), nil
+
+	return completeCost(out, in, len(candidates), cut), nil
 }
 
-// Fit fits the parts of the model to in.
+// Fit fits the parts of the model to in, with the weights that they have.
 func (l continued) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
 	s, err := decode(in.Values)
 	if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -57,14 +60,15 @@ func (l continued) Fit(ctx context.Context, in *models.Input) (models.Model, err
 	}
 	f := newFit(l.Learner, withPoints(in), s)
 	f.choice = l.before.Choice
-	if f.contenders, err = l.contenders(); err != nil {
+	if f.candidates, err = l.candidates(); err != nil {
 		return nil, err
 	}
-	f.done = float64(len(f.contenders)) // there is nothing to choose
+
+	f.done = float64(len(f.candidates)) // there is nothing to choose
 	return f.model(ctx)
 }
 
-// withPoints returns a copy of in that has the points of its graph, where it has no others.
+// withPoints returns a copy of in. If in has no points, the copy has the points of its graph.
 func withPoints(in *models.Input) *models.Input {
 	out := *in
 	if out.Points == nil && in.Graph != nil {
@@ -73,9 +77,9 @@ func withPoints(in *models.Input) *models.Input {
 	return &out
 }
 
-// contenders are the parts of the model, each with the setting that it has.
-func (l continued) contenders() ([]*contender, error) {
-	var out []*contender
+// candidates returns a candidate for each part of the model, with the setting of the part.
+func (l continued) candidates() ([]*candidate, error) {
+	var out []*candidate
 	for k, p := range l.before.parts {
 		i := slices.IndexFunc(l.Members, func(m Member) bool { return m.Learner.Info().Name == p.Name() })
 		if i < 0 {
@@ -85,16 +89,24 @@ func (l continued) contenders() ([]*contender, error) {
 		if err != nil {
 			return nil, err
 		}
+		// The encoded values are the settings that the part was fitted with, rules resolved to
+		// numbers.
 		values := e.Values.With(nil)
 		l.change(l.Members[i].Learner, values)
-		c := &contender{member: &Member{Learner: l.Members[i].Learner}, name: p.Name(), settings: []models.Values{values}, scale: p.scale, weight: p.weight}
+
+		// A part on the graph starts from its answers. Where its graph was cut to fewer
+		// neighbours, the new one is cut to the same number.
+		c := &candidate{member: &Member{Learner: l.Members[i].Learner}, name: p.Name(),
+			settings: []models.Values{values}, scale: p.scale, weight: p.weight}
 		if u, ok := p.Model.(models.Updater); ok && p.shares {
 			c.start = u.Kept()
 			if own := c.start.Edges.K; own != l.before.neighborhood.Edges.K {
 				c.member.Neighbors = own
 			}
 		}
+
 		out = append(out, c)
 	}
+
 	return out, nil
 }

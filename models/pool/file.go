@@ -12,19 +12,33 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
-// fileFit is the part of a model in its manifest that is no parameter.
+// fileFit is the part of the manifest of a model that is no parameter. The arrays beside it,
+// for n points, c columns of answers and l labels, are
+//
+//	member            dtype    shape   meaning
+//	scores            float64  n×c     answers for the training points; probabilities for classes
+//	classes           int64    c       names of the classes, as numbers, ascending
+//	given_labels      int32    l       positions in classes of the labels
+//	class_factors     float64  c       q_c/r_c of classFactors; only with class-shares "points"
+//	(given targets)                    see models.Given.Entries
+//	(neighbourhood)                    see models.Neighborhood.Encode
+//	part0_NAME, …                      array NAME of part 0, of part 1, …
+//
+// An array of a part that equals an earlier one is not written again: Shared of the part gives
+// the name under which it stands.
 type fileFit struct {
 	Choice  Choice `json:"choice"`
 	Points  int    `json:"points"`
 	Labeled int    `json:"labeled"`
 	Factors bool   `json:"class_factors,omitempty"` // there are some
-	// Neighborhood is that of the graph that was given; parts have cut theirs from it.
+	// Neighborhood describes the graph that was given; the graphs of the parts were cut from
+	// it.
 	Neighborhood models.RawState `json:"neighborhood"`
 	Parts        []filePart      `json:"parts"`
 }
 
-// filePart is a model inside the file: its arrays have the name of the part in front,
-// but for those that an earlier part has already.
+// filePart is a part inside the file: the manifest that the part would have as a model of its
+// own, its weight and its scale.
 type filePart struct {
 	models.Manifest
 	Weight float64 `json:"weight"`
@@ -33,12 +47,11 @@ type filePart struct {
 	Shared map[string]string `json:"shared,omitempty"`
 }
 
-// arrayName is that of an array of a part.
+// arrayName returns the name in the file of an array of a part.
 func arrayName(part int, name string) string { return fmt.Sprintf("part%d_%s", part, name) }
 
-// Encode returns scores (n×c), of classes also classes (c), given_labels (l) and, where
-// shares are those of the points, class_factors (c), the arrays of the given targets and of the neighbourhood, and those of the parts. Arrays that
-// parts share, as those of their graph, are there once.
+// Encode returns the manifest and the arrays that fileFit draws. Arrays that several parts
+// share, such as their graph, are written once.
 func (m *Model) Encode() (*models.Encoded, error) {
 	state, arrays, err := m.neighborhood.Encode()
 	if err != nil {
@@ -51,8 +64,11 @@ func (m *Model) Encode() (*models.Encoded, error) {
 			own = append(own, archive.Array{Name: "class_factors", Data: m.factors})
 		}
 	}
+
+	// The arrays of the model itself come first, so that parts can refer to them too.
 	out := &models.Encoded{Values: m.values, Arrays: slices.Concat(own, m.given.Entries(), arrays)}
-	f := fileFit{Choice: m.Choice, Points: m.scores.RawMatrix().Rows, Labeled: len(m.given.Points), Factors: m.factors != nil, Neighborhood: state}
+	f := fileFit{Choice: m.Choice, Points: m.scores.RawMatrix().Rows, Labeled: len(m.given.Points),
+		Factors: m.factors != nil, Neighborhood: state}
 	for k, p := range m.parts {
 		e, err := p.Encode()
 		if err != nil {
@@ -63,9 +79,12 @@ func (m *Model) Encode() (*models.Encoded, error) {
 			return nil, fmt.Errorf("pool: %w", err)
 		}
 		own := filePart{Weight: p.weight, Scale: p.scale,
-			Manifest: models.Manifest{Learner: p.Name(), Output: p.Output(), Dim: p.Dim(), Params: e.Values, Fit: raw}}
+			Manifest: models.Manifest{Learner: p.Name(), Output: p.Output(), Dim: p.Dim(), Params: e.Values,
+				Fit: raw}}
+		// An array of this part that is there already is replaced by its name.
 		for _, a := range e.Arrays {
-			if i := slices.IndexFunc(out.Arrays, func(b archive.Array) bool { return sameArray(a, b) }); i >= 0 {
+			if i := slices.IndexFunc(out.Arrays,
+				func(b archive.Array) bool { return sameArray(a, b) }); i >= 0 {
 				if own.Shared == nil {
 					own.Shared = map[string]string{}
 				}
@@ -75,8 +94,10 @@ func (m *Model) Encode() (*models.Encoded, error) {
 			a.Name = arrayName(k, a.Name)
 			out.Arrays = append(out.Arrays, a)
 		}
+
 		f.Parts = append(f.Parts, own)
 	}
+
 	out.Fit = f
 	return out, nil
 }
@@ -86,6 +107,7 @@ func sameArray(a, b archive.Array) bool {
 	if !slices.Equal(a.Shape, b.Shape) {
 		return false
 	}
+
 	switch v := a.Data.(type) {
 	case archive.Repeat:
 		return v == b.Data
@@ -105,6 +127,7 @@ func sameArray(a, b archive.Array) bool {
 	case []int64:
 		return sameElements(v, b.Data)
 	}
+
 	return false
 }
 
@@ -129,20 +152,28 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if r.Err != nil {
 		return nil, r.Err
 	}
+
+	// For classes the answers have columns, but the given targets hold positions and no
+	// values.
 	n, values := m.scores.Dims()
 	if classes != nil {
-		values, m.labels = 0, models.Numbers[int32](r, "given_labels")
+		values = 0
+		m.labels = models.Numbers[int32](r, "given_labels")
 		if f.Factors {
 			m.factors = models.Numbers[float64](r, "class_factors")
 		}
 	}
+
 	if m.given, err = r.Given(n, f.Labeled, values); err != nil {
 		return nil, err
 	}
 	if m.neighborhood, err = r.Neighborhood(f.Neighborhood, n, true); err != nil {
 		return nil, err
 	}
-	m.output.Classes, m.output.Extends, m.output.Searches = classes, false, false
+	// Extends and Searches follow from the parts, and are not believed of the manifest.
+	m.output.Classes = classes
+	m.output.Extends = false
+	m.output.Searches = false
 	for k, p := range f.Parts {
 		model, err := l.decodePart(r, m, k, &p)
 		if err != nil {
@@ -152,21 +183,26 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 		m.output.Extends = m.output.Extends || model.Output().Extends
 		m.output.Searches = m.output.Searches || model.Output().Searches
 	}
+
 	return m, m.check(&f)
 }
 
-// decodePart reads a part.
+// decodePart decodes part k through a reader that maps the names of its arrays to their names
+// in the file.
 func (l Learner) decodePart(r *models.Reader, m *Model, k int, p *filePart) (models.Model, error) {
 	i := slices.IndexFunc(l.Members, func(m Member) bool { return m.Learner.Info().Name == p.Learner })
 	if i < 0 {
-		return nil, fmt.Errorf("pool: part %d is an unknown model %q; the file may be of a later version of bigfit", k, p.Learner)
+		return nil, fmt.Errorf("pool: part %d is an unknown model %q; the file may be of a later "+
+			"version of bigfit", k, p.Learner)
 	}
+
 	own := r.Part(p.Manifest, &m.neighborhood, func(name string) string {
 		if shared, ok := p.Shared[name]; ok {
 			return shared
 		}
 		return arrayName(k, name)
 	})
+
 	model, err := l.Members[i].Learner.Decode(own)
 	if own.Err != nil {
 		return nil, own.Err
@@ -177,7 +213,8 @@ func (l Learner) decodePart(r *models.Reader, m *Model, k int, p *filePart) (mod
 	return model, nil
 }
 
-// check returns an error unless the parts of the model fit together.
+// check returns an error unless the parts of the model agree with one another and with the
+// manifest.
 func (m *Model) check(f *fileFit) error {
 	if len(m.parts) == 0 {
 		return errors.New("pool: the model has no part")
@@ -189,6 +226,9 @@ func (m *Model) check(f *fileFit) error {
 	if n != f.Points {
 		return fmt.Errorf("pool: scores of %d points, the manifest says %d points", n, f.Points)
 	}
+
+	// Predict divides by the factors' sum and indexes by the labels, so both are checked
+	// before use.
 	if m.output.Classes != nil {
 		if m.factors != nil && len(m.factors) != c {
 			return fmt.Errorf("pool: %d factors of %d classes", len(m.factors), c)
@@ -202,10 +242,14 @@ func (m *Model) check(f *fileFit) error {
 		if len(m.labels) != f.Labeled {
 			return fmt.Errorf("pool: %d given labels of %d labeled points", len(m.labels), f.Labeled)
 		}
-		if q := slices.IndexFunc(m.labels, func(c int32) bool { return c < 0 || int(c) >= len(m.output.Classes) }); q >= 0 {
-			return fmt.Errorf("pool: element %d of given_labels is %d of %d classes", q, m.labels[q], len(m.output.Classes))
+		if q := slices.IndexFunc(m.labels,
+			func(c int32) bool { return c < 0 || int(c) >= len(m.output.Classes) }); q >= 0 {
+			return fmt.Errorf("pool: element %d of given_labels is %d of %d classes", q, m.labels[q],
+				len(m.output.Classes))
 		}
 	}
+
+	// The parts may take the principal components of the points in place of the points.
 	if d, own := m.Dim(), m.neighborhood.Dim(); d > 0 && own != d {
 		return fmt.Errorf("pool: the graph is on points of %d columns, the model for %d", own, d)
 	}
@@ -213,20 +257,30 @@ func (m *Model) check(f *fileFit) error {
 	for k, p := range m.parts {
 		o := p.Output()
 		switch {
-		case m.Dim() > 0 && p.Dim() != m.Dim() && (m.neighborhood.PCA == nil || p.Dim() != len(m.neighborhood.PCA.Variance)):
-			return fmt.Errorf("pool: part %d, %s, is for points of %d columns, the model for %d", k, p.Name(), p.Dim(), m.Dim())
-		case o.Kind != m.output.Kind || o.Columns != c || !slices.Equal(o.Classes, m.output.Classes) || !slices.Equal(o.Labels, m.output.Labels):
-			return fmt.Errorf("pool: part %d, %s, answers with %+v and not with %+v", k, p.Name(), o, m.output)
-		case !(p.weight > 0) || !(p.scale.Slope > 0 && !math.IsInf(p.scale.Slope, 1)) && m.output.Classes != nil:
-			return fmt.Errorf("pool: part %d, %s, has the weight %v and the slope %v", k, p.Name(), p.weight, p.scale.Slope)
+		case m.Dim() > 0 && p.Dim() != m.Dim() &&
+			(m.neighborhood.PCA == nil || p.Dim() != len(m.neighborhood.PCA.Variance)):
+			return fmt.Errorf("pool: part %d, %s, is for points of %d columns, the model for %d", k, p.Name(),
+				p.Dim(), m.Dim())
+		case o.Kind != m.output.Kind || o.Columns != c || !slices.Equal(o.Classes, m.output.Classes) ||
+			!slices.Equal(o.Labels, m.output.Labels):
+			return fmt.Errorf("pool: part %d, %s, answers with %+v and not with %+v", k, p.Name(),
+				o, m.output)
+		case !(p.weight > 0) || !(p.scale.Slope > 0 && !math.IsInf(p.scale.Slope, 1)) &&
+			m.output.Classes != nil:
+			return fmt.Errorf("pool: part %d, %s, has the weight %v and the slope %v", k, p.Name(), p.weight,
+				p.scale.Slope)
 		case p.Dim() != f.Parts[k].Dim:
-			return fmt.Errorf("pool: part %d, %s, is for points of %d columns, the manifest says %d", k, p.Name(), p.Dim(), f.Parts[k].Dim)
+			return fmt.Errorf("pool: part %d, %s, is for points of %d columns, the manifest says %d", k,
+				p.Name(), p.Dim(), f.Parts[k].Dim)
 		}
+
 		sum += p.weight
 		if t, ok := p.Model.(models.Trained); ok && t.Training(false).Len() != n {
-			return fmt.Errorf("pool: scores of %d points, part %d, %s, has %d", n, k, p.Name(), t.Training(false).Len())
+			return fmt.Errorf("pool: scores of %d points, part %d, %s, has %d", n, k, p.Name(),
+				t.Training(false).Len())
 		}
 	}
+
 	if math.Abs(sum-1) > 1e-6 {
 		return fmt.Errorf("pool: the weights add up to %v", sum)
 	}

@@ -17,16 +17,17 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// Model is the weighted mean of models: of their probabilities of classes, and of
-// other answers themselves.
+// Model averages fitted models with fixed weights. For classes it averages their
+// probabilities, for values and several labels their scores.
 type Model struct {
 	Choice Choice
 
 	name   string
 	values models.Values
 	parts  []part
-	// neighborhood is that of the graph that was given. New points are projected by its
-	// principal components, if it has any, for parts that take fewer columns.
+	// neighborhood describes the graph that was given to the fit. New points are projected by
+	// its principal components, if it has any, before they reach parts that take fewer
+	// columns.
 	neighborhood models.Neighborhood
 	given        *models.Given
 	labels       []int32 // of the given points, positions in the classes; nil without classes
@@ -35,36 +36,42 @@ type Model struct {
 	factors      []float64  // of the probabilities of the classes; nil for ones
 }
 
-// part is a model with its weight.
+// part is one fitted member of the mean and its weight.
 type part struct {
 	models.Model
 	scale  scale
 	weight float64
-	shares bool // the points and the index of the model's neighbourhood
+	shares bool // whether the part uses the points and the index of the model's neighbourhood
 }
 
-// model fits the members with a weight to all targets.
+// model fits every member that has a weight to all targets and adds up their answers.
 func (f *fit) model(ctx context.Context) (models.Model, error) {
 	t := f.in.Targets
-	m := &Model{Choice: f.choice, name: f.learner.Name, values: params.Encode(&f.settings), neighborhood: f.in.Graph.Keep(), given: models.GivenOf(t)}
+	m := &Model{Choice: f.choice, name: f.learner.Name, values: params.Encode(&f.settings),
+		neighborhood: f.in.Graph.Keep(), given: models.GivenOf(t)}
 	if t.Classes != nil {
 		m.labels = make([]int32, len(t.Labeled))
 		for q := range m.labels {
 			m.labels[q] = int32(t.Class(q))
 		}
 	}
+
 	m.output = models.OutputOf(t.Classes, outputs(t))
 	if t.Labels != nil {
 		m.output = models.Output{Kind: models.OutputLabels, Labels: t.Labels, Columns: outputs(t)}
 	}
 	m.scores = mat.NewDense(f.in.Len(), m.output.Columns, nil)
-	var short error
-	for _, c := range f.contenders {
+	var unconverged error
+	// Members without a weight are not fitted. The graph is made only for members that use
+	// one: members with another number of neighbours cut theirs from the lists of the given
+	// graph.
+	for _, c := range f.candidates {
 		if c.weight == 0 {
 			continue
 		}
 		in := *f.in
-		in.Values, in.Start = c.settings[c.best], nil
+		in.Values = c.settings[c.best]
+		in.Start = nil
 		info := c.member.Learner.Info()
 		in.Graph = nil
 		if info.UsesGraph(in.Values) {
@@ -73,6 +80,9 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 				return nil, err
 			}
 		}
+
+		// The choice reports one step for each member; the progress of the members' own steps
+		// is not passed on. A fit that continues a model starts from the answers of its part.
 		in.Progress = nil
 		var err error
 		if c.start != nil {
@@ -80,17 +90,21 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 				return nil, err
 			}
 		}
+
 		fitted, err := c.member.Learner.Fit(ctx, &in)
 		if !models.Usable(err) {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
-		short = cmp.Or(short, err)
+		unconverged = cmp.Or(unconverged, err)
 		answers, err := onTraining(ctx, fitted, f.in, m.output.Columns)
 		if err != nil {
 			return nil, err
 		}
+
+		// Without a cross-validation no slope was fitted, so the scale comes from the size of
+		// the scores.
 		if !f.choice.Validated && t.Classes != nil {
-			c.scale = unjudged(answers)
+			c.scale = unvalidatedScale(answers)
 		}
 		p := part{Model: fitted, scale: c.scale, weight: c.weight}
 		p.add(m.scores, answers, t.Classes != nil)
@@ -98,8 +112,10 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		m.output.Extends = m.output.Extends || fitted.Output().Extends
 		m.output.Searches = m.output.Searches || fitted.Output().Searches
 		f.done++
-		f.in.Report(f.done, float64(2*len(f.contenders)), c.name)
+		f.in.Report(f.done, float64(2*len(f.candidates)), c.name)
 	}
+
+	// The shares of the classes are adapted once, on the mean and not on each member.
 	if t.Classes != nil && f.settings.Shares == FromPoints {
 		counts := make([]float64, len(t.Classes))
 		for _, c := range m.labels {
@@ -108,11 +124,12 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		m.factors, m.Choice.Shares = classFactors(m.scores, counts, m.given.Points)
 		weighClassRows(m.scores, m.factors)
 	}
-	return m, short
+
+	return m, unconverged
 }
 
-// join adds a part. One on the graph shares its points and their index with the model,
-// where they are the same.
+// join adds a part to the model. A part on the same points as the graph adopts the points and
+// the index of the model, so that both are in memory once and one search serves all parts.
 func (m *Model) join(p part) {
 	if u, ok := p.Model.(models.Updater); ok {
 		if kept := u.Kept().Neighborhood; kept.Points != nil && kept.Points == m.neighborhood.Points {
@@ -123,7 +140,8 @@ func (m *Model) join(p part) {
 	m.parts = append(m.parts, p)
 }
 
-// Kept has the graph that was given; the parts have the starts of their fits.
+// Kept returns the graph that was given to the fit and its targets; each part keeps the start
+// of its own fit.
 func (m *Model) Kept() *models.Kept {
 	n, _ := m.scores.Dims()
 	labels := make([]int32, n)
@@ -133,7 +151,8 @@ func (m *Model) Kept() *models.Kept {
 	return &models.Kept{Neighborhood: &m.neighborhood, Targets: m.given.Targets(n, m.output.Classes, labels)}
 }
 
-// batch is the number of points that are asked for at once.
+// batch is the number of points for which a part predicts at once: it bounds the scores that
+// are held beside the matrix they are copied into.
 const batch = 4096
 
 // onTraining returns the scores of the training points.
@@ -141,6 +160,7 @@ func onTraining(ctx context.Context, m models.Model, in *models.Input, columns i
 	if m, ok := m.(models.Trained); ok {
 		return m.Training(true).Scores, nil
 	}
+	// The model keeps no answers, so it predicts for the training points like for new ones.
 	n := in.Len()
 	out := mat.NewDense(n, columns, nil)
 	for lo := 0; lo < n; lo += batch {
@@ -152,16 +172,20 @@ func onTraining(ctx context.Context, m models.Model, in *models.Input, columns i
 		out.Slice(lo, hi, 0, columns).(*mat.Dense).Copy(p.Scores)
 		data.Release(in.Points, lo, hi)
 	}
+
 	return out, nil
 }
 
-// unjudged is the scale of a member without a cross-validation: the slope by which the
-// scores that differ from their mean over the classes do so by 2 on average.
-func unjudged(scores *mat.Dense) scale {
+// unvalidatedScale returns the scale of a member that was not cross-validated. The slope is 2
+// divided by the standard deviation of the scores from their mean over the classes, so that
+// scores of any unit become moderately certain probabilities.
+func unvalidatedScale(scores *mat.Dense) scale {
 	s := scale{Shares: nonnegative(scores), Slope: 1}
 	if s.Shares {
 		return s
 	}
+	// Probabilities do not change when a number is added to all scores of a row, so each row
+	// is centred before its spread is measured.
 	rows, c := scores.Dims()
 	var squares float64
 	for i := range rows {
@@ -174,6 +198,7 @@ func unjudged(scores *mat.Dense) scale {
 			squares += (v - mean) * (v - mean)
 		}
 	}
+
 	if squares > 0 {
 		s.Slope = 2 / math.Sqrt(squares/float64(rows*c))
 	}
@@ -184,6 +209,8 @@ func unjudged(scores *mat.Dense) scale {
 func (p *part) add(dst, scores *mat.Dense, classes bool) {
 	rows, c := scores.Dims()
 	par.For(rows, 256, func(lo, hi int) {
+		// Each goroutine converts scores in a row of its own: dst and scores may be used by
+		// others.
 		row := make([]float64, c)
 		for i := lo; i < hi; i++ {
 			copy(row, scores.RawRowView(i))
@@ -198,13 +225,14 @@ func (p *part) add(dst, scores *mat.Dense, classes bool) {
 	})
 }
 
-// Name is that of the learner.
+// Name returns the name of the learner.
 func (m *Model) Name() string { return m.name }
 
-// Output is that of the parts; scores of classes are probabilities.
+// Output describes the answers: probabilities for classes, else the scores of the parts.
 func (m *Model) Output() models.Output { return m.output }
 
-// Dim is 0 if a part answers for the points of the graph alone.
+// Dim returns the number of columns of new points, and 0 if a part predicts only for the
+// points of its graph.
 func (m *Model) Dim() int {
 	dim := 0
 	for _, p := range m.parts {
@@ -213,26 +241,31 @@ func (m *Model) Dim() int {
 		}
 		dim = p.Dim()
 	}
+
+	// The parts work on principal components; new points come before the projection.
 	if p := m.neighborhood.PCA; p != nil {
 		return len(p.Mean)
 	}
 	return dim
 }
 
-// QueryCost is that of the most costly part, and of the scores.
+// QueryCost returns the memory of the most costly part and of the scores, and the operations
+// of all parts: the parts predict one after the other.
 func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	var out stage.Cost
 	for _, p := range m.parts {
 		c := p.QueryCost(n, s)
-		out.Bytes, out.Operations = max(out.Bytes, c.Bytes), out.Operations+c.Operations
+		out.Bytes = max(out.Bytes, c.Bytes)
+		out.Operations += c.Operations
 	}
 	out.Bytes += 16 * int64(n) * int64(m.output.Columns)
 	return out
 }
 
-// Predict asks all parts; those on the graph have the neighbours of the new points from
-// one search.
-func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+// Predict averages the predictions of all parts. Parts on the graph take the neighbours of the
+// new points from one common search.
+func (m *Model) Predict(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*models.Prediction, error) {
 	if m.Dim() == 0 {
 		return nil, models.ErrNoPoints
 	}
@@ -242,6 +275,8 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	n, d := x.Dims()
 	var z data.Points // projected
 	out := &models.Prediction{Scores: mat.NewDense(n, m.output.Columns, nil)}
+
+	// Progress counts the search and every part as one step of equal length.
 	step := func(k int) *models.PredictSettings {
 		own := models.PredictSettings{}
 		if s != nil {
@@ -252,13 +287,17 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 		}
 		return &own
 	}
+
+	// The neighbours are searched once, for all parts on the graph.
 	found, recall, err := m.search(ctx, x, step(0))
 	if err != nil {
 		return nil, err
 	}
 	out.Recall = recall
+	// The points are projected at most once, when the first part needs principal components.
 	for k := range m.parts {
-		own, asked := step(k+1), x
+		own := step(k + 1)
+		asked := x
 		if m.parts[k].shares {
 			own.Found = found
 		}
@@ -270,6 +309,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 			}
 			asked = z
 		}
+
 		p, err := m.parts[k].Predict(ctx, asked, own)
 		if err != nil {
 			return nil, err
@@ -279,6 +319,9 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 			out.Recall = p.Recall
 		}
 	}
+
+	// The factors of the training points hold for new points too: both are taken to have the
+	// same shares.
 	if m.output.Classes != nil {
 		weighClassRows(out.Scores, m.factors)
 		out.Classes = models.Decide(out.Scores)
@@ -286,9 +329,10 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	return out, nil
 }
 
-// search returns the nearest training points of x for the parts on the graph; nil if there
-// is no such part, or the graph has no number of neighbours.
-func (m *Model) search(ctx context.Context, x data.Points, s *models.PredictSettings) (*knn.Neighbors, *knn.Recall, error) {
+// search returns the nearest training points of x for the parts on the graph. It returns nil
+// if no part is on the graph, or if the graph has no number of neighbours.
+func (m *Model) search(ctx context.Context, x data.Points, s *models.PredictSettings) (*knn.Neighbors,
+	*knn.Recall, error) {
 	k := cmp.Or(s.Neighbors, m.neighborhood.Edges.K)
 	if k < 1 || !slices.ContainsFunc(m.parts, func(p part) bool { return p.shares }) {
 		return nil, nil, nil
@@ -308,15 +352,20 @@ func (m *Model) Training(scores bool) *models.Prediction {
 	return p
 }
 
-// Summary says what was chosen.
+// Summary describes the choice, and the points that no label reaches in any of the parts.
 func (m *Model) Summary() models.Summary {
-	s := models.Summary{Labeled: len(m.given.Points), Values: m.values, Text: m.Choice.Text(), Facts: []models.Fact{{Key: "auto", Value: &m.Choice}}, Warnings: m.Choice.Warnings()}
+	s := models.Summary{Labeled: len(m.given.Points), Values: m.values, Text: m.Choice.Text(),
+		Facts: []models.Fact{{Key: "auto", Value: &m.Choice}}, Warnings: m.Choice.Warnings()}
+	// A point has an answer as soon as one part reaches it, so the part that reaches most
+	// points counts.
 	for k, p := range m.parts {
 		part := p.Summary()
 		if k == 0 || part.Unreached < s.Unreached {
-			s.Unreached, s.Fallback = part.Unreached, part.Fallback
+			s.Unreached = part.Unreached
+			s.Fallback = part.Fallback
 		}
 	}
+
 	if s.Unreached == 0 {
 		s.Fallback = nil
 	}

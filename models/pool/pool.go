@@ -3,9 +3,19 @@
 // probabilities of those that did well. It knows no learner by name; the list of its
 // members is given, as all.Auto has it.
 //
-// The weights are those of pseudo-Bayesian model averaging (Yao, Vehtari, Simpson &
-// Gelman, Bayesian Analysis 13 (2018), 917–1007, section 3.2): with few labels they stay
-// near those of the list, with many the cross-validation decides.
+// The weights come from pseudo-Bayesian model averaging (Yao, Vehtari, Simpson & Gelman,
+// Bayesian Analysis 13 (2018), 917–1007, section 3.2): with few labels they stay near the
+// prior weights of the list, with many the cross-validation decides.
+//
+// # Why a mean and not a pick
+//
+// The automatic choice is a learner like others, so that the command, checkpoints, costs and
+// model files need nothing of their own for it. It averages its members and does not pick one:
+// with few labels the best member of a cross-validation is a matter of chance, and its error
+// was up to 1.8 times the error of the mean. Members with points work on the points of the
+// graph, after principal components. A model file holds the arrays of its parts under part0_…,
+// equal arrays once. Settings that follow from the points, such as the metric of the graph,
+// are in pipeline.AutoGraph, and learners that leave the graph open say so (Info.OpenGraph).
 package pool
 
 import (
@@ -17,6 +27,7 @@ import (
 
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -30,18 +41,17 @@ type Member struct {
 	// graph, which is cut from the lists of the one that is given. Where that has no lists,
 	// or none that are longer, the member is left out.
 	Neighbors int
-	// Times multiplies what a rule of the learner finds, by the name of the
-	// parameter: a setting that gives that parameter as a rule stands for one of
-	// each factor.
+	// Times multiplies numbers that a rule of the learner finds, by the name of the parameter:
+	// a setting that gives this parameter as a rule becomes one setting for each factor.
 	Times map[string][]float64
-	// Prior is the weight of the member relative to that of others before labels are
-	// looked at. Default 1.
+	// Prior is the weight of the member relative to other members before the labels are looked
+	// at. Default 1.
 	Prior float64
-	// Many are further values where there are more than ManyLabels labels.
+	// Many replaces values of the settings where there are more than ManyLabels labels.
 	Many models.Values
 }
 
-// ManyLabels is the number of labels above which [Member.Many] counts.
+// ManyLabels is the number of labels above which [Member.Many] replaces values.
 const ManyLabels = 2000
 
 // Learner chooses among members and combines them.
@@ -56,18 +66,23 @@ type settings struct {
 	Shares         Shares
 }
 
-// Defaults of settings.
+// Defaults of settings: five folds, dealt once, fit each member with four fifths of the labels
+// and cost about as much as five fits.
 const (
 	defaultFolds   = 5
 	defaultRepeats = 1
 )
 
 var params = models.Table[settings]{
-	{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most the number of labels", Default: models.FormatFloat(defaultFolds), Range: models.AtLeast(2)},
+	{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most " +
+		"the number of labels", Default: models.FormatFloat(defaultFolds), Range: models.AtLeast(2)},
 		At: func(s *settings) any { return &s.Folds }},
-	{Param: models.Param{Name: "repeats", Doc: "how often the labels are dealt into folds", Default: models.FormatFloat(defaultRepeats), Range: models.AtLeast(1)},
+	{Param: models.Param{Name: "repeats", Doc: "how often the labels are dealt into folds",
+		Default: models.FormatFloat(defaultRepeats), Range: models.AtLeast(1)},
 		At: func(s *settings) any { return &s.Repeats }},
-	{Param: models.Param{Name: "class-shares", Doc: "shares of the classes: of the points, as far as answers are certain, or of the labels, as drawn at random from all points", Default: FromPoints.String(), Choices: models.Names(FromLabels + 1)},
+	{Param: models.Param{Name: "class-shares", Doc: "shares of the classes: of the points, as far as " +
+		"answers are certain, or of the labels, as drawn at random from all points",
+		Default: FromPoints.String(), Choices: sharesNames.All()},
 		At: func(s *settings) any { return &s.Shares }},
 }
 
@@ -84,7 +99,8 @@ func (l Learner) Info() models.Info {
 	return i
 }
 
-// Params lists the parameters of the choice; those of the members are in the list.
+// Params lists the parameters of the choice. The parameters of the members are fixed by the
+// list.
 func (l Learner) Params() []models.Param { return params.Params() }
 
 // decode returns the settings with their defaults.
@@ -99,7 +115,7 @@ func decode(v models.Values) (settings, error) {
 	return s, err
 }
 
-// kindOf returns the kind of targets.
+// kindOf returns what the targets give to learn: several labels, classes or values.
 func kindOf(t *models.Targets) models.Learns {
 	switch {
 	case t.Labels != nil:
@@ -118,16 +134,19 @@ func (l Learner) usable(in *models.Input) []int {
 		if !info.Learns.Has(kindOf(in.Targets)) || in.Points == nil && info.Needs.Has(models.NeedsPoints) {
 			continue
 		}
+		// The member's graph is cut from the lists of the given one, which must be longer than
+		// it needs.
 		if g := in.Graph; g != nil && m.Neighbors > 0 && (g.Lists == nil || g.Lists.K <= m.Neighbors) {
 			continue
 		}
 		out = append(out, i)
 	}
+
 	return out
 }
 
-// Cost is that of the largest cross-validation or fit of a member, of the answers that
-// are kept of each, and of their mean.
+// Cost returns the memory of the largest cross-validation or fit of a member, of the answers
+// kept of each member and of their mean, and the operations of all members.
 func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	if _, err := decode(in.Values); err != nil {
 		return stage.Cost{}, err
@@ -141,29 +160,34 @@ func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	if err != nil {
 		return stage.Cost{}, err
 	}
+
 	cut := slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 })
 	return completeCost(out, in, len(members), cut), nil
 }
 
-// completeCost adds to the largest of so many members what all of them take together: the
-// graph that is cut, scores of all points of the members and of their mean, and the kernel
-// between some of the points and the labels.
+// completeCost adds to c, the cost of the largest of the given number of members, the memory
+// that all members take together: the graph that is cut, the scores of all points of the
+// members and of their mean, and the kernel between a batch of points and the labels.
 func completeCost(c stage.Cost, in *models.Input, members int, cut bool) stage.Cost {
-	n, columns, labels := int64(in.Len()), int64(outputs(in.Targets)), int64(len(in.Targets.Labeled))
+	n := int64(in.Len())
+	columns := int64(outputs(in.Targets))
+	labels := int64(len(in.Targets.Labeled))
 	if cut {
 		c.Bytes += 16 * int64(in.EdgeCount())
 	}
+	// The mean and the answers of the member at hand are two matrices; of the members that are
+	// kept, about every second has a matrix of answers in its model.
 	scores := 2 + members/2
 	if members > 1 {
 		scores++
 	}
 	c.Bytes += stage.HeapBytes(8*n*columns*int64(scores)) + 8*min(n, batch)*min(labels, 512)
-	c.Remedy = "choose one model with --model"
+	c.Remedy = fmt.Sprintf("choose one model with %s", param.Name("model"))
 	return c
 }
 
-// MostOperations bounds those of the cross-validation and the fits of all members, about a
-// minute on many points: members that would exceed it are left out.
+// MostOperations bounds the operations of the cross-validation and the fits of all members:
+// 2·10¹¹ take about a minute. Members that would exceed the bound are left out.
 const MostOperations = 2e11
 
 // affordable returns the positions of the members that can be fitted to in and, from the
@@ -178,6 +202,8 @@ func (f *fit) affordable() (members []int, total stage.Cost, err error) {
 		if err != nil {
 			return nil, total, fmt.Errorf("%s: %w", m.Learner.Info().Name, err)
 		}
+		// A member that does not fit into the bound is skipped, and cheaper members after it
+		// may still fit.
 		if len(members) > 0 && total.Operations+c.Operations > MostOperations {
 			f.leftOut++
 			continue
@@ -186,10 +212,12 @@ func (f *fit) affordable() (members []int, total stage.Cost, err error) {
 		total.Bytes = max(total.Bytes, c.Bytes)
 		total.Operations += c.Operations
 	}
+
 	return members, total, nil
 }
 
-// cost is that of the cross-validation of a member, or of its fit.
+// cost returns the cost of the cross-validation of a member, or of its fit where there are no
+// splits.
 func (f *fit) cost(m *Member) (stage.Cost, error) {
 	own := *f.in
 	own.Values = f.given(m, m.Settings[0])
@@ -197,12 +225,14 @@ func (f *fit) cost(m *Member) (stage.Cost, error) {
 	if err != nil || len(f.splits) == 0 {
 		return out, err
 	}
+	// A learner without a grid of its own fits every setting on every split from the start.
 	l, ok := m.Learner.(models.GridLearner)
 	if !ok {
 		out.Operations *= float64(1 + len(f.splits)*len(m.Settings)*max(1, len(m.Times)))
 		return out, nil
 	}
-	c := &contender{member: m, name: m.Learner.Info().Name}
+
+	c := &candidate{member: m, name: m.Learner.Info().Name}
 	for _, v := range m.Settings {
 		c.settings = append(c.settings, f.given(m, v))
 	}
@@ -210,12 +240,15 @@ func (f *fit) cost(m *Member) (stage.Cost, error) {
 	if err != nil {
 		return out, err
 	}
+
 	// What the runtime takes is in the bytes of each fold, and is taken once.
-	all := models.GridCost{Shared: grid.Shared + stage.RuntimeBytes, Fold: max(0, grid.Fold-stage.RuntimeBytes), Operations: grid.Operations}.Cost(len(f.splits))
-	return stage.Cost{Bytes: max(out.Bytes, all.Bytes), Operations: out.Operations + all.Operations*float64(max(1, len(m.Times)))}, nil
+	all := models.GridCost{Shared: grid.Shared + stage.RuntimeBytes,
+		Fold: max(0, grid.Fold-stage.RuntimeBytes), Operations: grid.Operations}.Cost(len(f.splits))
+	return stage.Cost{Bytes: max(out.Bytes, all.Bytes),
+		Operations: out.Operations + all.Operations*float64(max(1, len(m.Times)))}, nil
 }
 
-// outputs is the number of columns of the answers.
+// outputs returns the number of columns of the answers.
 func outputs(t *models.Targets) int {
 	_, c := t.Y.Dims()
 	return max(c, len(t.Classes))
@@ -223,7 +256,7 @@ func outputs(t *models.Targets) int {
 
 var errNoMember = errors.New("pool: none of the members can be fitted to such targets")
 
-// Fit chooses and fits: see the package.
+// Fit chooses and fits members: see the package comment.
 func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
 	s, err := decode(in.Values)
 	if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -237,41 +270,51 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	if err := f.deal(); err != nil {
 		return nil, err
 	}
+
+	// Members that the targets, the graph or the bound on operations exclude are not tried.
 	members, _, err := f.affordable()
 	if err != nil {
 		return nil, err
 	}
+
 	for _, i := range members {
-		c, err := f.newContender(&l.Members[i])
+		c, err := f.newCandidate(&l.Members[i])
 		if err != nil {
 			return nil, err
 		}
-		f.contenders = append(f.contenders, c)
+		f.candidates = append(f.candidates, c)
 	}
-	if len(f.contenders) == 0 {
+
+	if len(f.candidates) == 0 {
 		return nil, errNoMember
 	}
 	if err := f.validate(ctx); err != nil {
 		return nil, err
 	}
-	if f.contenders = slices.DeleteFunc(f.contenders, func(c *contender) bool { return c.fault != nil }); len(f.contenders) == 0 {
+	// A member that fails is left out as long as another one works; its fault is the error if
+	// none does.
+	if f.candidates = slices.DeleteFunc(f.candidates,
+		func(c *candidate) bool { return c.fault != nil }); len(f.candidates) == 0 {
 		return nil, f.fault
 	}
+
 	f.weigh()
 	return f.model(ctx)
 }
 
-// newFit is a fit to in, with the points that its graph was made of where these are
-// projections of those of in.
+// newFit returns a fit to in. Where the graph was made of principal components of the points,
+// the members work on these components too.
 func newFit(l Learner, in *models.Input, s settings) *fit {
 	own := *in
 	if in.Points != nil && in.Graph.PCA != nil && in.Graph.Points != nil {
 		own.Points = in.Graph.Points
 	}
-	return &fit{learner: l, in: &own, settings: s, graphs: map[int]*models.Graph{0: in.Graph}, resolved: map[string]models.Values{}}
+	return &fit{learner: l, in: &own, settings: s, graphs: map[int]*models.Graph{0: in.Graph},
+		resolved: map[string]models.Values{}}
 }
 
-// graph returns the graph of a member.
+// graph returns the graph of a member. A smaller number of neighbours is cut from the lists of
+// the given graph, once for all members with that number.
 func (f *fit) graph(m *Member) (*models.Graph, error) {
 	if g := f.graphs[m.Neighbors]; g != nil {
 		return g, nil
@@ -282,10 +325,15 @@ func (f *fit) graph(m *Member) (*models.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// Keep copies the points, the index and the principal components of the given graph;
+	// degrees, edges and lists belong to the graph that was cut.
 	g := models.NewGraph(w)
 	degrees := g.Degrees
 	g.Neighborhood = f.in.Graph.Keep()
-	g.Degrees, g.Edges, g.Lists = degrees, edges, f.in.Graph.Lists.Trim(m.Neighbors)
+	g.Degrees = degrees
+	g.Edges = edges
+	g.Lists = f.in.Graph.Lists.Trim(m.Neighbors)
 	f.graphs[m.Neighbors] = g
 	return g, nil
 }

@@ -7,48 +7,56 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// scale turns the scores of a member into probabilities,
+// scale turns the scores of a member into probabilities
 //
 //	p_c ∝ exp(slope·z_c)
 //
-// with z the scores s or, where none is negative (as of label spreading, whose sums only
-// tell how far labels are), the logarithms of their shares, log((s_c + floor)/Σ(s + floor))
-// with floor a millionth of the sum. A row without any score is without information:
-// all classes are equal.
+// where z are the scores s. If no score is negative, z are the logarithms of their shares,
+// log((s_c + floor)/Σ(s + floor)) with floor a millionth of the sum: the scores of label
+// spreading, for example, are sums that shrink with the distance of the labels, and only their
+// ratio tells classes apart. A row without any score carries no information: all its classes
+// are equal.
 type scale struct {
 	Shares bool    `json:"shares,omitempty"`
 	Slope  float64 `json:"slope"`
 }
 
-// floor of a share.
+// floor is the least share of a class. It keeps logarithms of shares finite: log 10⁻⁶ = −14.
 const floor = 1e-6
 
-// probabilities sets dst to those of a row of scores; NaN is a class without a score.
+// probabilities sets dst to the probabilities of a row of scores; NaN marks a class without a
+// score.
 func (s scale) probabilities(dst, scores []float64) {
+	// The largest logit is subtracted before exp, which then cannot overflow.
 	s.logits(dst, scores)
 	top := math.Inf(-1)
 	for c := range dst {
 		dst[c] *= s.Slope
 		top = max(top, dst[c])
 	}
+
 	var sum float64
 	for c, v := range dst {
 		dst[c] = math.Exp(v - top)
 		sum += dst[c]
 	}
+
 	for c := range dst {
 		dst[c] /= sum
 	}
 }
 
-// logits sets dst to z.
+// logits sets dst to the z of a row of scores.
 func (s scale) logits(dst, scores []float64) {
-	least, sum := math.Inf(1), 0.
+	least := math.Inf(1)
+	sum := 0.
 	for _, v := range scores {
 		if !math.IsNaN(v) {
-			least, sum = min(least, v), sum+v
+			least = min(least, v)
+			sum += v
 		}
 	}
+
 	for c, v := range scores {
 		switch {
 		case s.Shares && !(sum > 0):
@@ -70,13 +78,15 @@ func nonnegative(scores *mat.Dense) bool {
 	return !slices.ContainsFunc(scores.RawMatrix().Data, func(v float64) bool { return v < 0 })
 }
 
-// fitSlope sets the slope to that of the largest likelihood of smoothed targets, (1−δ)
-// for the class and the rest for all, with δ = 1/(l/c + 2): that of Platt (1999), by which
-// classes that are told apart without a fault do not make it infinite. The likelihood is
-// concave in the slope; its derivative is halved into.
+// fitSlope sets the slope that maximizes the likelihood of smoothed targets: 1−δ for the right
+// class, plus δ/c for every class, with δ = 1/(l/c + 2) for l labels. Platt (1999) smooths so;
+// without it, classes that are told apart without a fault would make the slope infinite. The
+// likelihood is concave in the slope, so a bisection finds the zero of its derivative.
 func (s *scale) fitSlope(scores *mat.Dense, class []int) {
 	rows, c := scores.Dims()
 	delta := 1 / (float64(rows)/float64(c) + 2)
+	// The logits are centred in each row, which leaves probabilities unchanged, to find their
+	// unit.
 	z := mat.NewDense(rows, c, nil)
 	var squares float64
 	for i := range rows {
@@ -91,12 +101,17 @@ func (s *scale) fitSlope(scores *mat.Dense, class []int) {
 			squares += row[j] * row[j]
 		}
 	}
+
+	// Where all logits are equal, any slope gives the same probabilities.
 	if squares == 0 {
 		s.Slope = 1
 		return
 	}
+
 	unit := 1 / math.Sqrt(squares/float64(rows*c))
-	p, own := make([]float64, c), scale{}
+	p := make([]float64, c)
+	own := scale{}
+	// The derivative of the log-likelihood is Σ_i Σ_c (target_ic − p_ic)·z_ic.
 	rising := func(slope float64) bool {
 		own.Slope = slope
 		var d float64
@@ -111,9 +126,13 @@ func (s *scale) fitSlope(scores *mat.Dense, class []int) {
 				d += (target - p[j]) * v
 			}
 		}
+
 		return d > 0
 	}
-	lo, hi := math.Log(1e-3*unit), math.Log(1e3*unit)
+
+	// 24 halvings of the range of log slope, six decades or 13.8, leave an error below 10⁻⁶.
+	lo := math.Log(1e-3 * unit)
+	hi := math.Log(1e3 * unit)
 	for range 24 {
 		if mid := (lo + hi) / 2; rising(math.Exp(mid)) {
 			lo = mid
@@ -121,6 +140,7 @@ func (s *scale) fitSlope(scores *mat.Dense, class []int) {
 			hi = mid
 		}
 	}
+
 	s.Slope = math.Exp(lo)
 }
 
@@ -128,12 +148,13 @@ func (s *scale) fitSlope(scores *mat.Dense, class []int) {
 //
 //	w_m ∝ prior_m · exp(−Σ_i loss_im / 2)
 //
-// for the losses −log p of the right class (l×m) that m members have at l points: those of
-// pseudo-Bayesian model averaging, with half of the exponent, as a cross-validation of few
-// labels says less than as many independent ones would. Repetitions of the
+// for the losses −log p of the right class (l×m) that m members have at l points:
+// pseudo-Bayesian model averaging with half of the exponent, because a cross-validation of few
+// labels says less than the same number of independent labels would. Repetitions of the
 // cross-validation count as one.
 func likelihoodWeights(losses *mat.Dense, prior []float64, repeats int) []float64 {
 	rows, m := losses.Dims()
+	// The weights are computed as logarithms, and the largest one is subtracted before exp.
 	w := make([]float64, m)
 	top := math.Inf(-1)
 	for j := range w {
@@ -143,11 +164,13 @@ func likelihoodWeights(losses *mat.Dense, prior []float64, repeats int) []float6
 		}
 		top = max(top, w[j])
 	}
+
 	var sum float64
 	for j := range w {
 		w[j] = math.Exp(w[j] - top)
 		sum += w[j]
 	}
+
 	for j := range w {
 		w[j] /= sum
 	}

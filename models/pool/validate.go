@@ -15,13 +15,13 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
-// fit is a run of Learner.Fit.
+// fit holds the state of one run of Learner.Fit.
 type fit struct {
 	learner    Learner
 	in         *models.Input
 	settings   settings
 	splits     []*models.Split
-	contenders []*contender
+	candidates []*candidate
 	asked      []int                    // positions in Labeled of the rows of held answers
 	graphs     map[int]*models.Graph    // by number of neighbours; 0 is the one given
 	resolved   map[string]models.Values // numbers in place of rules
@@ -32,12 +32,12 @@ type fit struct {
 	done       float64
 }
 
-// contender is a member with what cross-validation says of its settings.
-type contender struct {
+// candidate is a member together with the answers of its settings in cross-validation.
+type candidate struct {
 	member   *Member
 	name     string
 	settings []models.Values
-	answers  []*mat.Dense // of each setting, a row for each of fit.asked; NaN if unknown
+	answers  []*mat.Dense // of each setting, one row for each element of fit.asked; NaN if unknown
 	faults   []error
 	fault    error // if no setting can be fitted
 
@@ -50,9 +50,9 @@ type contender struct {
 	error  Estimate
 }
 
-// newContender resolves the settings of a member.
-func (f *fit) newContender(m *Member) (*contender, error) {
-	c := &contender{member: m, name: m.Learner.Info().Name, prior: cmp.Or(m.Prior, 1)}
+// newCandidate returns the candidate of a member, with its settings resolved.
+func (f *fit) newCandidate(m *Member) (*candidate, error) {
+	c := &candidate{member: m, name: m.Learner.Info().Name, prior: cmp.Or(m.Prior, 1)}
 	for _, v := range m.Settings {
 		v = f.given(m, v)
 		resolved, err := f.resolve(m.Learner, v)
@@ -61,22 +61,27 @@ func (f *fit) newContender(m *Member) (*contender, error) {
 		}
 		c.settings = append(c.settings, multiplied(v, resolved, m.Times)...)
 	}
-	c.answers, c.faults = make([]*mat.Dense, len(c.settings)), make([]error, len(c.settings))
+
+	c.answers = make([]*mat.Dense, len(c.settings))
+	c.faults = make([]error, len(c.settings))
 	return c, nil
 }
 
-// resolve replaces values that are rules by the numbers they stand for, each rule once.
+// resolve replaces values that are rules by the numbers that the rules find, each rule once.
 func (f *fit) resolve(l models.Learner, v models.Values) (models.Values, error) {
 	r, ok := l.(models.Resolver)
 	if !ok {
 		return v, nil
 	}
+	// The numbers depend on which values are rules and which are given, not on the numbers
+	// given: such settings share one key.
 	names := v.With(nil)
 	for name, text := range v {
 		if _, err := strconv.ParseFloat(text, 64); err == nil {
 			names[name] = "a number"
 		}
 	}
+
 	key := l.Info().Name + " " + names.String()
 	numbers, ok := f.resolved[key]
 	if !ok {
@@ -86,6 +91,8 @@ func (f *fit) resolve(l models.Learner, v models.Values) (models.Values, error) 
 		if err != nil {
 			return nil, err
 		}
+		// Only values that the rule replaced are kept, so that they do not overwrite other
+		// settings.
 		numbers = models.Values{}
 		for name, text := range all {
 			if v[name] != text {
@@ -94,10 +101,11 @@ func (f *fit) resolve(l models.Learner, v models.Values) (models.Values, error) 
 		}
 		f.resolved[key] = numbers
 	}
+
 	return v.With(numbers), nil
 }
 
-// given returns the values of a setting for so many labels.
+// given returns v with the values of [Member.Many] where there are many labels.
 func (f *fit) given(m *Member, v models.Values) models.Values {
 	if len(f.in.Targets.Labeled) > ManyLabels {
 		return v.With(m.Many)
@@ -105,8 +113,9 @@ func (f *fit) given(m *Member, v models.Values) models.Values {
 	return v
 }
 
-// multiplied returns resolved with each factor of the first parameter in times that v
-// gives as a rule.
+// multiplied returns the settings that [Member.Times] makes of one: for the first parameter in
+// times that v gives as a rule, resolved with the parameter multiplied by each factor; else
+// resolved alone.
 func multiplied(v, resolved models.Values, times map[string][]float64) []models.Values {
 	for name, factors := range times {
 		if _, err := strconv.ParseFloat(v[name], 64); v[name] == "" || err == nil {
@@ -118,40 +127,48 @@ func multiplied(v, resolved models.Values, times map[string][]float64) []models.
 		}
 		return out
 	}
+
 	return []models.Values{resolved}
 }
 
-// fewest is the number of labels of a class on average from which cross-validation is
-// worth while.
-const fewest = 2
+// fewestPerClass is the mean number of labels of a class from which cross-validation is worth
+// while. With a single label of a class, the split that holds it out cannot know the class.
+const fewestPerClass = 2
 
-// deal sets the splits; none if the labels are too few.
+// deal splits the labels into folds. There are no splits if the labels are too few.
 func (f *fit) deal() error {
 	t := f.in.Targets
 	folds := min(f.settings.Folds, len(t.Labeled))
+	// At least two classes must have two labels each: otherwise every split trains on one
+	// class.
 	if t.Classes != nil {
 		counts := f.counts()
 		slices.Sort(counts)
-		if n := len(counts); n < 2 || counts[n-2] < 2 || len(t.Labeled) < fewest*n {
+		if n := len(counts); n < 2 || counts[n-2] < 2 || len(t.Labeled) < fewestPerClass*n {
 			return nil
 		}
 	}
+
 	if folds < 2 {
 		return nil
 	}
+	// Many labels measure an error well enough in one part of them.
 	var err error
-	if l := len(t.Labeled); l > enough {
+	if l := len(t.Labeled); l > mostDealt {
 		f.settings.Repeats = 1
-		return f.dealOne(l / held)
+		return f.dealOne(l / heldOnce)
 	}
 	f.splits, err = t.Splits(folds, f.settings.Repeats, f.in.Seed)
 	return err
 }
 
-// Of more than enough labels about held are left out once, in place of all in folds.
-const enough, held = 10000, 2000
+// With more than mostDealt labels, about heldOnce of them are held out once instead of all in
+// folds: 2,000 labels give an error of 10 % to within 0.7 percentage points (one standard
+// error), at a fifth of the time of five folds.
+const mostDealt, heldOnce = 10000, 2000
 
-// dealOne sets the first of so many splits.
+// dealOne deals the labels into the given number of folds and takes the first of them as the
+// only split.
 func (f *fit) dealOne(folds int) error {
 	t := f.in.Targets
 	dealt, err := t.Folds(folds, f.in.Seed)
@@ -177,12 +194,15 @@ func (f *fit) counts() []int {
 	return counts
 }
 
-// validate has all settings answer for the labeled points that splits hold out.
+// validate computes the answers of all settings for the labeled points that the splits hold
+// out.
 func (f *fit) validate(ctx context.Context) error {
 	for _, s := range f.splits {
 		f.asked = append(f.asked, s.Held...)
 	}
-	for _, c := range f.contenders {
+	// An error of a member is not an error of the fit: the member is left out. Only a
+	// cancelled ctx ends the cross-validation.
+	for _, c := range f.candidates {
 		if err := f.answer(ctx, c); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -192,46 +212,55 @@ func (f *fit) validate(ctx context.Context) error {
 			}
 		}
 		f.done++
-		f.in.Report(f.done, float64(2*len(f.contenders)), "cross-validation of "+c.name)
+		f.in.Report(f.done, float64(2*len(f.candidates)), "cross-validation of "+c.name)
 		if !slices.Contains(c.faults, nil) {
 			c.fault = fmt.Errorf("%s: %w", c.name, c.faults[0])
 			f.fault = cmp.Or(f.fault, c.fault)
 		}
 	}
+
 	return nil
 }
 
 // answer runs the cross-validation of a member.
-func (f *fit) answer(ctx context.Context, c *contender) error {
+func (f *fit) answer(ctx context.Context, c *candidate) error {
 	if len(f.splits) == 0 {
 		return nil
 	}
-	rows, columns := len(f.asked), outputs(f.in.Targets)
+	rows := len(f.asked)
+	columns := outputs(f.in.Targets)
+	// Answers of fits that fail stay NaN.
 	for i := range c.answers {
 		c.answers[i] = mat.NewDense(rows, columns, slices.Repeat([]float64{math.NaN()}, rows*columns))
 	}
+	// Learners with a grid share work between their settings; others fit one setting after
+	// another.
 	g := f.grid(c)
 	if l, ok := c.member.Learner.(models.GridLearner); ok {
 		return l.FitGrid(ctx, g)
 	}
+
 	graph, err := f.graph(c.member)
 	if err != nil {
 		return err
 	}
+
 	for i := range c.settings {
 		err := g.Run(ctx, []int{i}, func(s *models.Split) []models.Answer {
 			in := g.With(i)
-			in.Graph, in.Targets = graph, s.Train
+			in.Graph = graph
+			in.Targets = s.Train
 			return []models.Answer{fitAndAsk(ctx, c.member.Learner, in, s.Points)}
 		})
 		if err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
-// fitAndAsk answers for the given points of in with a model fitted to it.
+// fitAndAsk fits a model to in and returns its answers for the given points of in.
 func fitAndAsk(ctx context.Context, l models.Learner, in *models.Input, points []int) models.Answer {
 	m, fault := l.Fit(ctx, in)
 	if !models.Usable(fault) {
@@ -247,11 +276,16 @@ func fitAndAsk(ctx context.Context, l models.Learner, in *models.Input, points [
 	return models.AnswerOf(p, fault)
 }
 
-// grid is the cross-validation of a member as learners take it.
-func (f *fit) grid(c *contender) *models.Grid {
+// grid returns the cross-validation of a member in the form that a learner with a grid takes.
+func (f *fit) grid(c *candidate) *models.Grid {
 	in := *f.in
-	in.Graph, in.Progress, in.Start, in.Edges = nil, nil, nil, f.in.EdgeCount()
-	at := make([]int, len(f.splits)) // first rows
+	in.Edges = f.in.EdgeCount()
+	in.Graph = nil
+	in.Progress = nil
+	in.Start = nil
+
+	// Row at[s] is the first row of the answers for the points that split s holds out.
+	at := make([]int, len(f.splits))
 	for s := range f.splits[1:] {
 		at[s+1] = at[s] + len(f.splits[s].Held)
 	}
@@ -270,6 +304,9 @@ func (f *fit) grid(c *contender) *models.Grid {
 			}
 		},
 		Run: func(ctx context.Context, settings []int, fit func(*models.Split) []models.Answer) error {
+			// Splits run side by side and write to rows and faults of their own; the faults
+			// are joined afterwards, in the order of the splits, so that the first one is
+			// always the same.
 			faults := make([][]error, len(f.splits)) // of the settings
 			par.For(len(f.splits), 1, func(s, _ int) {
 				if ctx.Err() != nil {
@@ -284,6 +321,7 @@ func (f *fit) grid(c *contender) *models.Grid {
 					f.put(c.answers[settings[p]], at[s], f.splits[s], a)
 				}
 			})
+
 			for s := range faults {
 				for p, err := range faults[s] {
 					c.faults[settings[p]] = cmp.Or(c.faults[settings[p]], err)
@@ -294,12 +332,14 @@ func (f *fit) grid(c *contender) *models.Grid {
 	}
 }
 
-// put writes the answers for the points held out by s, whose classes may be fewer.
+// put writes the answers for the points that s holds out to the rows of dst from lo on. The
+// training part of s may lack classes; their columns stay NaN.
 func (f *fit) put(dst *mat.Dense, lo int, s *models.Split, a models.Answer) {
 	t := f.in.Targets
 	rows, _ := a.Scores.Dims()
 	for r := range rows {
-		to, from := dst.RawRowView(lo+r), a.Scores.RawRowView(r)
+		to := dst.RawRowView(lo + r)
+		from := a.Scores.RawRowView(r)
 		if t.Classes == nil || len(s.Train.Classes) == len(t.Classes) {
 			copy(to, from)
 			continue

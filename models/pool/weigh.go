@@ -13,8 +13,8 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 )
 
-// Estimate is the error of answers for points held out, or of values the root of their
-// mean squared error, with its standard error.
+// Estimate is an error measured on points held out, with its standard error: the share of
+// wrong classes or labels, or for values the root of the mean squared error.
 type Estimate struct {
 	Error  metrics.Number `json:"error"`
 	StdErr metrics.Number `json:"std_err"`
@@ -22,26 +22,27 @@ type Estimate struct {
 
 // Choice says what was chosen and why.
 type Choice struct {
-	// Validated tells whether there was a cross-validation: Folds, dealt Repeats times,
-	// of so many labels. Else the weights are those of the list.
+	// Validated tells whether there was a cross-validation: Folds folds of the labels, dealt
+	// Repeats times. Without it the weights are the prior weights of the list.
 	Validated bool `json:"validated"`
 	Folds     int  `json:"folds,omitempty"`
 	Repeats   int  `json:"repeats,omitempty"`
-	// Estimate is that of the chosen combination, on the labels that chose it.
+	// Estimate is the error of the chosen combination, on the same labels that chose it.
 	Estimate
 	// Trivial is the error of the most frequent class, or of the mean value.
 	Trivial metrics.Number `json:"trivial_error"`
-	// Values tells that errors are those of values, not shares.
+	// Values tells that the errors are root mean squared errors of values, not shares.
 	Values bool `json:"values,omitempty"`
 	// LeftOut counts the members that would have taken too long: [MostOperations].
 	LeftOut int `json:"left_out,omitempty"`
 	// Shares of the classes in the points without a label, as far as these tell them.
-	Shares  []float64  `json:"shares,omitempty"`
-	Members []Standing `json:"members"` // heaviest first
+	Shares  []float64     `json:"shares,omitempty"`
+	Members []MemberScore `json:"members"` // by descending weight
 }
 
-// Standing is that of a member.
-type Standing struct {
+// MemberScore records how well one member of the pool did in cross-validation, and the weight
+// that followed.
+type MemberScore struct {
 	Name     string        `json:"model"`
 	Settings models.Values `json:"settings"` // the best ones
 	Weight   float64       `json:"weight"`
@@ -49,11 +50,12 @@ type Standing struct {
 	Fault string `json:"fault,omitempty"` // why it could not be fitted
 }
 
-// Text is one line on the choice. Members of one name are added up, and of those that
-// were not chosen the error of the best is given.
+// Text describes the choice in one line. It adds up the weights of members with the same name,
+// and lists for every name the error of its best member.
 func (c *Choice) Text() string {
 	var names []string
-	weight, best := map[string]float64{}, map[string]metrics.Number{}
+	weight := map[string]float64{}
+	best := map[string]metrics.Number{}
 	for _, m := range c.Members {
 		if _, ok := weight[m.Name]; !ok {
 			names = append(names, m.Name)
@@ -62,6 +64,8 @@ func (c *Choice) Text() string {
 		weight[m.Name] += m.Weight
 		best[m.Name] = min(best[m.Name], m.Error)
 	}
+
+	// The sort is stable, so members of equal weight stay in the order of the list.
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(weight[b], weight[a]) })
 	var chosen, all []string
 	for _, name := range names {
@@ -70,17 +74,21 @@ func (c *Choice) Text() string {
 		}
 		all = append(all, name+" "+c.number(best[name]))
 	}
+
 	if len(chosen) == 1 {
 		chosen[0] = names[0]
 	}
+	// Without a cross-validation there are no errors to report.
 	text := strings.Join(chosen, " + ")
 	if !c.Validated {
 		return text + ", too few labels for an estimate of the error"
 	}
 	unit, what := " %", "estimated error"
 	if c.Values {
-		unit, what = "", "estimated RMSE"
+		unit = ""
+		what = "estimated RMSE"
 	}
+
 	text += fmt.Sprintf(", %s %s ± %s%s", what, c.number(c.Error), c.number(c.StdErr), unit)
 	if len(all) > 1 {
 		text += " (" + strings.Join(all, ", ") + ")"
@@ -91,7 +99,7 @@ func (c *Choice) Text() string {
 	return text
 }
 
-// number writes an error.
+// number formats an error: a share in percent, an RMSE with four digits.
 func (c *Choice) number(v metrics.Number) string {
 	if c.Values {
 		return fmt.Sprintf("%.4g", float64(v))
@@ -99,8 +107,9 @@ func (c *Choice) number(v metrics.Number) string {
 	return fmt.Sprintf("%.1f", 100*float64(v))
 }
 
-// Warnings of the choice.
+// Warnings returns a warning if no combination of the members beats the trivial answer.
 func (c *Choice) Warnings() []string {
+	// The comparison is written so that an error that is NaN does not warn.
 	if !c.Validated || !(c.Error >= c.Trivial) {
 		return nil
 	}
@@ -108,13 +117,17 @@ func (c *Choice) Warnings() []string {
 	if c.Values {
 		what = "the mean value"
 	}
-	return []string{fmt.Sprintf("no model beats %s in cross-validation (%s against %s): the labels, as they are, do not follow from the points", what, c.number(c.Error), c.number(c.Trivial))}
+	return []string{fmt.Sprintf("no model beats %s in cross-validation (%s against %s): the labels, "+
+		"as they are, do not follow from the points", what, c.number(c.Error), c.number(c.Trivial))}
 }
 
-// least is the smallest weight that is kept, unless all are smaller.
-const least = 0.05
+// leastWeight is the smallest weight that is kept, unless all are smaller: a member below it
+// hardly moves the mean, but would cost a fit, its arrays in the file and a prediction for
+// every new point.
+const leastWeight = 0.05
 
-// weigh chooses settings and weights by the answers for points held out.
+// weigh chooses settings and weights by the answers for points held out, and records the
+// choice.
 func (f *fit) weigh() {
 	f.choice = Choice{Values: kindOf(f.in.Targets) == models.LearnsValues, LeftOut: f.leftOut}
 	switch {
@@ -123,61 +136,74 @@ func (f *fit) weigh() {
 	case f.in.Targets.Classes != nil:
 		f.weighClasses()
 	default:
-		f.weighOthers()
+		f.weighValuesOrLabels()
 	}
+
+	// Splits holds the folds of all repetitions, one after the other.
 	if len(f.splits) > 0 {
-		f.choice.Validated, f.choice.Repeats = true, f.settings.Repeats
+		f.choice.Validated = true
+		f.choice.Repeats = f.settings.Repeats
 		f.choice.Folds = len(f.splits) / f.settings.Repeats
 	}
-	for _, c := range f.contenders {
-		s := Standing{Name: c.name, Settings: c.settings[c.best], Weight: c.weight, Estimate: c.error}
+
+	for _, c := range f.candidates {
+		s := MemberScore{Name: c.name, Settings: c.settings[c.best], Weight: c.weight, Estimate: c.error}
 		f.choice.Members = append(f.choice.Members, s)
 	}
-	slices.SortStableFunc(f.choice.Members, func(a, b Standing) int { return cmp.Compare(b.Weight, a.Weight) })
+	slices.SortStableFunc(f.choice.Members,
+		func(a, b MemberScore) int { return cmp.Compare(b.Weight, a.Weight) })
 }
 
-// weighPrior gives the members the weights of the list.
+// weighPrior gives the members their prior weights; all errors are unknown.
 func (f *fit) weighPrior() {
 	var sum float64
-	for _, c := range f.contenders {
+	for _, c := range f.candidates {
 		sum += c.prior
 	}
-	for _, c := range f.contenders {
+	for _, c := range f.candidates {
 		c.weight = c.prior / sum
 		c.error = Estimate{metrics.Number(math.NaN()), metrics.Number(math.NaN())}
 	}
-	f.choice.Estimate, f.choice.Trivial = Estimate{metrics.Number(math.NaN()), metrics.Number(math.NaN())}, metrics.Number(math.NaN())
+	f.choice.Estimate = Estimate{metrics.Number(math.NaN()), metrics.Number(math.NaN())}
+	f.choice.Trivial = metrics.Number(math.NaN())
 }
 
-// judged returns the rows of held answers whose class was known where they were held
-// out, and their classes.
-func (f *fit) judged() (rows, class []int) {
-	t, at := f.in.Targets, 0
+// heldOut returns the rows of the held-out answers that can be measured, and their classes. A
+// row is left out if no label of its class was in the training part of its split: no member
+// could know the class.
+func (f *fit) heldOut() (rows, class []int) {
+	t := f.in.Targets
+	at := 0
 	for _, s := range f.splits {
 		for _, q := range s.Held {
 			own := t.Class(q)
 			if slices.Contains(s.Train.Classes, t.Classes[own]) {
-				rows, class = append(rows, at), append(class, own)
+				rows = append(rows, at)
+				class = append(class, own)
 			}
 			at++
 		}
 	}
+
 	return rows, class
 }
 
-// weighClasses chooses the settings of each member by the likelihood, and the weights by
-// those of all: see likelihoodWeights.
+// weighClasses chooses the setting of each member by its likelihood, and the weights by the
+// likelihoods of all members: see likelihoodWeights.
 func (f *fit) weighClasses() {
-	rows, class := f.judged()
-	prior := make([]float64, len(f.contenders))
-	for m, c := range f.contenders {
+	rows, class := f.heldOut()
+	prior := make([]float64, len(f.candidates))
+	for m, c := range f.candidates {
 		c.choose(rows, class)
 		prior[m] = c.prior
 	}
-	losses := mat.NewDense(len(rows), len(f.contenders), nil)
+
+	// The losses −log p are bounded by p ≥ 10⁻⁹, so that one confident mistake does not
+	// exclude a member for good.
+	losses := mat.NewDense(len(rows), len(f.candidates), nil)
 	columns := len(f.in.Targets.Classes)
-	held := make([]*mat.Dense, len(f.contenders))
-	for m, c := range f.contenders {
+	held := make([]*mat.Dense, len(f.candidates))
+	for m, c := range f.candidates {
 		held[m] = mat.NewDense(len(rows), columns, nil)
 		for i, at := range rows {
 			c.scale.probabilities(held[m].RawRowView(i), c.answers[c.best].RawRowView(at))
@@ -185,15 +211,19 @@ func (f *fit) weighClasses() {
 		}
 		c.error = f.estimate(held[m], class)
 	}
+
+	// The estimate of the error is measured on the mean itself, with the weights that are
+	// kept.
 	w := likelihoodWeights(losses, prior, f.settings.Repeats)
 	keepHeavy(w)
 	mixed := mat.NewDense(len(rows), columns, nil)
-	for m, c := range f.contenders {
+	for m, c := range f.candidates {
 		c.weight = w[m]
 		var part mat.Dense
 		part.Scale(w[m], held[m])
 		mixed.Add(mixed, &part)
 	}
+
 	f.choice.Estimate = f.estimate(mixed, class)
 	counts := f.counts()
 	f.choice.Trivial = metrics.Number(1 - float64(slices.Max(counts))/float64(len(f.in.Targets.Labeled)))
@@ -204,18 +234,20 @@ func keepHeavy(w []float64) {
 	top := slices.Max(w)
 	var sum float64
 	for m, v := range w {
-		if v < min(least, top) {
+		if v < min(leastWeight, top) {
 			w[m] = 0
 		}
 		sum += w[m]
 	}
+
 	for m := range w {
 		w[m] /= sum
 	}
 }
 
-// choose sets the best setting of a member and its scale.
-func (c *contender) choose(rows, class []int) {
+// choose sets the setting of the member with the largest likelihood, and the scale of that
+// setting.
+func (c *candidate) choose(rows, class []int) {
 	best := math.Inf(1)
 	for i, answers := range c.answers {
 		if c.faults[i] != nil {
@@ -226,21 +258,31 @@ func (c *contender) choose(rows, class []int) {
 		for r, at := range rows {
 			scores.SetRow(r, answers.RawRowView(at))
 		}
+		// Every setting is calibrated before it is measured, so that the unit of its scores
+		// does not decide. The slope is fitted to the same answers: one number for all classes
+		// hardly overfits.
 		s := scale{Shares: nonnegative(scores)}
 		s.fitSlope(scores, class)
+
 		p := make([]float64, columns)
 		var loss float64
 		for r := range rows {
 			s.probabilities(p, scores.RawRowView(r))
 			loss -= math.Log(max(p[class[r]], 1e-9))
 		}
+
+		// Settings that differ by rounding alone are equal, and the first of equals is taken.
 		if loss < best-1e-9 {
-			best, c.best, c.scale = loss, i, s
+			best = loss
+			c.best = i
+			c.scale = s
 		}
 	}
 }
 
-// estimate is the error of the class of the largest probability.
+// estimate returns the share of points with a wrong most probable class, with its binomial
+// standard error. Repetitions do not add independent labels, so they do not shrink the
+// standard error.
 func (f *fit) estimate(p *mat.Dense, class []int) Estimate {
 	wrong := 0.
 	for i, own := range models.Decide(p) {
@@ -253,34 +295,43 @@ func (f *fit) estimate(p *mat.Dense, class []int) Estimate {
 	return Estimate{metrics.Number(e), metrics.Number(math.Sqrt(e * (1 - e) / max(labels-1, 1)))}
 }
 
-// weighOthers chooses one setting of one member by the mean squared error of values, or
-// the share of wrong labels.
-func (f *fit) weighOthers() {
+// weighValuesOrLabels chooses one setting of one member: for values by the mean squared error,
+// for several labels a point by the share of wrong labels. Such scores have no probabilities
+// that could be averaged.
+func (f *fit) weighValuesOrLabels() {
 	best := math.Inf(1)
-	var chosen *contender
-	for _, c := range f.contenders {
+	var chosen *candidate
+	for _, c := range f.candidates {
 		c.loss = math.Inf(1)
 		for i, answers := range c.answers {
 			if c.faults[i] != nil {
 				continue
 			}
-			if e, loss := f.estimateOthers(answers); loss < c.loss {
-				c.loss, c.best, c.error = loss, i, e
+			if e, loss := f.estimateValuesOrLabels(answers); loss < c.loss {
+				c.loss = loss
+				c.best = i
+				c.error = e
 			}
 		}
+
+		// The first member is chosen even if its loss is NaN.
 		if c.loss < best || chosen == nil {
-			best, chosen = c.loss, c
+			best = c.loss
+			chosen = c
 		}
 	}
+
 	chosen.weight = 1
 	f.choice.Estimate = chosen.error
-	f.choice.Trivial = f.trivialOthers()
+	f.choice.Trivial = f.trivialValuesOrLabels()
 }
 
-// estimateOthers measures answers for values or labels.
-func (f *fit) estimateOthers(answers *mat.Dense) (Estimate, float64) {
+// estimateValuesOrLabels measures answers for values or several labels. It returns the error
+// with its standard error, and the mean loss by which settings are compared.
+func (f *fit) estimateValuesOrLabels(answers *mat.Dense) (Estimate, float64) {
 	t := f.in.Targets
 	var losses []float64
+	// The loss of a point is the mean over its known outputs; points without one are left out.
 	for r, q := range f.asked {
 		var sum, count float64
 		for j, y := range t.Y.RawRowView(q) {
@@ -295,19 +346,24 @@ func (f *fit) estimateOthers(answers *mat.Dense) (Estimate, float64) {
 				sum++
 			}
 		}
+
 		if count > 0 {
 			losses = append(losses, sum/count)
 		}
 	}
+
 	mean, err := meanOf(losses, len(losses)/f.settings.Repeats)
-	if t.Labels == nil { // of the root
+	// The standard error of the root is the standard error of the mean square times the derivative of
+	// the root, 1/(2·root).
+	if t.Labels == nil {
 		root := math.Sqrt(mean)
 		return Estimate{metrics.Number(root), metrics.Number(err / (2 * max(root, 1e-300)))}, mean
 	}
 	return Estimate{metrics.Number(mean), metrics.Number(err)}, mean
 }
 
-// meanOf returns the mean of x and its standard error as that of so many values.
+// meanOf returns the mean of x and its standard error, as if x held count independent values:
+// repetitions of the cross-validation are not independent.
 func meanOf(x []float64, count int) (mean, err float64) {
 	for _, v := range x {
 		mean += v / float64(len(x))
@@ -319,23 +375,26 @@ func meanOf(x []float64, count int) (mean, err float64) {
 	return mean, math.Sqrt(squares / float64(max(count-1, 1)))
 }
 
-// trivialOthers is the error of the mean value, or of the more frequent answer to each
-// label.
-func (f *fit) trivialOthers() metrics.Number {
+// trivialValuesOrLabels returns the error of a constant answer: the mean of each value, or the
+// more frequent answer to each label.
+func (f *fit) trivialValuesOrLabels() metrics.Number {
 	t := f.in.Targets
 	_, m := t.Y.Dims()
 	constant := mat.NewDense(len(f.asked), m, nil)
+	// Labels are ±1, so the sign of their mean is the more frequent answer.
 	for j := range m {
 		var sum, count float64
 		for q := range t.Labeled {
 			if y := t.Y.At(q, j); !math.IsNaN(y) {
-				sum, count = sum+y, count+1
+				sum += y
+				count += 1
 			}
 		}
 		for r := range f.asked {
 			constant.Set(r, j, sum/max(count, 1))
 		}
 	}
-	e, _ := f.estimateOthers(constant)
+
+	e, _ := f.estimateValuesOrLabels(constant)
 	return e.Error
 }

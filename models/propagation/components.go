@@ -25,7 +25,8 @@ type span struct{ from, to int }
 // other. It is one span if the components given are not those of the graph.
 func (p *Problem) spans() []span {
 	of := p.components.Of
-	runs, cuts := 0, []int{0}
+	runs := 0
+	cuts := []int{0}
 	for i := range of {
 		if i+1 < len(of) && of[i+1] == of[i] {
 			continue
@@ -34,6 +35,7 @@ func (p *Problem) spans() []span {
 			cuts = append(cuts, i+1)
 		}
 	}
+
 	if runs != p.components.Count() || len(cuts) < 2 {
 		return []span{{0, len(of)}}
 	}
@@ -57,6 +59,7 @@ func (p *Problem) part(s span) *Problem {
 		}
 		return j - int32(s.from)
 	})
+
 	l, err := sparse.NewLaplacian(g, sparse.Combinatorial)
 	if err != nil {
 		panic(err) // the whole graph was checked
@@ -73,8 +76,10 @@ func (p *Problem) part(s span) *Problem {
 			first[id] = local
 			out.components.Sizes = append(out.components.Sizes, p.components.Sizes[id])
 		}
-		out.components.Of[i], out.place[i] = local, int32(i)
+		out.components.Of[i] = local
+		out.place[i] = int32(i)
 	}
+
 	return out
 }
 
@@ -85,9 +90,11 @@ func (d *draw) part(s span) (*draw, []int) {
 	out := &draw{settings: d.settings, classes: d.classes, intrinsic: d.intrinsic, labels: d.labels}
 	for q, i := range d.at {
 		if s.from <= int(i) && int(i) < s.to {
-			rows, out.at = append(rows, q), append(out.at, i-int32(s.from))
+			rows = append(rows, q)
+			out.at = append(out.at, i-int32(s.from))
 		}
 	}
+
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -99,15 +106,18 @@ func (d *draw) part(s span) (*draw, []int) {
 			return !slices.ContainsFunc(rows, func(q int) bool { return d.y.At(q, j) != d.y.At(q, k) })
 		})
 		if column[j] < 0 {
-			column[j], kept = len(kept), append(kept, j)
+			column[j] = len(kept)
+			kept = append(kept, j)
 		}
 	}
+
 	out.y = mat.NewDense(len(rows), len(kept), nil)
 	for to, q := range rows {
 		for k, j := range kept {
 			out.y.Set(to, k, d.y.At(q, j))
 		}
 	}
+
 	out.problem = d.problem.part(s)
 	out.reached = make([]bool, out.problem.components.Count())
 	for _, i := range out.at {
@@ -121,6 +131,7 @@ func (d *draw) part(s span) (*draw, []int) {
 			}
 		}
 	}
+
 	return out, column
 }
 
@@ -134,14 +145,19 @@ func (d *draw) byComponent(ctx context.Context) (*cg.Result, error) {
 		return d.equations(ctx)
 	}
 	_, c := d.y.Dims()
-	out := &cg.Result{X: mat.NewDense(d.problem.Len(), c, nil), Residuals: make([]float64, c), Iterations: make([]int, c)}
-	results, columns, failures := make([]*cg.Result, len(spans)), make([][]int, len(spans)), make([]error, len(spans))
+	out := &cg.Result{X: mat.NewDense(d.problem.Len(), c, nil), Residuals: make([]float64, c),
+		Iterations: make([]int, c)}
+	results := make([]*cg.Result, len(spans))
+	columns := make([][]int, len(spans))
+	failures := make([]error, len(spans))
+
 	var one sync.Mutex // hooks are called one after the other
 	par.For(len(spans), 1, func(at, _ int) {
 		part, column := d.part(spans[at])
 		if part == nil {
 			return
 		}
+
 		if hook := d.settings.OnIteration; hook != nil {
 			part.settings.OnIteration = func(st cg.State) error {
 				one.Lock()
@@ -149,12 +165,14 @@ func (d *draw) byComponent(ctx context.Context) (*cg.Result, error) {
 				return hook(among(st, at, len(spans)))
 			}
 		}
+
 		columns[at] = column
 		if results[at], failures[at] = part.equations(ctx); results[at] != nil {
 			spread(out.X, spans[at].from, results[at].X, column)
 			results[at].X = nil
 		}
 	})
+
 	short := 0
 	for at, r := range results {
 		if err := failures[at]; errors.Is(err, cg.ErrNotConverged) {
@@ -166,13 +184,17 @@ func (d *draw) byComponent(ctx context.Context) (*cg.Result, error) {
 			continue
 		}
 		for j, k := range columns[at] {
-			out.Residuals[j], out.Iterations[j] = max(out.Residuals[j], r.Residuals[k]), max(out.Iterations[j], r.Iterations[k])
+			out.Residuals[j] = max(out.Residuals[j], r.Residuals[k])
+			out.Iterations[j] = max(out.Iterations[j], r.Iterations[k])
 		}
 		out.Products += r.Products
 	}
+
 	if short > 0 {
-		return out, fmt.Errorf("%w: in %d of %d parts of the graph, relative residuals up to %.3g after %d iterations, tolerance %g",
-			cg.ErrNotConverged, short, len(spans), out.MaxResidual(), out.MaxIterations(), d.settings.Tolerance)
+		return out, fmt.Errorf("%w: in %d of %d parts of the graph, relative residuals up to %.3g "+
+			"after %d iterations, tolerance %g",
+			cg.ErrNotConverged, short, len(spans), out.MaxResidual(), out.MaxIterations(),
+			d.settings.Tolerance)
 	}
 	return out, nil
 }
@@ -181,7 +203,8 @@ func (d *draw) byComponent(ctx context.Context) (*cg.Result, error) {
 func spread(dst *mat.Dense, at int, x *mat.Dense, column []int) {
 	n, _ := x.Dims()
 	for i := range n {
-		to, from := dst.RawRowView(at+i), x.RawRowView(i)
+		to := dst.RawRowView(at + i)
+		from := x.RawRowView(i)
 		for j, k := range column {
 			to[j] = from[k]
 		}
@@ -191,12 +214,16 @@ func spread(dst *mat.Dense, at int, x *mat.Dense, column []int) {
 // among counts the columns of all parts in the state of one.
 func among(s cg.State, part, parts int) cg.State {
 	before := part * s.Columns
-	s.From, s.To, s.Converged, s.Columns = s.From+before, s.To+before, s.Converged+before, s.Columns*parts
+	s.From += before
+	s.To += before
+	s.Converged += before
+	s.Columns *= parts
 	return s
 }
 
 // grounded returns the preconditioner of L + diag(g), with the points that are pinned.
-func (d *draw) grounded(l *sparse.Laplacian, g, diagonal []float64, pinned []bool) (cg.Preconditioner, error) {
+func (d *draw) grounded(l *sparse.Laplacian, g, diagonal []float64,
+	pinned []bool) (cg.Preconditioner, error) {
 	if d.method() == cg.Auto && l.Power() == 1 && d.settings.Solver == nil {
 		if method, m := cg.Grounded(l, g, pinned, 0); method != cg.Jacobi {
 			return m, nil

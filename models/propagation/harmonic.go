@@ -46,6 +46,7 @@ func (d *draw) pinned() (a *pinned, m cg.Preconditioner, fixed []bool, err error
 			diagonal[i] = 1
 		}
 	}
+
 	m, err = d.grounded(p.plain, make([]float64, n), diagonal, fixed)
 	return a, m, fixed, err
 }
@@ -71,6 +72,7 @@ func (d *draw) inflow(at []int32, y *mat.Dense, fixed []bool) *mat.Dense {
 			}
 		}
 	}
+
 	return b
 }
 
@@ -88,6 +90,7 @@ func (d *draw) harmonic(ctx context.Context) (*cg.Result, error) {
 			clear(d.start.RawRowView(int(i)))
 		}
 	}
+
 	return d.solve(ctx, a, b, m, func() *sparse.CSR { return d.problem.plain.Form(1, nil, fixed) })
 }
 
@@ -111,6 +114,7 @@ func (d *draw) normalizeMass(f *mat.Dense) {
 			q[c]++
 		}
 	}
+
 	var total float64
 	for _, v := range q {
 		total += v
@@ -122,5 +126,6 @@ func (d *draw) normalizeMass(f *mat.Dense) {
 			scale[c] = q[c] / total / mass
 		}
 	}
+
 	dense.ScaleColumns(f, scale)
 }

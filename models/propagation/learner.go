@@ -3,18 +3,21 @@ package propagation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
 
 // Learners are those of this package, in the order of their methods.
-var Learners = []models.Learner{Learner{Method: Harmonic}, Learner{Method: LGC}, Learner{Method: Tikhonov}, Learner{Method: Poisson}, ReweightedLearner{}}
+var Learners = []models.Learner{Learner{Method: Harmonic}, Learner{Method: LGC}, Learner{Method: Tikhonov},
+	Learner{Method: Poisson}, ReweightedLearner{}}
 
 // Learner continues targets over a graph by a method.
 type Learner struct {
@@ -26,24 +29,32 @@ type Learner struct {
 // Parameters by what they are for.
 var (
 	solverParams = models.Table[Settings]{
-		{Param: models.Param{Name: "tolerance", Doc: "relative residual at which the solver stops", Default: models.FormatFloat(defaultTolerance), Range: models.Between(0, 1)},
+		{Param: models.Param{Name: "tolerance", Doc: "relative residual at which the solver stops",
+			Default: models.FormatFloat(defaultTolerance), Range: models.Between(0, 1)},
 			At: func(s *Settings) any { return &s.Tolerance }},
-		{Param: models.Param{Name: "max-iterations", Doc: "iterations after which the solver gives up", Default: models.FormatFloat(defaultIterations), Range: models.AtLeast(1)},
+		{Param: models.Param{Name: "max-iterations", Doc: "iterations after which the solver gives up",
+			Default: models.FormatFloat(defaultIterations), Range: models.AtLeast(1)},
 			At: func(s *Settings) any { return &s.MaxIterations }},
 	}
 	priorParams = models.Table[Settings]{
-		{Param: models.Param{Name: "priors", Doc: "shares of the classes in all points, ascending by class, up to a factor", Default: "those of the labels", Range: models.Positive()},
+		{Param: models.Param{Name: "priors",
+			Doc:     "shares of the classes in all points, ascending by class, up to a factor",
+			Default: "those of the labels", Range: models.Positive()},
 			At: func(s *Settings) any { return &s.Priors }},
 	}
 	massParams = models.Table[Settings]{
-		{Param: models.Param{Name: "class-mass", Doc: "scale each class to its share of the points: class mass normalization", Default: "false"},
+		{Param: models.Param{Name: "class-mass",
+			Doc: "scale each class to its share of the points: class mass normalization", Default: "false"},
 			At: func(s *Settings) any { return &s.MassNormalization }},
 	}
 	alphaParams = models.Table[Settings]{
-		{Param: models.Param{Name: "alpha", Doc: "weight α of the neighbours beside that of the given labels", Default: models.FormatFloat(defaultAlpha), Range: models.Between(0, 1), Axis: true, Grid: []string{"0.5", "0.9", "0.99", "0.999"}},
+		{Param: models.Param{Name: "alpha", Doc: "weight α of the neighbours beside that of the given labels",
+			Default: models.FormatFloat(defaultAlpha), Range: models.Between(0, 1), Axis: true,
+			Grid: []string{"0.5", "0.9", "0.99", "0.999"}},
 			At: func(s *Settings) any { return &s.Alpha }},
 	}
-	normParams = models.Part(regularizer.Params, func(s *Settings) *regularizer.Regularizer { return &s.Regularizer })
+	normParams = models.Part(regularizer.Params,
+		func(s *Settings) *regularizer.Regularizer { return &s.Regularizer })
 )
 
 // tables holds the parameters of each method.
@@ -71,7 +82,8 @@ func positiveNorms(t models.Table[Settings]) models.Table[Settings] {
 		t = t.Change(f.Name, func(p *models.Param) { p.Only = nil })
 	}
 	return t.Change("gamma-i", func(p *models.Param) {
-		p.Doc, p.Range = "weight γ_I of the intrinsic norm fᵀLᵖf", models.Positive()
+		p.Doc = "weight γ_I of the intrinsic norm fᵀLᵖf"
+		p.Range = models.Positive()
 	})
 }
 
@@ -90,24 +102,29 @@ func (l Learner) Info() models.Info {
 	i := models.Info{Name: l.Method.String(), Learns: models.LearnsClasses, Needs: models.NeedsGraph}
 	switch l.Method {
 	case Harmonic:
-		i.Scores = "probability that a random walk first meets a label of the class, 0 out of reach of labels; or the value"
+		i.Scores = "probability that a random walk first meets a label of the class, 0 out of reach " +
+			"of labels; or the value"
 		i.Help = "harmonic functions, label propagation (Zhu et al. 2003)"
 		i.Source = "Zhu, Ghahramani & Lafferty 2003, equations 2 to 5; class mass normalization: section 4"
 		i.Learns |= models.LearnsValues
 	case LGC:
-		i.Scores = "F = (1 − α)(I − αS)⁻¹Y, label mass of the class at the point, to be compared within a point; 0 out of reach"
+		i.Scores = "F = (1 − α)(I − αS)⁻¹Y, label mass of the class at the point, to be compared " +
+			"within a point; 0 out of reach"
 		i.Help = "local and global consistency, label spreading (Zhou et al. 2003)"
 		i.Source = "Zhou, Bousquet, Lal, Weston & Schölkopf 2003"
 	case Tikhonov:
-		i.Scores = "least-squares estimate f of 1 for the class and −1 for the others; 0 where no label is reached; or the value"
+		i.Scores = "least-squares estimate f of 1 for the class and −1 for the others; 0 where no " +
+			"label is reached; or the value"
 		i.Help = "least squares with both norms on the graph alone"
 		i.Source = "Belkin, Matveeva & Niyogi 2004; Belkin, Niyogi & Sindhwani 2006, Table 2"
 		i.Learns |= models.LearnsValues
 	case Poisson:
-		i.Scores = "potential u of sources at the labels of the class, its size that of the graph; 0 out of reach of labels"
+		i.Scores = "potential u of sources at the labels of the class, its size that of the graph; 0 " +
+			"out of reach of labels"
 		i.Help = "Poisson learning, for very few labels (Calder et al. 2020)"
 		i.Source = "Calder, Cook, Thorpe & Slepčev 2020, equations 2.1 and 2.4"
 	}
+
 	return i
 }
 
@@ -126,7 +143,8 @@ func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	if err != nil {
 		return stage.Cost{}, err
 	}
-	return stage.Cost{Bytes: problem + fit, Operations: operations(in), Remedy: "make a graph of fewer --neighbors"}, nil
+	return stage.Cost{Bytes: problem + fit, Operations: operations(in),
+		Remedy: fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
 }
 
 // columns returns the number of right-hand sides: one a class, or one a value.
@@ -134,8 +152,11 @@ func columns(t *models.Targets) int { return max(len(t.Classes), t.Y.RawMatrix()
 
 // bytes returns about what a [Problem] holds, and what a fit takes.
 func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
-	n, c, edges := int64(in.Len()), int64(columns(in.Targets)), int64(in.EdgeCount())
-	solver, err := cg.Bytes(in.Len(), int(c), &cg.Settings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations})
+	n := int64(in.Len())
+	c := int64(columns(in.Targets))
+	edges := int64(in.EdgeCount())
+	solver, err := cg.Bytes(in.Len(), int(c),
+		&cg.Settings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -144,19 +165,22 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 		weights = 0 // all are one
 	}
 	problem = 4*edges + weights + 40*n // the graph in another order
-	if s.Method == LGC || s.Method == Poisson || s.Method == Tikhonov && s.Regularizer.Laplacian != sparse.Combinatorial {
+	if s.Method == LGC || s.Method == Poisson ||
+		s.Method == Tikhonov && s.Regularizer.Laplacian != sparse.Combinatorial {
 		problem += weights + 24*n // the normalized Laplacian
 	}
 	fit = solver + 8*n*(2*c+2) + 4*n
 	switch {
 	case s.Solver != nil:
 		// The matrix and the packed columns are written for the other program.
-		return stage.HeapBytes(problem), stage.HeapBytes(fit+4*edges+8*edges+8*n+16*n*c) + stage.RuntimeBytes, nil
+		return stage.HeapBytes(problem), stage.HeapBytes(fit+4*edges+8*edges+8*n+16*n*c) +
+			stage.RuntimeBytes, nil
 	case s.Method == LGC || s.Method == Poisson:
 		fit += 4*edges + weights + 24*n + 16*n*c // the preconditioner
 	case s.Regularizer.Power > 1:
 		fit += 8 * n * c
 	}
+
 	fit += factors(in, n, edges)
 	return stage.HeapBytes(problem), stage.HeapBytes(fit) + stage.RuntimeBytes, nil
 }
@@ -164,7 +188,8 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 // factors bounds the memory of the factors that are in use at a time: that of the graph, or
 // those of some components; 0 where the graph is not hard or not there yet.
 func factors(in *models.Input, n, edges int64) int64 {
-	if in.Graph == nil || in.Graph.W == nil || in.Graph.Components == nil || n == 0 || !cg.Hard(in.Graph.W, sparse.Normalized) {
+	if in.Graph == nil || in.Graph.W == nil || in.Graph.Components == nil || n == 0 ||
+		!cg.Hard(in.Graph.W, sparse.Normalized) {
 		return 0
 	}
 	sizes := in.Graph.Components.Sizes
@@ -192,6 +217,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	if in.Graph == nil || in.Graph.W == nil {
 		return nil, errNoGraph
 	}
+
 	if y := in.Targets.ClassLabels(); y != nil {
 		if err := models.CheckLabels(y, in.Len()); err != nil {
 			return nil, err
@@ -199,11 +225,13 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	} else if len(in.Targets.Labeled) == 0 {
 		return nil, errors.New("propagation: no point has a target")
 	}
+
 	s.OnIteration = func(state cg.State) error {
 		in.Report(float64(state.Converged), float64(state.Columns), state.String())
 		return nil
 	}
-	s.Start, s.Solver = in.Start, l.Solver
+	s.Start = in.Start
+	s.Solver = l.Solver
 	g, err := Fit(ctx, in.Graph.W, in.Graph.Components, in.Targets, &s)
 	if g == nil || !models.Usable(err) {
 		return nil, err
@@ -228,6 +256,7 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 				return err
 			}
 		}
+
 		for _, setting := range same {
 			if served[setting] != nil {
 				continue
@@ -236,6 +265,7 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 			if err != nil {
 				return err
 			}
+
 			err = g.Run(ctx, []int{setting}, func(split *models.Split) []models.Answer {
 				f, err := problem.Fit(ctx, split.Train, &s)
 				if f == nil {
@@ -248,14 +278,16 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 			}
 		}
 	}
+
 	return nil
 }
 
 // GridCost is that of the largest graph and of a fit in each fold.
 func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	served, terms := l.byMoments(g, g.All())
-	out := models.GridCost{Operations: momentCost(g, terms), Remedy: "make graphs of fewer --neighbors"}
-	labels, n := int64(len(g.Targets.Labeled)), int64(g.Len())
+	out := models.GridCost{Operations: momentCost(g, terms), Remedy: fmt.Sprintf("make graphs of fewer %s", param.Name("neighbors"))}
+	labels := int64(len(g.Targets.Labeled))
+	n := int64(g.Len())
 	for i, v := range g.Settings {
 		s, err := l.settings(v)
 		if err != nil {
@@ -266,13 +298,17 @@ func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 			return models.GridCost{}, err
 		}
 		graph := 12*int64(g.EdgeCount()) + 12*n
+
 		if served[i] != nil {
 			fit = stage.HeapBytes(24*labels*labels) + stage.RuntimeBytes
 			problem += stage.HeapBytes(16*n*momentColumns + 4*labels*labels*int64(terms))
 		} else {
 			out.Operations += float64(len(g.Splits)) * operations(&g.Input)
 		}
-		out.Shared, out.Fold = max(out.Shared, graph+problem), max(out.Fold, fit)
+
+		out.Shared = max(out.Shared, graph+problem)
+		out.Fold = max(out.Fold, fit)
 	}
+
 	return out, nil
 }

@@ -10,8 +10,13 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
+
+// Graph methods are linear in the labels, so leaving one label out is a change of rank one: a
+// [models.SelfChecker] answers for all labels by one system with a column each. Other
+// learners, and fits with many labels, leave out folds.
 
 // LeaveOneOut returns what the method says of each labeled point i without the label of
 // i: scores in the order of y.Labeled. Every method is linear in the labels, and leaving
@@ -31,7 +36,8 @@ import (
 // Where no other label is in the component, known is false and the row is zero. It costs
 // a solution with l right-hand sides, in blocks, beside the fit. An error that is
 // [models.Usable] comes with the scores that were reached.
-func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Settings) (scores *mat.Dense, known []bool, err error) {
+func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Settings) (scores *mat.Dense,
+	known []bool, err error) {
 	if s == nil {
 		s = &Settings{}
 	}
@@ -42,21 +48,27 @@ func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Setting
 	if err != nil {
 		return nil, nil, err
 	}
+
 	l := &leave{priors: filled.Priors}
-	filled.MassNormalization, filled.Start, filled.Priors = false, nil, nil
+	filled.MassNormalization = false
+	filled.Start = nil
+	filled.Priors = nil
 	l.draw = p.newDraw(y, filled)
 	short := l.prepare(ctx)
 	if !models.Usable(short) {
 		return nil, nil, short
 	}
+
 	labels := l.labelsOfComponents()
-	scores, known = mat.NewDense(len(l.at), l.f.RawMatrix().Cols, nil), make([]bool, len(l.at))
+	scores = mat.NewDense(len(l.at), l.f.RawMatrix().Cols, nil)
+	known = make([]bool, len(l.at))
 	for q, i := range l.at {
 		if m := labels[p.components.Of[i]]; m > 1 {
 			known[q] = true
 			l.row(scores.RawRowView(q), q, m)
 		}
 	}
+
 	return scores, known, short
 }
 
@@ -94,6 +106,7 @@ func (l *leave) prepare(ctx context.Context) error {
 		}
 		l.extra, short = r.X, errors.Join(short, err)
 	}
+
 	err := l.respond(ctx)
 	return errors.Join(short, err)
 }
@@ -115,6 +128,7 @@ func (l *leave) respond(ctx context.Context) error {
 			l.g[q] = l.responseOf(r.X, q, q-lo)
 		}
 	}
+
 	return short
 }
 
@@ -152,8 +166,12 @@ func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, er
 			return l.solve(ctx, a, units(lo, hi, 1/float64(len(l.at))), m, nil)
 		}
 	case Poisson:
-		return func(ctx context.Context, lo, hi int) (*cg.Result, error) { return l.flows(ctx, units(lo, hi, 1)) }
+		return func(ctx context.Context, lo, hi int) (*cg.Result, error) {
+			return l.flows(ctx,
+				units(lo, hi, 1))
+		}
 	}
+
 	return func(ctx context.Context, lo, hi int) (*cg.Result, error) {
 		return l.spread(ctx, units(lo, hi, (1-l.settings.Alpha)/l.settings.Alpha))
 	}
@@ -178,6 +196,7 @@ func (l *leave) responseOf(x *mat.Dense, q, j int) float64 {
 		}
 		g -= v * x.At(int(u), j) // zero at labeled points
 	}
+
 	return g
 }
 
@@ -185,7 +204,8 @@ func (l *leave) responseOf(x *mat.Dense, q, j int) float64 {
 // its component.
 func (l *leave) row(dst []float64, q int, m float64) {
 	i := int(l.at[q])
-	y, g := l.y.RawRowView(q), l.g[q]
+	y := l.y.RawRowView(q)
+	g := l.g[q]
 	copy(dst, l.f.RawRowView(i))
 	switch l.settings.Method {
 	case LGC:
@@ -240,6 +260,7 @@ func (l Learner) LeaveOneOut(ctx context.Context, in *models.Input) (*mat.Dense,
 	if in.Graph == nil || in.Graph.W == nil {
 		return nil, nil, errNoGraph
 	}
+
 	p, err := NewProblem(in.Graph.W, in.Graph.Components)
 	if err != nil {
 		return nil, nil, err
@@ -257,14 +278,16 @@ func (l Learner) LeaveOneOutCost(in *models.Input) (stage.Cost, error) {
 	if err != nil {
 		return c, err
 	}
-	labels, columns := len(in.Targets.Labeled), columns(in.Targets)
+	labels := len(in.Targets.Labeled)
+	columns := columns(in.Targets)
 	block := min(labels, blockOf(in.Len()))
 	solver, err := cg.Bytes(in.Len(), block, &cg.Settings{})
 	if err != nil {
 		return c, err
 	}
+
 	c.Bytes += stage.HeapBytes(solver + 24*int64(in.Len())*int64(block+columns))
 	c.Operations *= float64(labels+columns) / float64(columns)
-	c.Remedy = "take fewer labels, or leave out whole folds of them with --folds"
+	c.Remedy = fmt.Sprintf("take fewer labels, or leave out whole folds of them with %s", param.Name("folds"))
 	return c, nil
 }

@@ -25,10 +25,12 @@ func (d *draw) spread(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
 	s := d.solver()
 	s.Start = d.start
 	d.outside(&s, nil, func() *sparse.CSR { return l.Form(1, nil, nil) })
-	r, err := cg.Laplacian(ctx, l, d.problem.components, b, &cg.LaplacianSettings{Settings: s, Method: d.spreadingMethod()})
+	r, err := cg.Laplacian(ctx, l, d.problem.components, b,
+		&cg.LaplacianSettings{Settings: s, Method: d.spreadingMethod()})
 	if r == nil {
 		return nil, err
 	}
+
 	for _, i := range d.at {
 		if l.Degrees()[i] > 0 {
 			continue
@@ -38,5 +40,6 @@ func (d *draw) spread(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
 			row[j] *= 1 - alpha
 		}
 	}
+
 	return r, err
 }

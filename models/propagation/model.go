@@ -27,7 +27,8 @@ type Model struct {
 
 // Kept has the scores of all points as the start of another fit.
 func (m *Model) Kept() *models.Kept {
-	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: m.Given.Targets(len(m.Degrees), m.Classes, m.Labels),
+	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: m.Given.Targets(len(m.Degrees), m.Classes,
+		m.Labels),
 		Start: m.Scores, Classes: m.Classes}
 }
 
@@ -79,7 +80,8 @@ func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 // s.Extension is for eigenmaps and ignored. The first call builds an index of
 // the training points; a call costs what knn says and m·k·c operations. After
 // NN-descent the neighbours are approximate and the Prediction has the recall.
-func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSettings) (*models.Prediction, error) {
+func (m *Model) Predict(ctx context.Context, x data.Points,
+	s *models.PredictSettings) (*models.Prediction, error) {
 	if m.Points == nil {
 		return nil, models.ErrNoPoints
 	}
@@ -91,6 +93,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 	if err != nil {
 		return nil, err
 	}
+
 	_, c := m.Scores.Dims()
 	out := &models.Prediction{Scores: mat.NewDense(nb.Len(), c, nil), Recall: recall}
 	w, err := m.Weights(ctx, nb)
@@ -109,6 +112,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 			known[i] = m.induce(out.Scores.RawRowView(i), index, w[i*nb.K:(i+1)*nb.K])
 		}
 	})
+
 	if m.Classes != nil {
 		out.Classes = models.Decide(out.Scores)
 	}
@@ -123,6 +127,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points, s *models.PredictSet
 			copy(out.Scores.RawRowView(i), m.Scores.RawRowView(int(index[0])))
 		}
 	}
+
 	return out, nil
 }
 
@@ -136,6 +141,7 @@ func (m *Model) induce(dst []float64, index []int32, w []float64) bool {
 	if d == 0 {
 		return false
 	}
+
 	for q, i := range index {
 		v := w[q] / d
 		if m.Settings.Method == LGC {
@@ -148,12 +154,14 @@ func (m *Model) induce(dst []float64, index []int32, w []float64) bool {
 			dst[j] += v * f
 		}
 	}
+
 	return m.Classes == nil || slices.ContainsFunc(dst, func(v float64) bool { return v != 0 })
 }
 
 // Summary names the weights of the method, the iterations and their residual.
 func (m *Model) Summary() models.Summary {
-	s := models.Summary{Labeled: m.Labeled, Values: params(m.Settings.Method).Encode(&m.Settings), Unreached: m.Unreached}
+	s := models.Summary{Labeled: m.Labeled, Values: params(m.Settings.Method).Encode(&m.Settings),
+		Unreached: m.Unreached}
 	if m.Classes != nil {
 		s.Fallback = &m.Classes[m.Fallback]
 	}
@@ -163,6 +171,7 @@ func (m *Model) Summary() models.Summary {
 	case Tikhonov:
 		s.Text = m.Settings.Regularizer.Describe() + ", "
 	}
+
 	residual := slices.Max(m.Residuals)
 	s.Text += fmt.Sprintf("%d iterations to a residual of %.1e", m.Iterations, residual)
 	s.Facts = []models.Fact{{Key: "iterations", Value: m.Iterations}, {Key: "residual", Value: residual}}
@@ -186,7 +195,8 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := append(models.ClassEntries(m.Classes), models.MatrixEntry("scores", m.Scores), archive.Array{Name: "residuals", Data: m.Residuals})
+	own := append(models.ClassEntries(m.Classes), models.MatrixEntry("scores", m.Scores),
+		archive.Array{Name: "residuals", Data: m.Residuals})
 	if m.Classes != nil {
 		own = append(own, archive.Array{Name: "labels", Data: m.Labels})
 	}
@@ -205,7 +215,8 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Solution: &Solution{Settings: s, Iterations: f.Iterations, Labeled: f.Labeled, Unreached: f.Unreached, Fallback: f.Fallback}}
+	m := &Model{Solution: &Solution{Settings: s, Iterations: f.Iterations, Labeled: f.Labeled,
+		Unreached: f.Unreached, Fallback: f.Fallback}}
 	m.Scores = r.Matrix("scores")
 	m.Residuals = models.Numbers[float64](r, "residuals")
 	if m.Classes = r.ReadClasses(); m.Classes != nil {
@@ -214,6 +225,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if r.Err != nil {
 		return nil, r.Err
 	}
+
 	n, columns := m.Scores.Dims()
 	if f.Given {
 		if m.Classes != nil {
@@ -223,6 +235,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 			return nil, err
 		}
 	}
+
 	m.Neighborhood, err = r.Neighborhood(f.Neighborhood, n, true)
 	return m, errors.Join(m.check(), err)
 }
@@ -235,18 +248,23 @@ func (m *Model) check() error {
 			faults = append(faults, fmt.Errorf("propagation: "+format, args...))
 		}
 	}
+
 	n, c := m.Scores.Dims()
 	expect(len(m.Residuals) == c, "%d residuals for %d columns", len(m.Residuals), c)
 	if m.Classes != nil {
 		expect(len(m.Classes) == c, "scores of %d columns for %d classes", c, len(m.Classes))
 		expect(len(m.Labels) == n, "%d labels for %d points", len(m.Labels), n)
-		expect(m.Fallback >= 0 && int(m.Fallback) < len(m.Classes), "fallback class %d of %d", m.Fallback, len(m.Classes))
-		if i := slices.IndexFunc(m.Labels, func(l int32) bool { return l < 0 || int(l) >= len(m.Classes) }); i >= 0 {
+		expect(m.Fallback >= 0 && int(m.Fallback) < len(m.Classes), "fallback class %d of %d", m.Fallback,
+			len(m.Classes))
+		if i := slices.IndexFunc(m.Labels,
+			func(l int32) bool { return l < 0 || int(l) >= len(m.Classes) }); i >= 0 {
 			expect(false, "label %d of point %d is not one of %d classes", m.Labels[i], i, len(m.Classes))
 		}
 	} else {
-		expect(m.Settings.Method == Harmonic || m.Settings.Method == Tikhonov, "a regression by %v", m.Settings.Method)
+		expect(m.Settings.Method == Harmonic || m.Settings.Method == Tikhonov, "a regression by %v",
+			m.Settings.Method)
 	}
+
 	if m.Settings.Method == LGC {
 		expect(m.Settings.Alpha > 0 && m.Settings.Alpha < 1, "α is %v", m.Settings.Alpha)
 	}

@@ -62,6 +62,7 @@ func (d *draw) flows(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
 			root[i] = 1 / math.Sqrt(v)
 		}
 	}
+
 	dense.ScaleRows(b, root)
 	s := d.solver()
 	s.Project = true // what rounding left along the null vectors
@@ -74,12 +75,14 @@ func (d *draw) flows(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
 			}
 		}
 	}
+
 	inverse := make([]float64, len(root)) // D^½
 	for i, f := range root {
 		inverse[i] = 1 / f
 	}
 	d.outside(&s, &Null{d.problem.components, inverse}, func() *sparse.CSR { return l.Form(1, nil, nil) })
-	r, err := cg.Laplacian(ctx, l, d.problem.components, b, &cg.LaplacianSettings{Settings: s, Method: d.method()})
+	r, err := cg.Laplacian(ctx, l, d.problem.components, b,
+		&cg.LaplacianSettings{Settings: s, Method: d.method()})
 	if r != nil {
 		dense.ScaleRows(r.X, root)
 	}
@@ -90,7 +93,8 @@ func (d *draw) flows(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
 // its labels.
 func (d *draw) shares() map[int32][]float64 {
 	_, classes := d.y.Dims()
-	shares, labels := map[int32][]float64{}, map[int32]float64{}
+	shares := map[int32][]float64{}
+	labels := map[int32]float64{}
 	for q, i := range d.at {
 		component := d.problem.components.Of[i]
 		if shares[component] == nil {
@@ -99,6 +103,7 @@ func (d *draw) shares() map[int32][]float64 {
 		shares[component][d.class(q)]++
 		labels[component]++
 	}
+
 	for component, share := range shares {
 		for c := range share {
 			share[c] /= labels[component]
@@ -109,10 +114,12 @@ func (d *draw) shares() map[int32][]float64 {
 
 // centre makes Σ d_i u_i zero in every component with a label.
 func (d *draw) centre(u *mat.Dense) {
-	of, degrees := d.problem.components.Of, d.problem.plain.Degrees()
+	of := d.problem.components.Of
+	degrees := d.problem.plain.Degrees()
 	_, classes := u.Dims()
 	count := len(d.reached)
-	sums, mass := mat.NewDense(count, classes, nil), make([]float64, count)
+	sums := mat.NewDense(count, classes, nil)
+	mass := make([]float64, count)
 	for i, component := range of {
 		mass[component] += degrees[i]
 		sum := sums.RawRowView(int(component))
@@ -120,6 +127,7 @@ func (d *draw) centre(u *mat.Dense) {
 			sum[c] += degrees[i] * v
 		}
 	}
+
 	for i, component := range of {
 		if mass[component] == 0 {
 			continue

@@ -39,6 +39,7 @@ func NewProblem(w *sparse.CSR, c *sparse.Components) (*Problem, error) {
 	if len(c.Of) != w.Rows {
 		return nil, fmt.Errorf("propagation: components of %d points for a graph of %d", len(c.Of), w.Rows)
 	}
+
 	order := w.ReverseCuthillMcKee()
 	p := &Problem{place: make([]int32, w.Rows),
 		components: &sparse.Components{Of: make([]int32, w.Rows), Sizes: c.Sizes}}
@@ -46,6 +47,7 @@ func NewProblem(w *sparse.CSR, c *sparse.Components) (*Problem, error) {
 		p.place[i] = int32(at)
 		p.components.Of[at] = c.Of[i]
 	}
+
 	p.setGraph(plain.Permute(order))
 	return p, nil
 }
@@ -68,12 +70,18 @@ func (p *Problem) laplacian(kind sparse.Kind) *sparse.Laplacian {
 
 // back returns the rows of x in the order of the vertices.
 func (p *Problem) back(x *mat.Dense) *mat.Dense {
-	return p.move(x, func(to, from *mat.Dense, i int) { copy(to.RawRowView(i), from.RawRowView(int(p.place[i]))) })
+	return p.move(x, func(to, from *mat.Dense,
+		i int) {
+		copy(to.RawRowView(i), from.RawRowView(int(p.place[i])))
+	})
 }
 
 // there is the inverse of back.
 func (p *Problem) there(x *mat.Dense) *mat.Dense {
-	return p.move(x, func(to, from *mat.Dense, i int) { copy(to.RawRowView(int(p.place[i])), from.RawRowView(i)) })
+	return p.move(x, func(to, from *mat.Dense,
+		i int) {
+		copy(to.RawRowView(int(p.place[i])), from.RawRowView(i))
+	})
 }
 
 func (p *Problem) move(x *mat.Dense, row func(to, from *mat.Dense, i int)) *mat.Dense {
@@ -117,7 +125,8 @@ func (d *draw) outside(s *cg.Settings, null *Null, form func() *sparse.CSR) {
 	if solver == nil {
 		return
 	}
-	s.Outside = func(ctx context.Context, b *mat.Dense) (*mat.Dense, int, error) {
+
+	s.External = func(ctx context.Context, b *mat.Dense) (*mat.Dense, int, error) {
 		return solver.Solve(ctx, &System{form(), null, b, s.Tolerance, s.MaxIterations, func(st cg.State) {
 			if s.OnIteration != nil {
 				_ = s.OnIteration(st) // of a model's progress, which has no error

@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -22,6 +21,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -114,56 +114,53 @@ const (
 // fill returns s with its defaults for y, or all faults at once.
 func (s Settings) fill(y *models.Targets) (Settings, error) {
 	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("propagation: "+format, args...)) }
-	if s.Method < Harmonic || s.Method > Poisson {
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("propagation: "+format,
+			args...))
+	}
+	table := solverParams
+	if methods.Valid(s.Method) {
+		table = params(s.Method)
+	} else {
 		fault("graph regularization %v", s.Method)
 	}
 	if y.Classes == nil && (s.Method == LGC || s.Method == Poisson) {
 		fault("%v is for classes; for a regression take %v or %v", s.Method, Harmonic, Tikhonov)
 	}
-	if s.Alpha != 0 && (s.Method != LGC || !(s.Alpha > 0 && s.Alpha < 1)) {
-		fault("α is %v; it lies between 0 and 1 and belongs to %v, not %v", s.Alpha, LGC, s.Method)
+
+	// Ranges are those of the method's parameters; other methods have no use for theirs.
+	if err := table.Check(&s); err != nil {
+		faults = append(faults, err)
 	}
-	if s.Alpha == 0 && s.Method == LGC {
-		s.Alpha = defaultAlpha
+	if s.Alpha != 0 && s.Method != LGC {
+		fault("α is %v; it belongs to %v, not %v", s.Alpha, LGC, s.Method)
 	}
-	if s.Method == Tikhonov {
-		r, err := s.Regularizer.Fill()
-		if err != nil {
-			faults = append(faults, err)
-		} else if r.GammaI == 0 {
-			fault("γ_I is 0; it must be positive, or the unlabeled points stay without a value")
-		}
-		s.Regularizer = r
-	} else if s.Regularizer != (regularizer.Regularizer{}) {
+	if s.Method != Tikhonov && s.Regularizer != (regularizer.Regularizer{}) {
 		fault("γ_A, γ_I and powers belong to %v, not %v", Tikhonov, s.Method)
 	}
 	if s.MassNormalization && s.Method != Harmonic {
 		fault("class mass normalization belongs to %v", Harmonic)
 	} else if s.MassNormalization && y.Classes == nil {
-		faults = append(faults, models.Faultf("%s is for classes, not for values", models.ParamName("class-mass")))
+		faults = append(faults, models.Faultf("%s is for classes, not for values",
+			param.Name("class-mass")))
 	}
 	if s.Solver != nil && s.Regularizer.Power > 1 {
-		faults = append(faults, models.Faultf("%s is %d; another program solves systems of power 1 only", models.ParamName("power"), s.Regularizer.Power))
+		faults = append(faults, models.Faultf("%s is %d; another program solves systems of power 1 only",
+			param.Name("power"), s.Regularizer.Power))
 	}
-	if s.Priors != nil {
-		if s.Method != Poisson && !s.MassNormalization {
-			fault("priors belong to %v and to class mass normalization", Poisson)
-		}
-		if len(s.Priors) != len(y.Classes) {
-			faults = append(faults, models.Faultf("%s names %d shares for %d classes", models.ParamName("priors"), len(s.Priors), len(y.Classes)))
-		}
-		for c, v := range s.Priors {
-			if !(v > 0) || math.IsInf(v, 1) {
-				fault("prior %d is %v; it must be positive", c, v)
-			}
-		}
+	if s.Priors != nil && s.Method != Poisson && !s.MassNormalization {
+		fault("priors belong to %v and to class mass normalization", Poisson)
 	}
-	if !(s.Tolerance >= 0 && s.Tolerance < 1) {
-		fault("tolerance %v; it must lie in (0, 1), or be 0 for the default", s.Tolerance)
+	if s.Priors != nil && len(s.Priors) != len(y.Classes) {
+		faults = append(faults, models.Faultf("%s names %d shares for %d classes",
+			param.Name("priors"), len(s.Priors), len(y.Classes)))
 	}
-	if s.MaxIterations < 0 {
-		fault("%d iterations at most; the number must be positive", s.MaxIterations)
+
+	if s.Alpha == 0 && s.Method == LGC {
+		s.Alpha = defaultAlpha
+	}
+	if s.Method == Tikhonov {
+		s.Regularizer, _ = s.Regularizer.Fill() // its faults are among those above
 	}
 	if s.Tolerance == 0 {
 		s.Tolerance = defaultTolerance
@@ -203,7 +200,8 @@ type Solution struct {
 // Fit continues the targets y of some points to all n points of the graph
 // with weights w and components c (nil to find them): [NewProblem] and
 // [Problem.Fit].
-func Fit(ctx context.Context, w *sparse.CSR, c *sparse.Components, y *models.Targets, s *Settings) (*Solution, error) {
+func Fit(ctx context.Context, w *sparse.CSR, c *sparse.Components, y *models.Targets,
+	s *Settings) (*Solution, error) {
 	p, err := NewProblem(w, c)
 	if err != nil {
 		return nil, err
@@ -232,20 +230,26 @@ func (p *Problem) Fit(ctx context.Context, y *models.Targets, s *Settings) (*Sol
 	if err != nil {
 		return nil, err
 	}
+
 	d := p.newDraw(y, filled)
 	if filled.Start != nil {
 		rows, cols := filled.Start.Dims()
 		if _, c := d.y.Dims(); rows != p.Len() || cols != c {
-			return nil, fmt.Errorf("propagation: a start of %d×%d for %d points and %d columns", rows, cols, p.Len(), c)
+			return nil, fmt.Errorf("propagation: a start of %d×%d for %d points and %d columns", rows, cols,
+				p.Len(), c)
 		}
 		d.start = p.there(filled.Start)
 	}
+
 	r, err := d.solution(ctx)
 	if r == nil {
 		return nil, err
 	}
-	g := &Solution{Settings: filled, Classes: y.Classes, Residuals: r.Residuals, Iterations: r.MaxIterations(), Labeled: len(y.Labeled)}
-	g.Settings.OnIteration, g.Settings.Start, g.Settings.Solver = nil, nil, nil
+	g := &Solution{Settings: filled, Classes: y.Classes, Residuals: r.Residuals,
+		Iterations: r.MaxIterations(), Labeled: len(y.Labeled)}
+	g.Settings.OnIteration = nil
+	g.Settings.Start = nil
+	g.Settings.Solver = nil
 	g.Scores = p.back(r.X)
 	g.settle(d, y)
 	return g, err
@@ -257,12 +261,14 @@ func (d *draw) solution(ctx context.Context) (*cg.Result, error) {
 	if r == nil {
 		return nil, err
 	}
+
 	switch d.settings.Method {
 	case Harmonic:
 		d.finishHarmonic(r.X)
 	case Poisson:
 		d.finishPoisson(r.X)
 	}
+
 	return r, err
 }
 
@@ -288,6 +294,7 @@ func (g *Solution) settle(d *draw, y *models.Targets) {
 		g.Labels = models.Decide(g.Scores)
 		g.Fallback = d.mostFrequent()
 	}
+
 	for i, at := range d.problem.place {
 		if d.reached[d.problem.components.Of[at]] {
 			continue
@@ -299,6 +306,7 @@ func (g *Solution) settle(d *draw, y *models.Targets) {
 			g.Labels[i] = g.Fallback
 		}
 	}
+
 	if g.Classes != nil {
 		for q, i := range y.Labeled {
 			g.Labels[i] = d.class(q)
@@ -320,8 +328,9 @@ type draw struct {
 }
 
 func (p *Problem) newDraw(t *models.Targets, s Settings) *draw {
-	d := &draw{problem: p, settings: s, classes: t.Classes != nil, y: coded(t), reached: make([]bool, p.components.Count()),
-		labels: len(t.Labeled)}
+	d := &draw{problem: p, settings: s, classes: t.Classes != nil, y: coded(t),
+		reached: make([]bool, p.components.Count()),
+		labels:  len(t.Labeled)}
 	if s.Method == Tikhonov {
 		d.intrinsic = s.Regularizer.Intrinsic(p.Len(), p.laplacian(s.Regularizer.Laplacian))
 	}
@@ -376,7 +385,8 @@ func (d *draw) sources(y *mat.Dense) *mat.Dense {
 
 // solver are the settings of the solver.
 func (d *draw) solver() cg.Settings {
-	return cg.Settings{Tolerance: d.settings.Tolerance, MaxIterations: d.settings.MaxIterations, OnIteration: d.settings.OnIteration}
+	return cg.Settings{Tolerance: d.settings.Tolerance, MaxIterations: d.settings.MaxIterations,
+		OnIteration: d.settings.OnIteration}
 }
 
 // method returns the preconditioner of a Laplacian: where a start leaves errors near what
@@ -392,7 +402,8 @@ func (d *draw) method() cg.Method {
 // (1+α)/(1−α): to few digits some dozen plain steps do, whatever the start, and take less
 // time than the factors of a preconditioner.
 func (d *draw) spreadingMethod() cg.Method {
-	if condition := (1 + d.settings.Alpha) / (1 - d.settings.Alpha); d.settings.Tolerance >= 1e-3 && condition <= 200 {
+	if condition := (1 + d.settings.Alpha) / (1 - d.settings.Alpha); d.settings.Tolerance >= 1e-3 &&
+		condition <= 200 {
 		return cg.Jacobi
 	}
 	return d.method()
@@ -400,9 +411,11 @@ func (d *draw) spreadingMethod() cg.Method {
 
 // solve solves AX = B with the preconditioner m, or where another program does with the matrix
 // that form makes.
-func (d *draw) solve(ctx context.Context, a sparse.Operator, b *mat.Dense, m cg.Preconditioner, form func() *sparse.CSR) (*cg.Result, error) {
+func (d *draw) solve(ctx context.Context, a sparse.Operator, b *mat.Dense, m cg.Preconditioner,
+	form func() *sparse.CSR) (*cg.Result, error) {
 	s := d.solver()
-	s.Preconditioner, s.Start = m, d.start
+	s.Preconditioner = m
+	s.Start = d.start
 	d.outside(&s, nil, form)
 	return cg.Solve(ctx, a, b, &s)
 }

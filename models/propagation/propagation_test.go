@@ -21,6 +21,7 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -591,28 +592,28 @@ func TestGraphFaults(t *testing.T) {
 		{Settings{Method: 7}, y, "graph regularization"},
 		{Settings{Method: LGC}, values, "lgc is for classes"},
 		{Settings{Method: Poisson}, values, "poisson is for classes"},
-		{Settings{Method: LGC, Alpha: 1}, y, "α is 1"},
-		{Settings{Method: LGC, Alpha: nan}, y, "α is NaN"},
+		{Settings{Method: LGC, Alpha: 1}, y, "alpha is 1"},
+		{Settings{Method: LGC, Alpha: nan}, y, "alpha is NaN"},
 		{Settings{Alpha: 0.5}, y, "belongs to lgc"},
-		{Settings{Method: Tikhonov}, y, "γ_A is 0"},
-		{Settings{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1}}, y, "γ_I is 0"},
+		{Settings{Method: Tikhonov}, y, "gamma-a is 0"},
+		{Settings{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1}}, y, "gamma-i is 0"},
 		{Settings{Regularizer: regularizer.Regularizer{GammaA: 1}}, y, "belong to tikhonov"},
 		{Settings{Method: LGC, MassNormalization: true}, y, "mass normalization belongs to harmonic"},
 		{Settings{MassNormalization: true}, values, "class-mass is for classes"},
 		{Settings{Priors: []float64{1, 2}}, y, "priors belong"},
 		{Settings{Method: Poisson, Priors: []float64{1}}, y, "priors names 1 shares for 2 classes"},
-		{Settings{Method: Poisson, Priors: []float64{1, 0}}, y, "prior 1 is 0"},
-		{Settings{Tolerance: -1}, y, "tolerance -1"},
-		{Settings{MaxIterations: -1}, y, "-1 iterations"},
+		{Settings{Method: Poisson, Priors: []float64{1, 0}}, y, "priors has the value 0"},
+		{Settings{Tolerance: -1}, y, "tolerance is -1"},
+		{Settings{MaxIterations: -1}, y, "max-iterations is -1"},
 		{Settings{}, &models.Targets{Len: 19}, "19 points for a graph of 20"},
 	} {
-		if g, err := Fit(context.Background(), w, nil, c.y, &c.s); err == nil || g != nil || !strings.Contains(err.Error(), c.want) {
+		if g, err := Fit(context.Background(), w, nil, c.y, &c.s); err == nil || g != nil || !strings.Contains(param.Plain(err.Error()), c.want) {
 			t.Errorf("%+v: error %v, want one with %q", c.s, err, c.want)
 		}
 	}
 	// All faults at once.
 	_, err := Fit(context.Background(), w, nil, y, &Settings{Alpha: 2, Tolerance: 3, MaxIterations: -4})
-	for _, part := range []string{"α is 2", "tolerance 3", "-4 iterations"} {
+	for _, part := range []string{"α is 2", "tolerance› is 3", "max-iterations› is -4"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("error %v lacks %q", err, part)
 		}

@@ -13,6 +13,11 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// Held-out answers of label spreading and of least squares with the normalized Laplacian
+// follow from moments of the graph between the labels: Chebyshev polynomials as in spectral
+// densities, for all settings and folds at once. [models.Derived] keeps the moments for the
+// other members of a pool on that graph.
+
 // Cross-validation asks for answers at labeled points only. Those of label spreading and of
 // least squares with the normalized Laplacian L follow from the l×l block of (L + rI)⁻¹
 // between the l labeled points of all folds, with r = (1 − α)/α or γ_A/(γ_I s):
@@ -39,13 +44,15 @@ const momentColumns = 32
 
 // moments returns the first terms of the moments between the points at the given places.
 func (p *Problem) moments(ctx context.Context, at []int32, terms int) (*moments, error) {
-	l, m := p.laplacian(sparse.Normalized), &moments{labels: len(at)}
+	l := p.laplacian(sparse.Normalized)
+	m := &moments{labels: len(at)}
 	for range terms {
 		m.blocks = append(m.blocks, make([]float32, len(at)*len(at)))
 	}
 	for lo := 0; lo < len(at); lo += momentColumns {
 		width := min(momentColumns, len(at)-lo)
-		before, now := mat.NewDense(p.Len(), width, nil), mat.NewDense(p.Len(), width, nil)
+		before := mat.NewDense(p.Len(), width, nil)
+		now := mat.NewDense(p.Len(), width, nil)
 		for j := range width {
 			before.Set(int(at[lo+j]), j, 1)
 		}
@@ -63,6 +70,7 @@ func (p *Problem) moments(ctx context.Context, at []int32, terms int) (*moments,
 			before, now = now, before
 		}
 	}
+
 	return m, nil
 }
 
@@ -86,6 +94,7 @@ func (m *moments) matrix(r float64) *mat.SymDense {
 			g[i] += factor * float64(v)
 		}
 	}
+
 	out := mat.NewSymDense(m.labels, nil)
 	for i := range m.labels {
 		for j := range i + 1 {
@@ -101,9 +110,11 @@ func (s *Settings) terms(n int) (terms int, r float64) {
 	switch reg := s.Regularizer; {
 	case s.Method == LGC:
 		r = (1 - s.Alpha) / s.Alpha
-	case s.Method == Tikhonov && reg.Laplacian == sparse.Normalized && reg.Power == 1 && reg.Scaling != regularizer.PerEdge:
+	case s.Method == Tikhonov && reg.Laplacian == sparse.Normalized && reg.Power == 1 &&
+		reg.Scaling != regularizer.PerEdge:
 		r = reg.GammaA / reg.Intrinsic(n, nil)
 	}
+
 	const most = 100
 	if !(r > 0) || !(s.Tolerance >= 1e-3) {
 		return 0, 0
@@ -126,7 +137,8 @@ const (
 // byMoments returns the settings of one graph of a grid that moments serve, those of all
 // where they are worth it, and the number of terms.
 func (l Learner) byMoments(g *models.Grid, settings []int) (served map[int]*Settings, terms int) {
-	n, labels := g.Len(), len(g.Targets.Labeled)
+	n := g.Len()
+	labels := len(g.Targets.Labeled)
 	served = map[int]*Settings{}
 	for _, i := range settings {
 		s, err := l.settings(g.Settings[i])
@@ -137,10 +149,13 @@ func (l Learner) byMoments(g *models.Grid, settings []int) (served map[int]*Sett
 			continue // the fit says why
 		}
 		if k, _ := s.terms(n); k > 0 {
-			served[i], terms = &s, max(terms, k)
+			served[i] = &s
+			terms = max(terms, k)
 		}
 	}
-	if labels > min(momentLabels, 4*len(g.Splits)*columns(g.Targets)) || momentCost(g, terms) > momentOperations {
+
+	if labels > min(momentLabels, 4*len(g.Splits)*columns(g.Targets)) ||
+		momentCost(g, terms) > momentOperations {
 		return nil, 0
 	}
 	return served, terms
@@ -158,7 +173,8 @@ type momentKey struct {
 }
 
 // fitByMoments answers for the settings that moments serve.
-func (l Learner) fitByMoments(ctx context.Context, g *models.Grid, p *Problem, w *sparse.CSR, served map[int]*Settings, terms int) error {
+func (l Learner) fitByMoments(ctx context.Context, g *models.Grid, p *Problem, w *sparse.CSR,
+	served map[int]*Settings, terms int) error {
 	var at []int32
 	for _, i := range g.Targets.Labeled {
 		at = append(at, p.place[i])
@@ -171,6 +187,7 @@ func (l Learner) fitByMoments(ctx context.Context, g *models.Grid, p *Problem, w
 		}
 		*box = *m
 	}
+
 	for _, i := range g.All() {
 		s := served[i]
 		if s == nil {
@@ -189,13 +206,15 @@ func (l Learner) fitByMoments(ctx context.Context, g *models.Grid, p *Problem, w
 			return err
 		}
 	}
+
 	return nil
 }
 
 // fromBlock returns the scores of the points held out.
 func (s *Settings) fromBlock(g *mat.SymDense, split *models.Split, n int, r float64) (*mat.Dense, error) {
 	d := mat.DenseCopyOf(coded(split.Train))
-	train, held := len(split.Kept), len(split.Held)
+	train := len(split.Kept)
+	held := len(split.Held)
 	if s.Method == Tikhonov && split.Train.Classes != nil {
 		d.Apply(func(_, _ int, v float64) float64 { return 2*v - 1 }, d)
 	}
@@ -205,12 +224,14 @@ func (s *Settings) fromBlock(g *mat.SymDense, split *models.Split, n int, r floa
 			across.Set(a, b, g.At(h, t))
 		}
 	}
+
 	var out mat.Dense
 	if s.Method == LGC {
 		out.Mul(across, d)
 		out.Scale(r, &out)
 		return &out, nil
 	}
+
 	a := mat.NewSymDense(train, nil)
 	for p, i := range split.Kept {
 		for q, j := range split.Kept[:p+1] {
@@ -218,9 +239,11 @@ func (s *Settings) fromBlock(g *mat.SymDense, split *models.Split, n int, r floa
 		}
 		a.SetSym(p, p, a.At(p, p)+s.Regularizer.Intrinsic(n, nil)*float64(train))
 	}
+
 	var c mat.Cholesky
 	if !c.Factorize(a) {
-		return nil, fmt.Errorf("propagation: the %d×%d system of the labeled points is not positive definite", train, train)
+		return nil, fmt.Errorf("propagation: the %d×%d system of the labeled points is not positive definite",
+			train, train)
 	}
 	var x mat.Dense
 	if err := c.SolveTo(&x, d); err != nil {
@@ -247,5 +270,6 @@ func (d *draw) answer(scores *mat.Dense, split *models.Split) models.Answer {
 			copy(scores.RawRowView(row), dense.ColumnMeans(d.y))
 		}
 	}
+
 	return a
 }

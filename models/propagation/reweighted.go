@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -32,12 +33,14 @@ const reweightedOffset = 1e-5
 // the distance from them as the Green's function of the graph does. It is 1 in components
 // without a label and where v is constant. Only tolerance, iterations and hook of s count.
 func (p *Problem) Potential(ctx context.Context, y *models.Targets, s *Settings) ([]float64, error) {
-	filled, err := (Settings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, OnIteration: s.OnIteration}).fill(y)
+	filled, err := (Settings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations,
+		OnIteration: s.OnIteration}).fill(y)
 	if err != nil {
 		return nil, err
 	}
 	d := p.newDraw(y, filled)
-	of, sizes := p.components.Of, make([]float64, p.components.Count())
+	of := p.components.Of
+	sizes := make([]float64, p.components.Count())
 	labels := make([]float64, len(sizes))
 	for _, c := range of {
 		sizes[c]++
@@ -47,6 +50,7 @@ func (p *Problem) Potential(ctx context.Context, y *models.Targets, s *Settings)
 		labels[of[i]]++
 		b.Set(int(i), 0, 1)
 	}
+
 	for i, c := range of {
 		b.Set(i, 0, b.At(i, 0)-labels[c]/sizes[c])
 	}
@@ -55,7 +59,8 @@ func (p *Problem) Potential(ctx context.Context, y *models.Targets, s *Settings)
 		return nil, short
 	}
 	v := r.X.RawMatrix().Data
-	low, high := slices.Repeat([]float64{math.Inf(1)}, len(sizes)), slices.Repeat([]float64{math.Inf(-1)}, len(sizes))
+	low := slices.Repeat([]float64{math.Inf(1)}, len(sizes))
+	high := slices.Repeat([]float64{math.Inf(-1)}, len(sizes))
 	for i, c := range of {
 		low[c], high[c] = min(low[c], v[i]), max(high[c], v[i])
 	}
@@ -67,6 +72,7 @@ func (p *Problem) Potential(ctx context.Context, y *models.Targets, s *Settings)
 			gamma[i] = (v[at]-low[c])/(high[c]-low[c]) + reweightedOffset
 		}
 	}
+
 	return gamma, short
 }
 
@@ -83,6 +89,7 @@ func Reweight(w *sparse.CSR, gamma []float64) *sparse.CSR {
 			}
 		}
 	})
+
 	return out
 }
 
@@ -100,9 +107,11 @@ func Reweight(w *sparse.CSR, gamma []float64) *sparse.CSR {
 //
 // p is w prepared. It costs a linear system with one right-hand side, which s.OnIteration
 // is told of as the first column, and one as of Harmonic.
-func FitReweighted(ctx context.Context, w *sparse.CSR, p *Problem, y *models.Targets, s *Settings) (*Solution, []float64, error) {
+func FitReweighted(ctx context.Context, w *sparse.CSR, p *Problem, y *models.Targets,
+	s *Settings) (*Solution, []float64, error) {
 	if y.Len != p.Len() || w.Rows != p.Len() {
-		return nil, nil, fmt.Errorf("propagation: targets of %d points and weights of %d for a graph of %d", y.Len, w.Rows, p.Len())
+		return nil, nil, fmt.Errorf("propagation: targets of %d points and weights of %d for a graph of %d",
+			y.Len, w.Rows, p.Len())
 	}
 	gamma, short := p.Potential(ctx, y, s)
 	if gamma == nil || !models.Usable(short) {
@@ -115,12 +124,14 @@ func FitReweighted(ctx context.Context, w *sparse.CSR, p *Problem, y *models.Tar
 			return s.OnIteration(state)
 		}
 	}
+
 	g, err := p.harmonicOn(ctx, Reweight(w, gamma), y, &own)
 	return g, gamma, errors.Join(short, err)
 }
 
 // harmonicOn is [Problem.Fit] on the same graph with other weights.
-func (p *Problem) harmonicOn(ctx context.Context, w *sparse.CSR, y *models.Targets, s *Settings) (*Solution, error) {
+func (p *Problem) harmonicOn(ctx context.Context, w *sparse.CSR, y *models.Targets,
+	s *Settings) (*Solution, error) {
 	c := &sparse.Components{Of: make([]int32, p.Len()), Sizes: p.components.Sizes}
 	for i, at := range p.place {
 		c.Of[i] = p.components.Of[at]
@@ -137,9 +148,11 @@ type ReweightedLearner struct{}
 
 // Info describes the learner.
 func (ReweightedLearner) Info() models.Info {
-	return models.Info{Name: ReweightedName, Help: "harmonic functions on weights that grow towards the labels, for very few labels (Miller & Calder 2023)",
+	return models.Info{Name: ReweightedName, Help: "harmonic functions on weights that grow towards " +
+		"the labels, for very few labels (Miller & Calder 2023)",
 		Source: "Miller & Calder 2023: Poisson-reweighted Laplace learning; Calder & Slepčev 2020",
-		Scores: "probability that a random walk by these weights first meets a label of the class; or the value",
+		Scores: "probability that a random walk by these weights first meets a label of the class; " +
+			"or the value",
 		Learns: models.LearnsClasses | models.LearnsValues, Needs: models.NeedsGraph}
 }
 
@@ -161,8 +174,10 @@ func (ReweightedLearner) Cost(in *models.Input) (stage.Cost, error) {
 	if err != nil {
 		return stage.Cost{}, err
 	}
+
 	weights := 16 * int64(in.EdgeCount()) // those of the new graph, also where all were one
-	return stage.Cost{Bytes: potential + max(flow, stage.HeapBytes(weights)+harmonic+fit), Operations: 2 * operations(in), Remedy: "make a graph of fewer --neighbors"}, nil
+	return stage.Cost{Bytes: potential + max(flow, stage.HeapBytes(weights)+harmonic+fit),
+		Operations: 2 * operations(in), Remedy: fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
 }
 
 // Fit is [FitReweighted] on the graph and the targets of in.
@@ -179,7 +194,9 @@ func (l ReweightedLearner) Fit(ctx context.Context, in *models.Input) (models.Mo
 	if err != nil {
 		return nil, err
 	}
-	s.Start, s.OnIteration = in.Start, func(state cg.State) error {
+
+	s.Start = in.Start
+	s.OnIteration = func(state cg.State) error {
 		in.Report(float64(state.Converged), float64(1+columns(in.Targets)), state.String())
 		return nil
 	}
@@ -187,7 +204,8 @@ func (l ReweightedLearner) Fit(ctx context.Context, in *models.Input) (models.Mo
 	if g == nil || !models.Usable(err) {
 		return nil, err
 	}
-	return &Reweighted{&Model{Solution: g, Neighborhood: in.Graph.Keep(), Given: models.GivenOf(in.Targets), Gamma: gamma}}, err
+	return &Reweighted{&Model{Solution: g, Neighborhood: in.Graph.Keep(), Given: models.GivenOf(in.Targets),
+		Gamma: gamma}}, err
 }
 
 // Reweighted is a model by [FitReweighted]. A new point x has the value
@@ -229,6 +247,7 @@ func (ReweightedLearner) Decode(r *models.Reader) (models.Model, error) {
 	if r.Err != nil {
 		return nil, r.Err
 	}
+
 	n, _ := out.Scores.Dims()
 	if len(out.Gamma) != n {
 		return nil, fmt.Errorf("propagation: %d factors of weights for %d points", len(out.Gamma), n)

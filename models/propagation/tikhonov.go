@@ -36,7 +36,8 @@ func (a *weighted) MulTo(dst, x *mat.Dense) {
 // its diagonal: that of Lᵖ is replaced by that of L to the power p, which it is not below.
 func (d *draw) weighted() (*weighted, cg.Preconditioner, error) {
 	reg := d.settings.Regularizer
-	n, labels := d.problem.Len(), float64(d.labels)
+	n := d.problem.Len()
+	labels := float64(d.labels)
 	l := d.problem.laplacian(reg.Laplacian)
 	a := &weighted{l: l.With(reg.Power, 0), gamma: d.intrinsic, g: make([]float64, n)}
 	for i := range a.g {
@@ -52,6 +53,7 @@ func (d *draw) weighted() (*weighted, cg.Preconditioner, error) {
 		}
 		diagonal[i] = a.gamma*math.Pow(degree, float64(reg.Power)) + a.g[i]
 	}
+
 	ground := make([]float64, n)
 	for i, v := range a.g {
 		ground[i] = v / a.gamma

@@ -7,7 +7,8 @@ import (
 
 // Each calls fn for the settings of a grid in groups of one intrinsic norm: with the
 // Laplacian of their graph, to their power, or nil for γ_I = 0.
-func Each(g *models.Grid, settings []int, of func(setting int) Regularizer, fn func(l *sparse.Laplacian, settings []int) error) error {
+func Each(g *models.Grid, settings []int, of func(setting int) Regularizer,
+	fn func(l *sparse.Laplacian, settings []int) error) error {
 	for _, half := range models.Grouped(settings, func(i int) bool { return of(i).GammaI > 0 }) {
 		for _, sameGraph := range models.Grouped(half, g.GraphKey) {
 			var l *sparse.Laplacian
@@ -20,6 +21,7 @@ func Each(g *models.Grid, settings []int, of func(setting int) Regularizer, fn f
 					return err
 				}
 			}
+
 			for _, same := range models.Grouped(sameGraph, func(i int) int { return max(1, of(i).Power) }) {
 				if l != nil {
 					l = l.With(max(1, of(same[0]).Power), 0)
@@ -30,6 +32,7 @@ func Each(g *models.Grid, settings []int, of func(setting int) Regularizer, fn f
 			}
 		}
 	}
+
 	return nil
 }
 

@@ -2,9 +2,7 @@ package regularizer
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -14,6 +12,9 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
+
+// There is one convention for γ_A and γ_I, [Regularizer]; the scaling of the 2006 paper is a
+// setting.
 
 // SolvePositive overwrites b with h⁻¹b and h with its factor; a cancelled ctx is an
 // error.
@@ -78,11 +79,23 @@ type Regularizer struct {
 
 // Params are the parameters of a [Regularizer].
 var Params = models.Table[Regularizer]{
-	{Param: models.Param{Name: "gamma-a", Doc: "weight γ_A of the ambient norm", Required: true, Range: models.Positive(), Axis: true, Grid: gammaAGrid, Few: "0.01"}, At: func(r *Regularizer) any { return &r.GammaA }},
-	{Param: models.Param{Name: "gamma-i", Doc: "weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out", Required: true, Range: models.NotNegative(), Axis: true, Grid: gammaIGrid, Few: "0.0001"}, At: func(r *Regularizer) any { return &r.GammaI }},
-	{Param: models.Param{Name: "power", Doc: "power p of the Laplacian in fᵀLᵖf", Default: "1", Range: models.AtLeast(1), Axis: true, Smaller: true, Only: &models.Condition{Param: "gamma-i"}}, At: func(r *Regularizer) any { return &r.Power }},
-	{Param: models.Param{Name: "scaling", Doc: "take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of the weights of the graph", Default: "direct", Choices: models.Names(PerEdge + 1), Only: &models.Condition{Param: "gamma-i"}}, At: func(r *Regularizer) any { return &r.Scaling }},
-	{Param: models.Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial", Choices: []string{"combinatorial", "normalized"}, Why: "fᵀLᵖf needs a symmetric Laplacian", Only: &models.Condition{Param: "gamma-i"}}, At: func(r *Regularizer) any { return &r.Laplacian }},
+	{Param: models.Param{Name: "gamma-a", Doc: "weight γ_A of the ambient norm", Required: true,
+		Range: models.Positive(), Axis: true, Grid: gammaAGrid, Few: "0.01"},
+		At: func(r *Regularizer) any { return &r.GammaA }},
+	{Param: models.Param{Name: "gamma-i",
+		Doc: "weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out", Required: true,
+		Range: models.NotNegative(), Axis: true, Grid: gammaIGrid, Few: "0.0001"},
+		At: func(r *Regularizer) any { return &r.GammaI }},
+	{Param: models.Param{Name: "power", Doc: "power p of the Laplacian in fᵀLᵖf", Default: "1",
+		Range: models.AtLeast(1), Axis: true, Smaller: true, Only: &models.Condition{Param: "gamma-i"}},
+		At: func(r *Regularizer) any { return &r.Power }},
+	{Param: models.Param{Name: "scaling", Doc: "take γ_I as it is, or divided by the square of the " +
+		"number of points, or by the sum Σ W_ij of the weights of the graph", Default: "direct",
+		Choices: scalings.All(), Only: &models.Condition{Param: "gamma-i"}},
+		At: func(r *Regularizer) any { return &r.Scaling }},
+	{Param: models.Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial",
+		Choices: []string{"combinatorial", "normalized"}, Why: "fᵀLᵖf needs a symmetric Laplacian",
+		Only: &models.Condition{Param: "gamma-i"}}, At: func(r *Regularizer) any { return &r.Laplacian }},
 }
 
 // Grids of the weights, for kernels whose values are about 1 and graphs whose weights
@@ -118,6 +131,7 @@ func (r Regularizer) IntrinsicOf(n int, volume float64) float64 {
 	case r.Scaling == PerEdge:
 		return 0
 	}
+
 	return r.GammaI
 }
 
@@ -136,27 +150,9 @@ func (r Regularizer) Describe() string {
 
 // Fill returns r with its defaults, or all faults at once.
 func (r Regularizer) Fill() (Regularizer, error) {
-	var faults []error
-	if !(r.GammaA > 0) || math.IsInf(r.GammaA, 0) {
-		faults = append(faults, fmt.Errorf("models: γ_A is %v; it must be positive", r.GammaA))
-	}
-	if !(r.GammaI >= 0) || math.IsInf(r.GammaI, 0) {
-		faults = append(faults, fmt.Errorf("models: γ_I is %v; it must not be negative", r.GammaI))
-	}
-	if r.Power < 0 {
-		faults = append(faults, fmt.Errorf("models: power %d of the Laplacian; it must be at least 1", r.Power))
-	}
-	if r.Scaling < Direct || r.Scaling > PerEdge {
-		faults = append(faults, fmt.Errorf("models: scaling %v", r.Scaling))
-	}
-	if r.Laplacian < sparse.Combinatorial || r.Laplacian > sparse.RandomWalk {
-		faults = append(faults, fmt.Errorf("models: Laplacian %v", r.Laplacian))
-	}
-	if r.Laplacian == sparse.RandomWalk {
-		faults = append(faults, fmt.Errorf("models: fᵀLᵖf needs a symmetric Laplacian: combinatorial or normalized"))
-	}
+	err := Params.Check(&r)
 	if r.Power == 0 {
 		r.Power = 1
 	}
-	return r, errors.Join(faults...)
+	return r, err
 }

@@ -24,6 +24,7 @@ func Enough(t *models.Targets) bool {
 	for q := range t.Labeled {
 		counts[t.Class(q)]++
 	}
+	// A class with a single label is never known while that label is held out.
 	labels, classes := 0, 0
 	for _, n := range counts {
 		if n > 1 {
@@ -31,13 +32,14 @@ func Enough(t *models.Targets) bool {
 			classes++
 		}
 	}
+
 	return labels >= FewestLabels && classes > 1
 }
 
-// DefaultGrid returns the documented grid of a learner: the values [models.Param.Grid]
-// of every parameter that has some, that fixed does not give and that can matter with
-// fixed. A learner on a graph that has no such parameter gets [DefaultNeighbors].
-// The grid may be empty: then its one setting is that of the defaults.
+// DefaultGrid returns the documented grid of a learner: the values [models.Param.Grid] of
+// every parameter that has some, that fixed does not give and that can matter with fixed. A
+// learner on a graph without such a parameter gets [DefaultNeighbors]. The grid may be empty:
+// then its only setting consists of the defaults.
 func DefaultGrid(l models.Learner, fixed models.Values) *Grid {
 	g := gridOf(l, fixed, func(*models.Param) bool { return true })
 	if info := l.Info(); len(g.Axes) == 0 && info.Needs.Has(models.NeedsGraph) {
@@ -71,9 +73,10 @@ func Rule(l models.Learner, v models.Values) models.Values {
 	return out
 }
 
-// Complete adds default values to a grid that a user gave: all of [DefaultGrid] if it
-// names neither numbers of neighbours nor a parameter that has values there, and else
-// those of [Open]. It describes what it added; empty is nothing.
+// Complete adds default values to a grid that a user gave. If the grid names neither numbers
+// of neighbours nor a parameter with default values, Complete adds all of [DefaultGrid], else
+// only the axes of [Open]. It returns a description of the values that it added; an empty one
+// means nothing.
 func (g *Grid) Complete() string {
 	given := g.Fixed.With(nil)
 	for name, values := range g.Axes {
@@ -82,6 +85,9 @@ func (g *Grid) Complete() string {
 			given[name] = values[0]
 		}
 	}
+
+	// A user who varies one parameter wants no other ones varied, except those that a fit
+	// requires.
 	more := Open(g.Learner, given)
 	named := len(g.Neighbors) > 0
 	for _, p := range g.Learner.Params() {
@@ -89,6 +95,7 @@ func (g *Grid) Complete() string {
 			named = true
 		}
 	}
+
 	if !named && len(g.Joint) == 0 {
 		more = DefaultGrid(g.Learner, given)
 		g.Neighbors = more.Neighbors
@@ -103,13 +110,16 @@ func (g *Grid) Complete() string {
 			parts = append(parts, p.Name+" "+strings.Join(values, ","))
 		}
 	}
+
 	if more.Neighbors != nil {
-		parts = append(parts, "neighbors "+strings.Trim(strings.ReplaceAll(fmt.Sprint(more.Neighbors), " ", ","), "[]"))
+		parts = append(parts, "neighbors "+strings.Trim(strings.ReplaceAll(fmt.Sprint(more.Neighbors), " ",
+			","), "[]"))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// gridOf is the grid of the parameters that are wanted.
+// gridOf returns the grid of the parameters that wanted selects, among those that have values,
+// that are not fixed, and that can matter with the fixed ones.
 func gridOf(l models.Learner, fixed models.Values, wanted func(*models.Param) bool) *Grid {
 	g := &Grid{Learner: l, Fixed: fixed.With(nil), Axes: map[string][]string{}}
 	params := l.Params()
@@ -122,5 +132,6 @@ func gridOf(l models.Learner, fixed models.Values, wanted func(*models.Param) bo
 		}
 		g.Axes[p.Name] = slices.Clone(p.Grid)
 	}
+
 	return g
 }

@@ -19,17 +19,25 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// Contender is a learner in a [Comparison], with the settings that it may choose from on
-// the labels of each split. A single setting is taken as it is. In a split without
-// [Enough] labels for a choice the learner has what the grid fixes, [Rule] for other
-// required parameters, and the middle one of the numbers of neighbours.
+// In each split a learner is given a data set that has the labels of that split alone: a
+// search chooses on it, and the fit sees the same targets. No label of the rest can reach a
+// fit, at the price that factorizations are shared within a split and not among splits.
+// Graphs, and eigenpairs of Laplacians (of components too, by the hash of their graph), depend
+// on no label and are made once, as many pairs as any fit will take. They are only read
+// afterwards, so that splits can be fitted at the same time. Times are in the JSON and the
+// report, not in the table, which has the same bytes at any number of threads.
+
+// Contender is a learner in a [Comparison], with the settings that it may choose from on the
+// labels of each split. A single setting needs no choice. In a split without [Enough] labels
+// for a choice, the learner has the values that the grid fixes, [Rule] for other required
+// parameters, and the middle one of the numbers of neighbours.
 type Contender struct {
 	Name string
 	Grid Grid
 }
 
-// Complete adds to the grid the axes of [DefaultGrid], if tune is set, or those that a fit
-// cannot do without, [Open]. Values that no fit can have are an error.
+// Complete adds axes to the grid: all of [DefaultGrid] if tune is set, and otherwise only
+// those that a fit requires, [Open]. Values with which no fit is possible are an error.
 func (c *Contender) Complete(tune bool) error {
 	g := &c.Grid
 	given := g.Fixed.With(nil)
@@ -40,6 +48,8 @@ func (c *Contender) Complete(tune bool) error {
 	if tune {
 		more = DefaultGrid(g.Learner, given)
 	}
+
+	// The map of the caller stays as it is.
 	if more != nil {
 		axes := maps.Clone(g.Axes)
 		if axes == nil {
@@ -51,11 +61,12 @@ func (c *Contender) Complete(tune bool) error {
 			g.Neighbors = more.Neighbors
 		}
 	}
+
 	return models.CheckFor(g.Learner, Rule(g.Learner, given))
 }
 
-// few returns the setting where labels are too few to choose by; that of the strongest
-// regularization for learners without a rule.
+// few returns the setting for splits with too few labels to choose by. A learner without a
+// rule gets the strongest regularization.
 func (c *Contender) few(d *Data, s *CompareSettings, settings []Setting) Setting {
 	g := Grid{Learner: c.Grid.Learner, Fixed: Rule(c.Grid.Learner, c.Grid.Fixed)}
 	if n := len(c.Grid.Neighbors); n > 0 {
@@ -70,37 +81,37 @@ func (c *Contender) few(d *Data, s *CompareSettings, settings []Setting) Setting
 
 // CompareSettings of [NewComparison]. The zero value is ready for use.
 type CompareSettings struct {
-	// Folds, Repeats and Criterion of the cross-validation inside each split are those
-	// of [Settings]. The outcomes are measured by the same criterion.
+	// Folds, Repeats and Criterion of the cross-validation inside each split mean the same as
+	// in [Settings]. The outcomes are measured by the same criterion.
 	Folds, Repeats int
 	Criterion      Criterion
 	// Seed of the folds, and of everything random in the fits.
 	Seed uint64
 	// Memory, if positive, bounds the bytes that fits at the same time may take.
 	Memory int64
-	// OnOutcome, if not nil, is given the outcomes of all finished fits whenever there is
-	// one more, in calls that do not overlap; an error ends the run. Known are such
-	// outcomes of an earlier run of the same comparison, which are not made again.
+	// OnOutcome, if not nil, receives the outcomes of all finished fits whenever one more is
+	// finished, in calls that do not overlap; an error ends the run. Known holds such outcomes
+	// of an earlier run of the same comparison, which are not repeated.
 	OnOutcome func([]Outcome) error
 	Known     []Outcome
-	// OnProgress, if not nil, is told what is known whenever a fit is finished, and the
+	// OnProgress, if not nil, receives the result so far whenever a fit is finished, and the
 	// name of its learner. Its calls do not overlap.
 	OnProgress func(r *Compared, name string)
 }
 
-// Outcome is that of a learner on a split.
+// Outcome records how one learner did on one split.
 type Outcome struct {
 	Contender int `json:"contender"`
 	Split     int `json:"split"`
-	// Value of the criterion on the points that have no label in the split; nil where
-	// it is not defined or the fit failed.
+	// Value is the criterion on the points without a label in the split; nil where it is not
+	// defined or the fit failed.
 	Value *float64 `json:"value"`
-	// Setting is the position of the one that was fitted in [Competitor.Settings].
+	// Setting is the position in [Competitor.Settings] of the setting that was fitted.
 	Setting int `json:"setting"`
 	// Untuned tells that the labels were too few to choose a setting by.
 	Untuned bool    `json:"untuned,omitempty"`
 	Seconds float64 `json:"seconds"` // that the choice and the fit took
-	// Fault is why the fit failed, or, if Usable, why it falls short of what was asked.
+	// Fault is why the fit failed or, if Usable, why it ended before it converged.
 	Fault  string `json:"fault,omitempty"`
 	Usable bool   `json:"usable,omitempty"`
 }
@@ -115,8 +126,8 @@ type Compared struct {
 // Competitor holds the outcomes of a learner.
 type Competitor struct {
 	Name string
-	// Settings are those that it chose from, strongest regularization first, and behind
-	// them, if there are several, the one where labels are too few.
+	// Settings lists the choices, strongest regularization first. If there are
+	// several, the setting for too few labels follows as the last.
 	Settings []Setting
 	Outcomes []*Outcome // by split; nil where not finished
 }
@@ -133,11 +144,11 @@ func (c *Competitor) Values(splits []int) []float64 {
 	return out
 }
 
-// Comparison measures learners on the same splits of the targets into points with a
-// label and others. In every split a learner sees the labels of the split alone: its
-// settings are chosen by cross-validation on them, then it is fitted to all of them, and
-// measured on the other points that have a target. All share the graphs and the
-// eigenpairs of their Laplacians, which depend on no label.
+// Comparison measures learners on the same splits of the targets into points with a label and
+// others. In every split a learner sees the labels of the split alone: cross-validation on
+// them chooses its settings, then it is fitted to all of them, and measured on the other
+// points that have a target. All learners share the graphs and the eigenpairs of their
+// Laplacians, which depend on no label.
 type Comparison struct {
 	data       Data
 	contenders []contender
@@ -154,33 +165,39 @@ type contender struct {
 	settings []Setting
 }
 
-// choices is the number of settings to choose from.
+// choices returns the number of settings to choose from, without the one for too few labels.
 func (c *contender) choices() int { return max(1, len(c.settings)-1) }
 
-// NewComparison checks and completes a comparison on d, whose targets are all that are
-// known. labeled holds for each split the numbers of the points that have a label in it;
-// they must have a target, and others must be left. All that is wrong with the learners
-// is said at once.
-func NewComparison(d *Data, contenders []Contender, labeled [][]int, s *CompareSettings) (*Comparison, error) {
+// NewComparison checks and completes a comparison on d. The targets of d hold every known
+// label. labeled holds for each split the numbers of the points that have a label in it; each
+// of them must have a target, and other points with a target must be left to measure on. All
+// faults of the learners are reported at once.
+func NewComparison(d *Data, contenders []Contender, labeled [][]int,
+	s *CompareSettings) (*Comparison, error) {
 	c := &Comparison{data: *d}
 	if s != nil {
 		c.settings = *s
 	}
 	if len(contenders) == 0 || len(labeled) == 0 {
-		return nil, fmt.Errorf("selection: %d learners on %d splits; there must be one of each", len(contenders), len(labeled))
+		return nil, fmt.Errorf("selection: %d learners on %d splits; there must be one of each",
+			len(contenders), len(labeled))
 	}
+
 	for _, x := range contenders {
 		if err := d.check(x.Grid.Learner); err != nil {
 			return nil, err
 		}
 	}
+
 	var err error
 	if c.settings.Criterion, err = c.settings.Criterion.of(d.Targets); err != nil {
 		return nil, err
 	}
 	if c.settings.Folds < 0 || c.settings.Folds == 1 || c.settings.Repeats < 0 {
-		return nil, fmt.Errorf("selection: %d folds, repeated %d times; there must be at least 2 folds", c.settings.Folds, c.settings.Repeats)
+		return nil, fmt.Errorf("selection: %d folds, repeated %d times; there must be at least 2 folds",
+			c.settings.Folds, c.settings.Repeats)
 	}
+	// A learner with a choice gets one more setting, for splits with too few labels.
 	var faults []error
 	for _, x := range contenders {
 		settings, err := d.settingsOf(&x.Grid, c.settings.Seed, c.settings.Memory)
@@ -192,9 +209,11 @@ func NewComparison(d *Data, contenders []Contender, labeled [][]int, s *CompareS
 		c.contenders = append(c.contenders, contender{x, settings})
 		c.outcomes = append(c.outcomes, make([]*Outcome, len(labeled)))
 	}
+
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
+
 	for i, points := range labeled {
 		split, err := splitOf(d.Targets, points)
 		if err != nil {
@@ -202,12 +221,15 @@ func NewComparison(d *Data, contenders []Contender, labeled [][]int, s *CompareS
 		}
 		c.splits = append(c.splits, split)
 	}
+
 	c.restore(c.settings.Known)
 	return c, nil
 }
 
-// splitOf trains on the given points, the numbers of which are in any order.
+// splitOf returns the split that trains on the given points. Their numbers may be in any
+// order.
 func splitOf(t *models.Targets, points []int) (*models.Split, error) {
+	// Labeled ascends, so the position of each point is found by bisection.
 	kept := make([]int, len(points))
 	for i, p := range slices.Sorted(slices.Values(points)) {
 		q, ok := slices.BinarySearch(t.Labeled, p)
@@ -219,17 +241,20 @@ func splitOf(t *models.Targets, points []int) (*models.Split, error) {
 		}
 		kept[i] = q
 	}
+
 	switch len(kept) {
 	case 0:
 		return nil, errors.New("no point has a label")
 	case len(t.Labeled):
-		return nil, fmt.Errorf("all %d points with a target have a label; others must be left to measure on", len(kept))
+		return nil, fmt.Errorf("all %d points with a target have a label; others must be left to measure on",
+			len(kept))
 	}
+
 	return t.SplitAt(kept)
 }
 
-// restore takes the outcomes of an earlier run; those that cannot be of this one are
-// left out.
+// restore takes over the outcomes of an earlier run. It leaves out outcomes that cannot belong
+// to this run.
 func (c *Comparison) restore(known []Outcome) {
 	for _, o := range known {
 		if o.Contender < 0 || o.Contender >= len(c.contenders) || o.Split < 0 || o.Split >= len(c.splits) ||
@@ -243,12 +268,16 @@ func (c *Comparison) restore(known []Outcome) {
 // Prepare makes the graphs and the eigenpairs that the learners need, each once. A nil
 // solve means [lanczos.Laplacian] with its defaults.
 func (c *Comparison) Prepare(ctx context.Context, solve Eigensolver) error {
-	sh := &shared{graphs: map[int]*models.Graph{}, hashes: map[*sparse.CSR]string{}, pairs: map[pairing]*eigenpairs{}}
+	sh := &shared{graphs: map[int]*models.Graph{}, hashes: map[*sparse.CSR]string{},
+		pairs: map[pairing]*eigenpairs{}}
 	if solve == nil {
 		solve = c.solve
 	}
+	// First every fit of every split says what it needs; then each Laplacian is solved once,
+	// for the most that any fit needs. The order of a map is random, so order keeps the order
+	// of the needs.
 	var order []pairing
-	needs := map[pairing]*most{}
+	needs := map[pairing]*pairDemand{}
 	for i := range c.contenders {
 		l := c.contenders[i].Grid.Learner
 		info := l.Info()
@@ -261,6 +290,7 @@ func (c *Comparison) Prepare(ctx context.Context, solve Eigensolver) error {
 			if err != nil {
 				return err
 			}
+
 			for at := 0; ok && at < len(c.splits); at++ {
 				in := c.input(c.splits[at], s)
 				in.Graph = g
@@ -270,43 +300,50 @@ func (c *Comparison) Prepare(ctx context.Context, solve Eigensolver) error {
 				}
 				key := sh.key(w.laplacian, w.tolerance)
 				if needs[key] == nil {
-					needs[key] = &most{graph: g, laplacian: w.laplacian, tolerance: w.tolerance}
+					needs[key] = &pairDemand{graph: g, laplacian: w.laplacian, tolerance: w.tolerance}
 					order = append(order, key)
 				}
 				needs[key].add(w)
 			}
 		}
 	}
+
 	for _, key := range order {
 		if err := needs[key].solve(ctx, sh, solve); err != nil {
 			return err
 		}
 	}
+
 	c.data.shared = sh
 	return nil
 }
 
-// solve is the [Eigensolver] where none is given.
-func (c *Comparison) solve(ctx context.Context, g *models.Graph, kind sparse.Kind, k int, tolerance float64) (*lanczos.Result, error) {
+// solve is the [Eigensolver] of a comparison for which none is given.
+func (c *Comparison) solve(ctx context.Context, g *models.Graph, kind sparse.Kind, k int,
+	tolerance float64) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(g.W, kind)
 	if err != nil {
 		return nil, err
 	}
-	return lanczos.Laplacian(ctx, l, g.Components, &lanczos.Settings{K: k, Tolerance: tolerance, Seed: c.settings.Seed, MemoryLimit: c.settings.Memory})
+	return lanczos.Laplacian(ctx, l, g.Components, &lanczos.Settings{K: k, Tolerance: tolerance,
+		Seed: c.settings.Seed, MemoryLimit: c.settings.Memory})
 }
 
-// input is that of a setting on a split, without a graph.
+// input returns the input of a fit with a setting on a split, without its graph.
 func (c *Comparison) input(split *models.Split, s Setting) *models.Input {
 	in := c.data.input(c.settings.Seed, c.settings.Memory)
-	in.Targets, in.Values = split.Train, s.Values
+	in.Targets = split.Train
+	in.Values = s.Values
 	return &in
 }
 
-// search is the choice of a setting of contender i on the labels of a split. The data of
-// the search have no other labels.
+// search returns the search for a setting of contender i on the labels of a split. The data of
+// the search hold no other labels.
 func (c *Comparison) search(i int, split *models.Split) (*search, error) {
-	t := &search{data: c.data, learner: c.contenders[i].Grid.Learner, points: c.contenders[i].settings[:c.contenders[i].choices()],
-		settings: Settings{Folds: c.settings.Folds, Repeats: c.settings.Repeats, Seed: c.settings.Seed, Criterion: c.settings.Criterion, Memory: c.settings.Memory}}
+	t := &search{data: c.data, learner: c.contenders[i].Grid.Learner,
+		points: c.contenders[i].settings[:c.contenders[i].choices()],
+		settings: Settings{Folds: c.settings.Folds, Repeats: c.settings.Repeats, Seed: c.settings.Seed,
+			Criterion: c.settings.Criterion, Memory: c.settings.Memory}}
 	t.data.Targets = split.Train
 	t.settings.Folds = min(cmp.Or(t.settings.Folds, defaultFolds), len(split.Train.Labeled))
 	if err := t.fillSettings(); err != nil {
@@ -315,9 +352,9 @@ func (c *Comparison) search(i int, split *models.Split) (*search, error) {
 	return t, t.begin()
 }
 
-// Cost estimates what contender i takes beside the data, the graphs and the eigenpairs. It
-// is an error if no setting can be fitted at any cost.
-// Splits are fitted at the same time if nothing is to be chosen and the memory allows it.
+// Cost estimates the memory and the operations of contender i beside the data, the graphs and
+// the eigenpairs. It is an error if no setting can be fitted at any cost. Splits are fitted at
+// the same time if nothing has to be chosen and the memory allows it.
 func (c *Comparison) Cost(i int) (stage.Cost, error) {
 	cost, err := c.cost(i)
 	if c.together(i, cost) {
@@ -326,11 +363,12 @@ func (c *Comparison) Cost(i int) (stage.Cost, error) {
 	return cost, err
 }
 
-// cost is Cost of splits that are fitted one after the other.
+// cost estimates the same for splits that are fitted one after the other.
 func (c *Comparison) cost(i int) (stage.Cost, error) {
 	x := &c.contenders[i]
 	var out stage.Cost
 	for _, split := range c.splits {
+		// One of the settings will be fitted; the most costly one is announced.
 		var one stage.Cost
 		var faults []error
 		for _, s := range x.settings {
@@ -341,12 +379,16 @@ func (c *Comparison) cost(i int) (stage.Cost, error) {
 				faults = append(faults, err)
 				continue
 			}
-			one.Bytes, one.Remedy = max(one.Bytes, fit.Bytes), fit.Remedy
+			one.Bytes = max(one.Bytes, fit.Bytes)
+			one.Remedy = fit.Remedy
 			one.Operations = max(one.Operations, fit.Operations)
 		}
+
 		if len(faults) == len(x.settings) {
 			return stage.Cost{}, faults[0]
 		}
+
+		// A choice is made before the fit: its memory is free by then, its operations add up.
 		if len(x.settings) > 1 && Enough(split.Train) {
 			t, err := c.search(i, split)
 			if err != nil {
@@ -359,16 +401,21 @@ func (c *Comparison) cost(i int) (stage.Cost, error) {
 			one.Bytes = max(one.Bytes, choice.Bytes)
 			one.Operations += choice.Operations
 		}
-		out.Bytes, out.Remedy = max(out.Bytes, one.Bytes), one.Remedy
+
+		out.Bytes = max(out.Bytes, one.Bytes)
+		out.Remedy = one.Remedy
 		out.Operations += one.Operations
 	}
+
 	return out, nil
 }
 
-// together tells whether the splits of contender i, each of which takes cost, are fitted
-// at the same time.
+// together reports whether the splits of contender i are fitted at the same time, each at the
+// given cost. All splits together may take half of the memory. A choice among settings runs
+// its own folds in parallel, so its splits come one after the other.
 func (c *Comparison) together(i int, cost stage.Cost) bool {
-	return len(c.contenders[i].settings) == 1 && (c.settings.Memory == 0 || cost.Bytes < c.settings.Memory/int64(2*runtime.GOMAXPROCS(0)))
+	return len(c.contenders[i].settings) == 1 &&
+		(c.settings.Memory == 0 || cost.Bytes < c.settings.Memory/int64(2*runtime.GOMAXPROCS(0)))
 }
 
 // Run fits every learner on every split; [Comparison.Prepare] comes first. A fit that
@@ -382,6 +429,7 @@ func (c *Comparison) Run(ctx context.Context) (*Compared, error) {
 	if c.data.shared == nil {
 		return nil, errors.New("selection: the comparison is not prepared")
 	}
+
 	for i := range c.contenders {
 		one := func(split int) {
 			if c.outcomes[i][split] != nil || ctx.Err() != nil {
@@ -391,10 +439,12 @@ func (c *Comparison) Run(ctx context.Context) (*Compared, error) {
 				c.record(o)
 			}
 		}
+
 		cost, err := c.cost(i)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.contenders[i].Name, err)
 		}
+
 		if c.together(i, cost) {
 			par.Until(ctx, len(c.splits), 1, func(split, _ int) { one(split) })
 		} else {
@@ -402,10 +452,12 @@ func (c *Comparison) Run(ctx context.Context) (*Compared, error) {
 				one(split)
 			}
 		}
+
 		if c.halt != nil {
 			return nil, c.halt
 		}
 	}
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.result()
@@ -421,7 +473,8 @@ func (c *Comparison) outcome(ctx context.Context, i, at int) *Outcome {
 	o := &Outcome{Contender: i, Split: at}
 	value, err := c.measure(ctx, o)
 	if err != nil {
-		o.Fault, o.Usable = err.Error(), models.Usable(err)
+		o.Fault = err.Error()
+		o.Usable = models.Usable(err)
 	}
 	if models.Usable(err) && !math.IsNaN(value) {
 		o.Value = &value
@@ -433,12 +486,14 @@ func (c *Comparison) outcome(ctx context.Context, i, at int) *Outcome {
 // measure completes o with the setting that was chosen and returns the value of the
 // criterion.
 func (c *Comparison) measure(ctx context.Context, o *Outcome) (float64, error) {
-	x, split := &c.contenders[o.Contender], c.splits[o.Split]
-	var short error
+	x := &c.contenders[o.Contender]
+	split := c.splits[o.Split]
+	var unconverged error
 	switch {
 	case len(x.settings) == 1:
 	case !Enough(split.Train):
-		o.Untuned, o.Setting = true, x.choices()
+		o.Untuned = true
+		o.Setting = x.choices()
 	default:
 		t, err := c.search(o.Contender, split)
 		if err != nil {
@@ -448,8 +503,12 @@ func (c *Comparison) measure(ctx context.Context, o *Outcome) (float64, error) {
 		if r == nil || !models.Usable(err) {
 			return math.NaN(), err
 		}
-		o.Setting, short = r.Best().at, err
+		o.Setting = r.Best().at
+		unconverged = err
 	}
+
+	// The final fit takes all labels of the split and is measured on all other points with a
+	// target.
 	setting := x.settings[o.Setting]
 	in := c.input(split, setting)
 	l := x.Grid.Learner
@@ -460,14 +519,15 @@ func (c *Comparison) measure(ctx context.Context, o *Outcome) (float64, error) {
 	if !models.Usable(a.Err) {
 		return math.NaN(), a.Err
 	}
+
 	value, err := Measure(c.data.Targets, c.settings.Criterion, split, a)
 	if err != nil {
 		return math.NaN(), err
 	}
-	return value, errors.Join(short, a.Err)
+	return value, errors.Join(unconverged, a.Err)
 }
 
-// record keeps an outcome and tells of it.
+// record keeps an outcome and passes it to the hooks.
 func (c *Comparison) record(o *Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -483,16 +543,18 @@ func (c *Comparison) record(o *Outcome) {
 		}
 		c.halt = c.settings.OnOutcome(all)
 	}
+
 	if c.settings.OnProgress != nil {
 		c.settings.OnProgress(c.result(), c.contenders[o.Contender].Name)
 	}
 }
 
-// result returns what is known.
+// result returns the outcomes so far.
 func (c *Comparison) result() *Compared {
 	r := &Compared{Criterion: c.settings.Criterion, Total: len(c.contenders) * len(c.splits)}
 	for i, x := range c.contenders {
-		r.Competitors = append(r.Competitors, Competitor{Name: x.Name, Settings: x.settings, Outcomes: slices.Clone(c.outcomes[i])})
+		r.Competitors = append(r.Competitors, Competitor{Name: x.Name, Settings: x.settings,
+			Outcomes: slices.Clone(c.outcomes[i])})
 		for _, o := range c.outcomes[i] {
 			if o != nil {
 				r.Done++
@@ -502,16 +564,16 @@ func (c *Comparison) result() *Compared {
 	return r
 }
 
-// fault returns an error if all fits failed, or a usable one if some fell short.
+// fault returns an error if all fits failed, or a usable one if some did not converge.
 func (r *Compared) fault() error {
-	var failed, short int
+	var failed, unconverged int
 	var first, firstShort *Outcome
 	for _, x := range r.Competitors {
 		for _, o := range x.Outcomes {
 			switch {
 			case o.Fault == "":
 			case o.Usable:
-				short++
+				unconverged++
 				firstShort = cmp.Or(firstShort, o)
 			default:
 				failed++
@@ -519,11 +581,15 @@ func (r *Compared) fault() error {
 			}
 		}
 	}
+
 	switch {
 	case failed == r.Total:
-		return fmt.Errorf("selection: all %d fits failed; the first: %s: %s", failed, r.Competitors[first.Contender].Name, first.Fault)
-	case short > 0:
-		return fmt.Errorf("selection: %d of %d fits did not converge: %w", short, r.Total, &fault{firstShort.Fault, true})
+		return fmt.Errorf("selection: all %d fits failed; the first: %s: %s", failed,
+			r.Competitors[first.Contender].Name, first.Fault)
+	case unconverged > 0:
+		return fmt.Errorf("selection: %d of %d fits did not converge: %w", unconverged, r.Total,
+			&fault{firstShort.Fault, true})
 	}
+
 	return nil
 }

@@ -3,6 +3,7 @@ package selection
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -24,14 +25,48 @@ const (
 	RMSECriterion
 	// F1Criterion, PRBEPCriterion and AUCCriterion are [metrics.Confusion.F1], [metrics.PRBEP]
 	// and [metrics.AUC] of the larger of two classes, or the mean over more classes, each
-	// against all others, where it is defined. For several labels a point F1 is
-	// that of all entries and AUC the mean over the labels.
+	// against all others, where it is defined. For several labels a point, F1 counts the
+	// entries of all labels together and AUC is the mean over the labels.
 	F1Criterion
 	PRBEPCriterion
 	AUCCriterion
 )
 
-var criteria = enum.New[Criterion]("metric", "default", "error", "rmse", "f1", "prbep", "auc")
+// targetKind is what a criterion measures answers for.
+type targetKind int
+
+const (
+	ofClasses targetKind = 1 << iota
+	ofLabels
+	ofValues
+)
+
+// criterionTable has a row for each criterion.
+var criterionTable = [...]struct {
+	name   string
+	larger bool // larger values are the better ones
+	of     targetKind
+}{
+	DefaultCriterion: {name: "default"},
+	ErrorCriterion:   {name: "error", of: ofClasses | ofLabels},
+	RMSECriterion:    {name: "rmse", of: ofValues},
+	F1Criterion:      {name: "f1", larger: true, of: ofClasses | ofLabels},
+	PRBEPCriterion:   {name: "prbep", larger: true, of: ofClasses},
+	AUCCriterion:     {name: "auc", larger: true, of: ofClasses | ofLabels},
+}
+
+var criteria = enum.Of[Criterion]("metric", len(criterionTable), func(i int) string { return criterionTable[i].name })
+
+// criteriaOf returns the criteria for targets of a kind.
+func criteriaOf(kind targetKind) []Criterion {
+	var out []Criterion
+	for i := range criterionTable {
+		if criterionTable[i].of&kind != 0 {
+			out = append(out, Criterion(i))
+		}
+	}
+	return out
+}
 
 // String returns the name used on the command line and in reports.
 func (c Criterion) String() string { return criteria.String(c) }
@@ -43,23 +78,24 @@ func (c Criterion) MarshalText() ([]byte, error) { return criteria.Marshal(c) }
 func (c *Criterion) UnmarshalText(text []byte) error { return criteria.Unmarshal(c, text) }
 
 // Larger tells whether larger values are the better ones.
-func (c Criterion) Larger() bool { return c >= F1Criterion }
+func (c Criterion) Larger() bool { return criteria.Valid(c) && criterionTable[c].larger }
 
-// of returns the criterion for targets, in place of the default, or an error if it is
-// not one of theirs.
+// of returns the criterion for targets, with the default replaced, or an error if it does not
+// fit them.
 func (c Criterion) of(y *models.Targets) (Criterion, error) {
-	values := y.Classes == nil && y.Labels == nil
-	if c == DefaultCriterion {
-		c = ErrorCriterion
-		if values {
-			c = RMSECriterion
-		}
-	}
+	kind, what := ofClasses, "classes"
 	switch {
-	case c < ErrorCriterion || c > AUCCriterion || values != (c == RMSECriterion):
-		return c, fmt.Errorf("selection: criterion %v; that of values is %v, the others are of classes", c, RMSECriterion)
-	case y.Labels != nil && c == PRBEPCriterion:
-		return c, fmt.Errorf("selection: criterion %v; for several labels a point take %v, %v or %v", c, ErrorCriterion, F1Criterion, AUCCriterion)
+	case y.Labels != nil:
+		kind, what = ofLabels, "several labels a point"
+	case y.Classes == nil:
+		kind, what = ofValues, "values"
+	}
+	fitting := criteriaOf(kind)
+	if c == DefaultCriterion {
+		c = fitting[0]
+	}
+	if !slices.Contains(fitting, c) {
+		return c, fmt.Errorf("selection: criterion %v; for %s take %s", c, what, enum.Or(fitting))
 	}
 	return c, nil
 }
@@ -74,9 +110,13 @@ func Measure(t *models.Targets, c Criterion, s *models.Split, a models.Answer) (
 	case t.Classes == nil:
 		return measureValues(t, s, a)
 	}
-	truth, predicted := make([]int64, len(s.Held)), make([]int64, len(s.Held))
+
+	// Classes of the training part may be fewer, so positions are turned into class names.
+	truth := make([]int64, len(s.Held))
+	predicted := make([]int64, len(s.Held))
 	for i, q := range s.Held {
-		truth[i], predicted[i] = t.Classes[t.Class(q)], s.Train.Classes[a.Classes[i]]
+		truth[i] = t.Classes[t.Class(q)]
+		predicted[i] = s.Train.Classes[a.Classes[i]]
 	}
 	r, err := metrics.NewReport(truth, predicted)
 	if err != nil {
@@ -88,13 +128,18 @@ func Measure(t *models.Targets, c Criterion, s *models.Split, a models.Answer) (
 	if err := r.AddScores(truth, a.Scores, s.Train.Classes); err != nil {
 		return 0, err
 	}
+
+	// With more than two classes there is no positive class, and the mean over the classes
+	// counts.
 	if len(t.Classes) > 2 {
-		return map[Criterion]float64{F1Criterion: r.MacroF1, PRBEPCriterion: float64(*r.MacroPRBEP), AUCCriterion: float64(*r.MacroAUC)}[c], nil
+		return map[Criterion]float64{F1Criterion: r.MacroF1, PRBEPCriterion: float64(*r.MacroPRBEP),
+			AUCCriterion: float64(*r.MacroAUC)}[c], nil
 	}
 	if r.SetPositive(t.Classes[1]) != nil {
 		return math.NaN(), nil // no such point is held out, and none is predicted
 	}
-	return map[Criterion]float64{F1Criterion: r.Positive.F1, PRBEPCriterion: float64(*r.Positive.PRBEP), AUCCriterion: float64(*r.Positive.AUC)}[c], nil
+	return map[Criterion]float64{F1Criterion: r.Positive.F1, PRBEPCriterion: float64(*r.Positive.PRBEP),
+		AUCCriterion: float64(*r.Positive.AUC)}[c], nil
 }
 
 // measureValues returns the RMSE over the values that are known.
@@ -103,10 +148,12 @@ func measureValues(t *models.Targets, s *models.Split, a models.Answer) (float64
 	for i, q := range s.Held {
 		for j, v := range t.Y.RawRowView(q) {
 			if !math.IsNaN(v) {
-				truth, predicted = append(truth, v), append(predicted, a.Scores.At(i, j))
+				truth = append(truth, v)
+				predicted = append(predicted, a.Scores.At(i, j))
 			}
 		}
 	}
+
 	if len(truth) == 0 {
 		return math.NaN(), nil
 	}
@@ -121,5 +168,6 @@ func measureLabels(t *models.Targets, c Criterion, s *models.Split, a models.Ans
 	if err != nil {
 		return 0, err
 	}
-	return map[Criterion]float64{ErrorCriterion: float64(r.HammingLoss), F1Criterion: float64(r.MicroF1), AUCCriterion: float64(r.MeanAUC)}[c], nil
+	return map[Criterion]float64{ErrorCriterion: float64(r.HammingLoss), F1Criterion: float64(r.MicroF1),
+		AUCCriterion: float64(r.MeanAUC)}[c], nil
 }

@@ -24,7 +24,7 @@ type Data struct {
 	Edges     knn.GraphSettings
 	// Graph, if not nil, is the one graph, in place of Neighbors.
 	Graph *models.Graph
-	// Outputs is a graph of the columns of the targets, for learners that use one.
+	// Outputs is a graph on the columns of the targets, for learners that use one.
 	Outputs      *sparse.CSR
 	OutputKernel *mat.Dense // in place of Outputs: see [models.Input]
 
@@ -33,7 +33,8 @@ type Data struct {
 
 // input returns what all fits have in common.
 func (d *Data) input(seed uint64, memory int64) models.Input {
-	return models.Input{Points: d.Points, Targets: d.Targets, Outputs: d.Outputs, OutputKernel: d.OutputKernel, Seed: seed, Memory: memory}
+	return models.Input{Points: d.Points, Targets: d.Targets, Outputs: d.Outputs,
+		OutputKernel: d.OutputKernel, Seed: seed, Memory: memory}
 }
 
 // check returns an error unless there are a learner, and points and targets of one length.
@@ -48,8 +49,8 @@ func (d *Data) check(l models.Learner) error {
 	return nil
 }
 
-// settingsOf returns the settings of a grid, or all that is wrong with the grid and with
-// the data for them.
+// settingsOf returns the settings of a grid, or all faults of the grid and of the data for
+// them at once.
 func (d *Data) settingsOf(g *Grid, seed uint64, memory int64) ([]Setting, error) {
 	own := 0
 	if d.Graph == nil && d.Neighbors != nil {
@@ -61,12 +62,15 @@ func (d *Data) settingsOf(g *Grid, seed uint64, memory int64) ([]Setting, error)
 	if g.Learner.Info().Needs.Has(models.NeedsPoints) && d.Points == nil {
 		faults = append(faults, errors.New("selection: there are no points"))
 	}
+
+	// One fault of the graph is enough: the others would repeat it.
 	for _, p := range points {
 		if err := d.checkGraph(g.Learner, p); err != nil {
 			faults = append(faults, err)
 			break
 		}
 	}
+
 	return points, errors.Join(faults...)
 }
 
@@ -86,15 +90,20 @@ func (d *Data) edges(l models.Learner, p Setting) int {
 // measured on them.
 func (d *Data) checkTargets(l models.Learner) error {
 	info := l.Info()
-	kind, what := models.LearnsValues, "values"
+	kind := models.LearnsValues
+	what := "values"
 	switch {
 	case d.Targets.Labels != nil:
-		kind, what = models.LearnsLabels, "several labels a point"
+		kind = models.LearnsLabels
+		what = "several labels a point"
 	case d.Targets.Classes != nil:
-		kind, what = models.LearnsClasses, "classes"
+		kind = models.LearnsClasses
+		what = "classes"
 	}
+
 	if info.Learns.Has(models.LearnsInside) {
-		return fmt.Errorf("selection: %s does not learn from labels, which cross-validation measures with", info.Name)
+		return fmt.Errorf("selection: %s does not learn from labels, which cross-validation measures with",
+			info.Name)
 	}
 	if !info.Learns.Has(kind) {
 		return fmt.Errorf("selection: %s does not learn %s", info.Name, what)
@@ -118,10 +127,11 @@ func (d *Data) checkGraph(l models.Learner, p Setting) error {
 	case d.Graph != nil && d.Graph.Len() != n, d.Graph == nil && d.Neighbors.Len() != n:
 		return fmt.Errorf("selection: a graph of other points than the %d with targets", n)
 	}
+
 	return nil
 }
 
-// cut makes the graph of so many neighbours.
+// cut makes the graph of the given number of neighbours from the lists.
 func (d *Data) cut(neighbors int) (*models.Graph, error) {
 	s := d.Edges
 	s.K = neighbors
@@ -134,24 +144,29 @@ func (d *Data) cut(neighbors int) (*models.Graph, error) {
 	return g, nil
 }
 
-// batch is the number of points that a model answers for at once.
+// batch is the number of points for which a model predicts at once. It bounds the copies of the
+// points: 8,192 points of 784 float64 columns are 51 MB.
 const batch = 1 << 13
 
-// answer answers for the given points of in with a model fitted to it, on the eigenpairs
-// that are shared.
+// answer fits a model to in, on the shared eigenpairs, and returns its answers for the given
+// points of in.
 func (d *Data) answer(ctx context.Context, l models.Learner, in *models.Input, points []int) models.Answer {
-	short := d.shared.pair(ctx, l, in)
-	if !models.Usable(short) {
-		return models.Answer{Err: short}
+	unconverged := d.shared.pair(ctx, l, in)
+	if !models.Usable(unconverged) {
+		return models.Answer{Err: unconverged}
 	}
+	// Usable faults of the eigenpairs and of the fit come with the answer.
 	m, fault := l.Fit(ctx, in)
 	if !models.Usable(fault) {
 		return models.Answer{Err: fault}
 	}
-	out := models.Answer{Err: errors.Join(short, fault)}
+	out := models.Answer{Err: errors.Join(unconverged, fault)}
 	if m, ok := m.(models.Trained); ok {
 		return models.AnswerAt(m.Training(true), points, out.Err)
 	}
+
+	// A model that keeps no answers predicts for its training points as for new ones, in
+	// batches.
 	for lo := 0; lo < len(points); lo += batch {
 		hi := min(lo+batch, len(points))
 		p, err := m.Predict(ctx, data.Select(in.Points, points[lo:hi]), nil)
@@ -167,5 +182,6 @@ func (d *Data) answer(ctx context.Context, l models.Learner, in *models.Input, p
 			out.Scores.Slice(lo, hi, 0, c).(*mat.Dense).Copy(p.Scores)
 		}
 	}
+
 	return out
 }

@@ -13,8 +13,8 @@ type Fit struct {
 	Setting int    `json:"setting"` // in the order of the grid
 	Split   int    `json:"split"`
 	Value   string `json:"value"` // of the criterion, which may be NaN
-	// Fault is why the fit failed, or, if Usable, why its answers are those of a
-	// fit that did not converge.
+	// Fault is why the fit failed or, if Usable, why it ended before it converged; its answers
+	// then count as they are.
 	Fault  string `json:"fault,omitempty"`
 	Usable bool   `json:"usable,omitempty"`
 }
@@ -27,7 +27,7 @@ type fault struct {
 
 func (f *fault) Error() string { return f.text }
 
-// Unwrap lets [models.Usable] know what it was.
+// Unwrap lets [models.Usable] tell whether the fit came with a model.
 func (f *fault) Unwrap() error {
 	if f.usable {
 		return lanczos.ErrNotConverged
@@ -42,22 +42,26 @@ func (t *search) fits() (out []Fit) {
 			if !t.done[i][f] {
 				continue
 			}
-			fit := Fit{Setting: i, Split: f, Value: strconv.FormatFloat(float64(t.scores[i].Folds[f]), 'g', -1, 64)}
+			fit := Fit{Setting: i, Split: f, Value: strconv.FormatFloat(float64(t.scores[i].Folds[f]),
+				'g', -1, 64)}
 			if err != nil {
-				fit.Fault, fit.Usable = err.Error(), models.Usable(err)
+				fit.Fault = err.Error()
+				fit.Usable = models.Usable(err)
 			}
 			out = append(out, fit)
 		}
 	}
+
 	return out
 }
 
-// restore takes the outcomes of an earlier run; those that cannot be of this one
-// are left out.
+// restore takes over the outcomes of an earlier run. It leaves out outcomes that cannot belong
+// to this run.
 func (t *search) restore(known []Fit) {
 	for _, k := range known {
 		v, err := strconv.ParseFloat(k.Value, 64)
-		if err != nil || k.Setting < 0 || k.Setting >= len(t.scores) || k.Split < 0 || k.Split >= len(t.grid.Splits) || t.done[k.Setting][k.Split] {
+		if err != nil || k.Setting < 0 || k.Setting >= len(t.scores) || k.Split < 0 ||
+			k.Split >= len(t.grid.Splits) || t.done[k.Setting][k.Split] {
 			continue
 		}
 		t.done[k.Setting][k.Split] = true

@@ -11,6 +11,13 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
+// Default grids are data: a parameter has the values that cross-validation compares
+// (Param.Grid), and a required parameter has the value for few labels (Few). [DefaultGrid],
+// [Open], [Complete] and [Rule] make grids and settings of them. Pipeline.Fit chooses values
+// that are required and missing, on the graph of the fit, and reports them in Input.Chosen.
+// The conformance suite refuses a required parameter without a grid. 20 labels are the fewest
+// to choose by: with 10 labels of two classes the choice was worse than the rule.
+
 // Grid is a set of settings of one learner to choose from: all combinations of
 // the values of its axes, or of one of Joint with those.
 type Grid struct {
@@ -57,11 +64,10 @@ func (s Setting) MarshalJSON() ([]byte, error) {
 	return v.MarshalJSON()
 }
 
-// settings returns the settings of the grid, each once, or all faults at once. They
-// come in the order of the strength of regularization, strongest first: by the
-// learner's parameters in their order, then by fewer neighbours. in has the points
-// that values such as the median distance are computed on; neighbors is the number
-// where the grid has none.
+// settings returns the settings of the grid, each once, or all faults at once. They come in
+// the order of the strength of regularization, strongest first: by the learner's parameters in
+// their order, then by fewer neighbours. Values such as the median distance are computed on
+// the points of in. neighbors is the number of neighbours where the grid has none.
 func (g *Grid) settings(in *models.Input, neighbors int) ([]Setting, error) {
 	params := g.Learner.Params()
 	all := g.combinations(params)
@@ -73,6 +79,9 @@ func (g *Grid) settings(in *models.Input, neighbors int) ([]Setting, error) {
 		counts = []int{neighbors}
 	}
 	info := g.Learner.Info()
+
+	// Different rules may give the same number, and a parameter may not matter: such settings
+	// are equal, are neighbours in the order, and only one of them stays.
 	rules := resolver{learner: g.Learner, in: in, known: map[string]models.Values{}}
 	var out []Setting
 	for _, v := range all {
@@ -88,13 +97,16 @@ func (g *Grid) settings(in *models.Input, neighbors int) ([]Setting, error) {
 			out = append(out, Setting{v, k})
 		}
 	}
+
 	slices.SortStableFunc(out, func(a, b Setting) int { return stronger(params, a, b) })
 	return slices.CompactFunc(out, func(a, b Setting) bool { return stronger(params, a, b) == 0 }), nil
 }
 
-// combinations returns all combinations of the values of the axes, with what is
-// fixed and without what does not matter.
+// combinations returns all combinations of the values of the axes, joined with the fixed
+// values and without the values that do not matter.
 func (g *Grid) combinations(params []models.Param) []models.Values {
+	// The list starts with the joint values and is multiplied by one axis after the other, in
+	// the order of the parameters.
 	all := []models.Values{g.Fixed}
 	if len(g.Joint) > 0 {
 		all = nil
@@ -115,6 +127,7 @@ func (g *Grid) combinations(params []models.Param) []models.Values {
 		}
 		all = out
 	}
+
 	varied := g.varied()
 	for i, v := range all {
 		all[i] = relevant(params, varied, v)
@@ -151,18 +164,21 @@ func (g *Grid) check(params []models.Param, all []models.Values) error {
 		values, axis := g.Axes[name]
 		switch {
 		case i < 0:
-			add(fmt.Errorf("unknown parameter %q", name))
+			add(models.UnknownParam(params, name))
 		case !params[i].Axis:
 			add(fmt.Errorf("%s takes one value for %s", name, g.Learner.Info().Name))
 		case axis && len(values) == 0:
 			add(fmt.Errorf("there are no values for %s", name))
 		}
 	}
+
 	for _, k := range g.Neighbors {
 		if k < 1 {
 			add(&models.ParamError{Name: "neighbors", Value: strconv.Itoa(k), Must: "at least 1"})
 		}
 	}
+
+	// Combinations repeat the faults of their values; add keeps each once.
 	for _, v := range all {
 		joined, ok := models.CheckValues(params, v).(interface{ Unwrap() []error })
 		if !ok {
@@ -172,11 +188,12 @@ func (g *Grid) check(params []models.Param, all []models.Values) error {
 			add(fault)
 		}
 	}
+
 	return errors.Join(faults...)
 }
 
-// relevant returns v without parameters that do not matter with the others. One
-// that cannot matter in any setting stays, and is a fault.
+// relevant returns v without parameters that do not matter in combination with the others. A
+// parameter that cannot matter in any setting stays, so that the check reports it.
 func relevant(params []models.Param, varied map[string]bool, v models.Values) models.Values {
 	out := v.With(nil)
 	for i := range params {
@@ -188,6 +205,7 @@ func relevant(params []models.Param, varied map[string]bool, v models.Values) mo
 			delete(out, p.Name)
 		}
 	}
+
 	return out
 }
 
@@ -199,7 +217,8 @@ type resolver struct {
 	known   map[string]models.Values // what rules stand for, by key
 }
 
-// key names what rules depend on: values that are names, and which are given.
+// key names the values that the result of rules depends on: all values that are words, and
+// which parameters have a number.
 func (r *resolver) key(v models.Values) string {
 	names := v.With(nil)
 	for name, text := range v {
@@ -224,6 +243,7 @@ func (r *resolver) resolve(v models.Values) (models.Values, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Only the values in words are replaced: others are the user's own numbers.
 		numbers = models.Values{}
 		for name, text := range resolved {
 			if _, err := strconv.ParseFloat(v[name], 64); err != nil {
@@ -232,12 +252,15 @@ func (r *resolver) resolve(v models.Values) (models.Values, error) {
 		}
 		r.known[key] = numbers
 	}
+
 	return v.With(numbers), nil
 }
 
 // stronger orders settings by the strength of their regularization, strongest
 // first.
 func stronger(params []models.Param, a, b Setting) int {
+	// The first parameter with a difference decides. Texts may differ and the numbers be
+	// equal, 1 and 1.0 say; then the next parameter decides.
 	for i := range params {
 		p := &params[i]
 		if x, y := a.Values[p.Name], b.Values[p.Name]; x != y {
@@ -254,6 +277,7 @@ func stronger(params []models.Param, a, b Setting) int {
 			return cmp.Compare(v, u)
 		}
 	}
+
 	return cmp.Compare(a.Neighbors, b.Neighbors)
 }
 

@@ -24,43 +24,50 @@ type HeldOut struct {
 	Answers []models.Answer // for the points held of each split
 }
 
-// NewHeldOut deals the labels of in into folds and answers for those of each with a model
-// fitted to the others, with the values of in. folds of 0 are [CalibrationFolds] of the
-// number of labels. What in has of graph and eigenpairs serves all folds, as they do not
-// depend on labels. Folds run in parallel; the result has the same bits at any GOMAXPROCS.
-// An error that is [models.Usable] comes with the answers that were reached.
+// NewHeldOut deals the labels of in into folds. For each fold it fits a model with the values
+// of in to the other labels, and keeps its answers for the points of the fold. Where folds is
+// 0, [CalibrationFolds] gives the number. The graph and the eigenpairs of in serve all folds,
+// as they do not depend on labels. Folds run in parallel; the result has the same bits at any
+// GOMAXPROCS. An error that is [models.Usable] comes with the answers of the fits as they are.
 func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, folds int) (*HeldOut, error) {
 	h, err := heldOut(in, folds)
 	if err != nil {
 		return nil, err
 	}
-	g, faults := h.grid(l, in), error(nil)
+	// A grid of one setting lets a learner share work between the folds. A grid computes its
+	// own eigenpairs, so a learner with given ones fits each fold by itself.
+	g := h.grid(l, in)
+	faults := error(nil)
 	g.Fail = func(_ []int, err error) { faults = err }
 	if grid, ok := l.(models.GridLearner); ok && in.Pairs == nil {
 		err = grid.FitGrid(ctx, g)
 	} else {
 		err = g.Run(ctx, []int{0}, func(s *models.Split) []models.Answer {
 			fold := *in
-			fold.Targets, fold.Start, fold.Progress = s.Train, nil, nil
+			fold.Targets = s.Train
+			fold.Start = nil
+			fold.Progress = nil
 			return []models.Answer{(&Data{}).answer(ctx, l, &fold, s.Points)}
 		})
 	}
+
 	if err := errors.Join(ctx.Err(), err, faults); err != nil {
 		return nil, err
 	}
-	var short error
+	var unconverged error
 	for _, a := range h.Answers {
 		if !models.Usable(a.Err) {
 			return nil, a.Err
 		}
-		if short == nil {
-			short = a.Err
+		if unconverged == nil {
+			unconverged = a.Err
 		}
 	}
-	return h, short
+
+	return h, unconverged
 }
 
-// heldOut deals the folds.
+// heldOut deals the labels into folds and makes room for the answers.
 func heldOut(in *models.Input, folds int) (*HeldOut, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
@@ -74,11 +81,12 @@ func heldOut(in *models.Input, folds int) (*HeldOut, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	h.Answers = make([]models.Answer, len(h.Splits))
 	return h, nil
 }
 
-// grid is that of the one setting.
+// grid returns the grid of the one setting, with the folds as its splits.
 func (h *HeldOut) grid(l models.Learner, in *models.Input) *models.Grid {
 	info := l.Info()
 	g := &models.Grid{Input: *in, Settings: []models.Values{in.Values}, Splits: h.Splits,
@@ -97,8 +105,11 @@ func (h *HeldOut) grid(l models.Learner, in *models.Input) *models.Grid {
 			})
 			return ctx.Err()
 		}}
+
 	g.Edges = in.EdgeCount()
-	g.Graph, g.Start, g.Progress = nil, nil, nil
+	g.Graph = nil
+	g.Start = nil
+	g.Progress = nil
 	return g
 }
 
@@ -116,10 +127,14 @@ func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, err
 	}
 	_, columns := t.Y.Dims()
 	columns = max(columns, len(t.Classes))
+
+	// Without dealing, a stand-in fold trains on all labels and holds out its part of them.
 	var cost stage.Cost
 	if grid, ok := l.(models.GridLearner); ok && in.Pairs == nil {
 		all := data.Range(0, labels)
-		h := &HeldOut{Folds: folds, Targets: t, Splits: slices.Repeat([]*models.Split{{Train: t, Labels: t.ClassLabels(), Kept: all, Held: all[:labels/max(1, folds)]}}, folds)}
+		h := &HeldOut{Folds: folds, Targets: t,
+			Splits: slices.Repeat([]*models.Split{{Train: t, Labels: t.ClassLabels(), Kept: all,
+				Held: all[:labels/max(1, folds)]}}, folds)}
 		c, err := grid.GridCost(h.grid(l, in))
 		if err != nil {
 			return stage.Cost{}, err
@@ -130,8 +145,11 @@ func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, err
 		if err != nil {
 			return stage.Cost{}, err
 		}
-		cost = models.GridCost{Fold: c.Bytes, Operations: c.Operations * float64(folds), Remedy: c.Remedy}.Cost(folds)
+		cost = models.GridCost{Fold: c.Bytes, Operations: c.Operations * float64(folds),
+			Remedy: c.Remedy}.Cost(folds)
 	}
+
+	// The codes of the labels of every fold, the answers, and their copies in the calibration.
 	cost.Bytes += 8 * int64(folds+4) * int64(labels) * int64(columns)
 	if t.Classes != nil {
 		cost.Operations += calibration.Operations(labels, columns)
@@ -139,20 +157,22 @@ func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, err
 	return cost, nil
 }
 
-// CalibrationFolds is the number of folds in which l labels are held out: 10, or every
-// label alone where they are fewer. A model of a fold knows a tenth fewer labels.
+// CalibrationFolds returns the number of folds in which l labels are held out: 10, or l folds
+// of one label where there are fewer. With 10 folds a model knows a tenth of the labels less
+// than the final one, which makes its scores little less certain.
 func CalibrationFolds(l int) int { return min(10, l) }
 
-// Calibration fits a calibration to the answers: of classes probabilities, of values
-// intervals. A class of one label teaches nothing, as no model knows it while that label is
-// held out. Targets of several labels a point are an error.
+// Calibration fits a calibration to the answers: probabilities for classes, intervals for
+// values. A class with one label contributes nothing, as no model knows the class while that
+// label is held out. Targets of several labels a point are an error.
 func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 	out := &calibration.Calibration{Folds: h.Folds}
 	t := h.Targets
 	var err error
 	switch {
 	case t.Labels != nil:
-		return nil, errors.New("selection: probabilities are those of one class a point, and the points may have several labels")
+		return nil, errors.New("selection: probabilities are those of one class a point, and the " +
+			"points may have several labels")
 	case t.Classes == nil:
 		var residuals *mat.Dense
 		if residuals, err = h.residuals(); err != nil {
@@ -162,6 +182,8 @@ func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 		out.Intervals, err = calibration.FitIntervals(residuals)
 		return out, err
 	}
+
+	// The shares of the classes in the labels are the prior of each class.
 	priors := make([]float64, len(t.Classes))
 	for q := range t.Labeled {
 		priors[t.Class(q)]++
@@ -178,12 +200,16 @@ func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 }
 
 // heldBreakEven returns the threshold at the break-even point of held-out answers of two
-// classes; nil if none of them is of the second.
+// classes, and nil if none of the answers belongs to the second class.
 func heldBreakEven(held []calibration.Answer) (*float64, error) {
-	scores, second := make([]float64, len(held)), make([]bool, len(held))
+	scores := make([]float64, len(held))
+	second := make([]bool, len(held))
 	for i, a := range held {
-		scores[i], second[i] = models.Difference(a.Scores), a.Class == 1
+		scores[i] = models.Difference(a.Scores)
+		second[i] = a.Class == 1
 	}
+
+	// PRBEP differs from itself only when it is NaN.
 	b, err := metrics.BreakEven(scores, second)
 	if err != nil || b.PRBEP != b.PRBEP {
 		return nil, err
@@ -191,7 +217,8 @@ func heldBreakEven(held []calibration.Answer) (*float64, error) {
 	return &b.Threshold, nil
 }
 
-// classAnswers are the held-out scores of points whose class the model of the fold knows.
+// classAnswers returns the held-out scores of the points with a class that the model of their
+// fold knows.
 func (h *HeldOut) classAnswers() []calibration.Answer {
 	var out []calibration.Answer
 	for f, s := range h.Splits {
@@ -205,22 +232,25 @@ func (h *HeldOut) classAnswers() []calibration.Answer {
 			}
 		}
 	}
+
 	return out
 }
 
-// residuals are the differences of answers and values, a row for each labeled point.
+// residuals returns values minus answers, one row for each labeled point.
 func (h *HeldOut) residuals() (*mat.Dense, error) {
 	l, m := h.Targets.Y.Dims()
 	out := mat.NewDense(l, m, nil)
 	for f, s := range h.Splits {
 		for i, q := range s.Held {
 			for j, v := range h.Targets.Y.RawRowView(q) {
-				if v-v != 0 {
-					return nil, fmt.Errorf("selection: point %d has no value in column %d; intervals need all values of a labeled point", h.Targets.Labeled[q], j)
+				if v-v != 0 { // NaN or infinite
+					return nil, fmt.Errorf("selection: point %d has no value in column %d; intervals "+
+						"need all values of a labeled point", h.Targets.Labeled[q], j)
 				}
 				out.Set(q, j, v-h.Answers[f].Scores.At(i, j))
 			}
 		}
 	}
+
 	return out, nil
 }

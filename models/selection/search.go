@@ -18,7 +18,8 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// defaultFolds of a cross-validation, where there are as many labels.
+// defaultFolds is the number of folds, where there are as many labels: each model knows 80 % of
+// the labels, and a search costs five times as many fits as there are settings.
 const defaultFolds = 5
 
 // Settings of [Search]. The zero value is ready for use.
@@ -33,13 +34,13 @@ type Settings struct {
 	Criterion Criterion
 	// Memory, if positive, bounds the bytes that [Cost] estimates.
 	Memory int64
-	// OnProgress, if not nil, is given a copy of what is known whenever fits are
-	// finished. Its calls do not overlap.
+	// OnProgress, if not nil, receives a copy of the result so far whenever fits are finished.
+	// Its calls do not overlap.
 	OnProgress func(*Result)
-	// OnFits, if not nil, is given the outcomes of all finished fits whenever some
-	// are, in calls that do not overlap; an error ends the search. Known are such
-	// outcomes of an earlier search of the same data, grid and settings: those fits
-	// are not made again, but what they share with others may be.
+	// OnFits, if not nil, receives the outcomes of all finished fits whenever some are
+	// finished, in calls that do not overlap; an error ends the search. Known holds such
+	// outcomes of an earlier search with the same data, grid and settings: those fits are not
+	// repeated, except for work that they share with others.
 	OnFits func([]Fit) error
 	Known  []Fit
 }
@@ -51,7 +52,7 @@ type Result struct {
 	Repeats   int       `json:"repeats"`
 	Seed      uint64    `json:"seed"`
 	Labeled   int       `json:"labeled"`
-	// Done fits of Total are finished, a failed one being finished too.
+	// Done of Total fits are finished; a failed fit is finished too.
 	Done  int `json:"done"`
 	Total int `json:"total"`
 	// Scores of all settings, best first: see [Search].
@@ -61,7 +62,7 @@ type Result struct {
 // Score of a setting in a cross-validation.
 type Score struct {
 	Setting Setting        `json:"setting"`
-	Mean    metrics.Number `json:"mean"` // of Folds, those left out that are NaN
+	Mean    metrics.Number `json:"mean"` // of Folds, without NaN
 	// StdErr is the standard error of Mean, the deviation of the folds over the
 	// root of their number; NaN with fewer than two.
 	StdErr metrics.Number `json:"std_err"`
@@ -69,8 +70,8 @@ type Score struct {
 	// it is not defined, the fit failed or is not done.
 	Folds []metrics.Number `json:"folds"`
 	Done  int              `json:"done"` // finished fits
-	// Unconverged counts fits that did not converge; the scores are of what was
-	// reached. Fits that share their work share the verdict.
+	// Unconverged counts fits that did not converge; their answers count as they are. Fits
+	// that share their work share the verdict.
 	Unconverged int `json:"unconverged,omitempty"`
 	// Fault is why a fit failed, if one did.
 	Fault string `json:"fault,omitempty"`
@@ -78,28 +79,28 @@ type Score struct {
 	at int // in the order of the grid
 }
 
-// Best is the first of Scores.
+// Best returns the first of Scores.
 func (r *Result) Best() *Score { return &r.Scores[0] }
 
-// Search chooses among the settings of a grid by cross-validation on the labels of
-// d: the labeled points are dealt into folds (see [models.Targets.Folds]), and each
-// is held out once, its labels unknown to the model, its points not. γ's mean the
-// same with a fold held out as on all labels, as the loss is a mean over them.
+// Search chooses among the settings of a grid by cross-validation on the labels of d: the
+// labeled points are dealt into folds (see [models.Targets.Folds]), and each fold is held out
+// once. Its labels are unknown to the model, its points are not. The γ's mean the same with a
+// fold held out as on all labels, because the loss is a mean over the labels.
 //
-// The result lists settings by the mean of the criterion over the folds, best
-// first. Means are equal that agree in twelve digits of the largest; then the
-// stronger regularization comes first. Behind come settings that are not finished,
-// then those with failed fits, which alone are no error as long as one setting is
-// left. A class that has no label outside a fold is unknown there and its points
-// count as wrong; it is an error if fewer than two are left.
+// The result lists settings by the mean of the criterion over the folds, best first. Two means
+// are equal if they agree in twelve digits of the largest; then the stronger regularization
+// comes first. Settings that are not finished come next, and settings with failed fits last.
+// Failed fits are no error as long as one setting is left. A class without a label outside a
+// fold is unknown there, and its points count as wrong; it is an error if fewer than two
+// classes are left.
 //
-// Graphs are cut from the lists of d. A [models.GridLearner] shares its work among
-// the settings and folds; for any other a model is fitted for each. Folds run in
-// parallel; the result has the same bits at any GOMAXPROCS.
+// Graphs are cut from the lists of d. A [models.GridLearner] shares its work among the
+// settings and folds; any other learner fits a model for each. Folds run in parallel; the
+// result has the same bits at any GOMAXPROCS.
 //
-// When ctx is cancelled, the result holds what was finished. An error that is
-// [models.Usable] says that fits of the best setting did not converge, and comes
-// with the whole result.
+// When ctx is cancelled, the result holds the fits that were finished. An error that is
+// [models.Usable] says that fits of the best setting did not converge, and comes with the
+// whole result.
 func Search(ctx context.Context, d *Data, g *Grid, s *Settings) (*Result, error) {
 	t, err := newSearch(d, g, s)
 	if err != nil {
@@ -108,7 +109,7 @@ func Search(ctx context.Context, d *Data, g *Grid, s *Settings) (*Result, error)
 	return t.choose(ctx)
 }
 
-// choose makes the fits that are not known and ranks the settings.
+// choose runs the fits that are not known and ranks the settings.
 func (t *search) choose(ctx context.Context) (*Result, error) {
 	if limit := t.settings.Memory; limit > 0 {
 		c, err := t.cost()
@@ -116,15 +117,19 @@ func (t *search) choose(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 		if c.Bytes > limit {
-			return nil, fmt.Errorf("selection: cross-validation takes %d bytes, %d are allowed; %s, or allow more memory", c.Bytes, limit, c.Remedy)
+			return nil, fmt.Errorf("selection: cross-validation takes %d bytes, %d are allowed; %s, "+
+				"or allow more memory", c.Bytes, limit, c.Remedy)
 		}
 	}
+
 	var err error
 	if l, ok := t.learner.(models.GridLearner); ok {
 		err = l.FitGrid(ctx, t.grid)
 	} else {
 		err = t.fitEach(ctx)
 	}
+
+	// On a cancelled context the finished fits are ranked and returned.
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -138,10 +143,13 @@ func (t *search) choose(ctx context.Context) (*Result, error) {
 	case best.Fault != "":
 		return nil, fmt.Errorf("%w (with %s)", t.fault(best, failed), best.Setting)
 	case math.IsNaN(float64(best.Mean)):
-		return nil, fmt.Errorf("selection: %v is not defined on any fold: too few points in each, or all of one class; take fewer folds or another criterion", r.Criterion)
+		return nil, fmt.Errorf("selection: %v is not defined on any fold: too few points in each, or "+
+			"all of one class; take fewer folds or another criterion", r.Criterion)
 	case best.Unconverged > 0:
-		return r, fmt.Errorf("selection: %d of %d fits of the best setting did not converge: %w", best.Unconverged, best.Done, t.fault(best, unconverged))
+		return r, fmt.Errorf("selection: %d of %d fits of the best setting did not converge: %w",
+			best.Unconverged, best.Done, t.fault(best, unconverged))
 	}
+
 	return r, nil
 }
 
@@ -172,7 +180,7 @@ type search struct {
 	halt   error // of OnFits
 }
 
-// newSearch checks and completes what Search was given.
+// newSearch checks and completes the arguments of Search.
 func newSearch(d *Data, g *Grid, s *Settings) (*search, error) {
 	t := &search{data: *d, learner: g.Learner}
 	if s != nil {
@@ -192,22 +200,28 @@ func newSearch(d *Data, g *Grid, s *Settings) (*search, error) {
 // begin deals the folds and makes room for the scores of all settings.
 func (t *search) begin() (err error) {
 	t.graphs = map[int]*models.Graph{}
-	t.grid = &models.Grid{Input: t.data.input(t.settings.Seed, t.settings.Memory), GraphOf: func(i int) (*models.Graph, error) { return t.graph(t.points[i].Neighbors) },
+	t.grid = &models.Grid{Input: t.data.input(t.settings.Seed, t.settings.Memory),
+		GraphOf:  func(i int) (*models.Graph, error) { return t.graph(t.points[i].Neighbors) },
 		GraphKey: t.graphKey, Run: t.run, Fail: t.fail}
 	if t.data.shared != nil {
 		t.grid.Eigensolver = t.data.shared.solve
 	}
-	if t.grid.Splits, err = t.data.Targets.Splits(t.settings.Folds, t.settings.Repeats, t.settings.Seed); err != nil {
+	if t.grid.Splits, err = t.data.Targets.Splits(t.settings.Folds, t.settings.Repeats,
+		t.settings.Seed); err != nil {
 		return err
 	}
+
+	// Scores stay NaN until the fits are finished. Memory is announced for the largest graph.
 	for i, p := range t.points {
 		t.grid.Settings = append(t.grid.Settings, p.Values)
 		t.grid.Edges = max(t.grid.Edges, t.data.edges(t.learner, p))
-		score := Score{Setting: p, Folds: slices.Repeat([]metrics.Number{metrics.Number(math.NaN())}, len(t.grid.Splits)), at: i}
+		score := Score{Setting: p, Folds: slices.Repeat([]metrics.Number{metrics.Number(math.NaN())},
+			len(t.grid.Splits)), at: i}
 		t.scores = append(t.scores, score)
 		t.errs = append(t.errs, make([]error, len(t.grid.Splits)))
 		t.done = append(t.done, make([]bool, len(t.grid.Splits)))
 	}
+
 	t.restore(t.settings.Known)
 	return nil
 }
@@ -225,7 +239,8 @@ func (t *search) graphKey(setting int) string {
 func (t *search) fillSettings() (err error) {
 	s := &t.settings
 	if s.Folds < 0 || s.Repeats < 0 {
-		return fmt.Errorf("selection: %d folds, repeated %d times; the numbers must be positive", s.Folds, s.Repeats)
+		return fmt.Errorf("selection: %d folds, repeated %d times; the numbers must be positive", s.Folds,
+			s.Repeats)
 	}
 	s.Repeats = max(1, s.Repeats)
 	if s.Folds == 0 {
@@ -235,13 +250,15 @@ func (t *search) fillSettings() (err error) {
 	return err
 }
 
-// cost estimates the run.
+// cost estimates the memory and the operations of the run.
 func (t *search) cost() (stage.Cost, error) {
 	splits := len(t.grid.Splits)
 	if l, ok := t.learner.(models.GridLearner); ok {
 		c, err := l.GridCost(t.grid)
 		return c.Cost(splits), err
 	}
+	// The learner fits each setting on each split by itself. One graph is in memory at a time:
+	// 12 bytes an edge for its entries, and as much while it is made.
 	var total models.GridCost
 	for i := range t.points {
 		in := t.grid.With(i)
@@ -254,12 +271,15 @@ func (t *search) cost() (stage.Cost, error) {
 		total.Operations += c.Operations * float64(splits)
 		total.Remedy = c.Remedy
 	}
+
 	total.Shared = 24 * int64(t.grid.Edges)
 	return total.Cost(splits), nil
 }
 
 // fitEach fits a model for every setting and split.
 func (t *search) fitEach(ctx context.Context) error {
+	// Settings with the same graph come one after the other, so that one graph is held at a
+	// time.
 	for _, same := range models.Grouped(t.grid.All(), t.graphKey) {
 		var graph *models.Graph
 		if t.graphKey(same[0]) != "" {
@@ -268,10 +288,12 @@ func (t *search) fitEach(ctx context.Context) error {
 				return err
 			}
 		}
+
 		for _, setting := range same {
 			err := t.run(ctx, []int{setting}, func(s *models.Split) []models.Answer {
 				in := t.grid.With(setting)
-				in.Graph, in.Targets = graph, s.Train
+				in.Graph = graph
+				in.Targets = s.Train
 				return []models.Answer{t.data.answer(ctx, t.learner, in, s.Points)}
 			})
 			if err != nil {
@@ -279,11 +301,12 @@ func (t *search) fitEach(ctx context.Context) error {
 			}
 		}
 	}
+
 	return nil
 }
 
-// graph returns the graph of the given number of neighbours; that of the data for
-// any.
+// graph returns the graph of the given number of neighbours. A graph that the data hold serves
+// for any number.
 func (t *search) graph(neighbors int) (*models.Graph, error) {
 	switch {
 	case t.data.Graph != nil:
@@ -293,6 +316,7 @@ func (t *search) graph(neighbors int) (*models.Graph, error) {
 	case t.graphs[neighbors] != nil:
 		return t.graphs[neighbors], nil
 	}
+
 	g, err := t.data.cut(neighbors)
 	if err != nil {
 		return nil, err
@@ -302,7 +326,7 @@ func (t *search) graph(neighbors int) (*models.Graph, error) {
 	return g, nil
 }
 
-// run has fit answer for the given settings on every split.
+// run calls fit for every split and records its answers for the given settings.
 func (t *search) run(ctx context.Context, settings []int, fit func(*models.Split) []models.Answer) error {
 	par.For(len(t.grid.Splits), 1, func(f, _ int) {
 		if ctx.Err() != nil || t.known(settings, f) {
@@ -313,12 +337,13 @@ func (t *search) run(ctx context.Context, settings []int, fit func(*models.Split
 			t.record(f, settings, answers)
 		}
 	})
+
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return cmp.Or(ctx.Err(), t.halt)
 }
 
-// fail records that no fit of the settings can be made.
+// fail records that the settings cannot be fitted.
 func (t *search) fail(settings []int, err error) {
 	answers := slices.Repeat([]models.Answer{{Err: err}}, len(settings))
 	for f := range t.grid.Splits {
@@ -340,6 +365,9 @@ func (t *search) record(f int, settings []int, answers []models.Answer) {
 			values[i] = v
 		}
 	}
+
+	// Measuring is done without the lock. A fit that is known from an earlier run keeps its
+	// outcome.
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, p := range settings {
@@ -351,6 +379,7 @@ func (t *search) record(f int, settings []int, answers []models.Answer) {
 		t.scores[p].Done++
 		t.errs[p][f] = answers[i].Err
 	}
+
 	if t.settings.OnFits != nil && t.halt == nil {
 		t.halt = t.settings.OnFits(t.fits())
 	}
@@ -359,18 +388,19 @@ func (t *search) record(f int, settings []int, answers []models.Answer) {
 	}
 }
 
-// snapshot is ranked under the lock.
+// snapshot returns the result so far; it takes the lock that ranked needs.
 func (t *search) snapshot() *Result {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ranked()
 }
 
-// ranked returns the result so far.
+// ranked returns the result so far, best setting first. The caller holds the lock.
 func (t *search) ranked() *Result {
 	s := t.settings
-	r := &Result{Criterion: s.Criterion, Folds: s.Folds, Repeats: s.Repeats, Seed: s.Seed, Labeled: len(t.data.Targets.Labeled),
-		Total: len(t.points) * len(t.grid.Splits), Scores: slices.Clone(t.scores)}
+	r := &Result{Criterion: s.Criterion, Folds: s.Folds, Repeats: s.Repeats, Seed: s.Seed,
+		Labeled: len(t.data.Targets.Labeled),
+		Total:   len(t.points) * len(t.grid.Splits), Scores: slices.Clone(t.scores)}
 	var largest float64
 	for i := range r.Scores {
 		score := &r.Scores[i]
@@ -385,18 +415,23 @@ func (t *search) ranked() *Result {
 				score.Fault = err.Error()
 			}
 		}
+
 		r.Done += score.Done
 		if v := math.Abs(float64(score.Mean)); v > largest { // NaN is not
 			largest = v
 		}
 	}
+
+	// The sort is stable and settings come strongest regularization first, so that ties keep
+	// this order.
 	slices.SortStableFunc(r.Scores, func(a, b Score) int {
-		return cmp.Or(cmp.Compare(t.tier(&a), t.tier(&b)), cmp.Compare(t.rank(&a, largest), t.rank(&b, largest)))
+		return cmp.Or(cmp.Compare(t.tier(&a), t.tier(&b)), cmp.Compare(t.rank(&a, largest),
+			t.rank(&b, largest)))
 	})
 	return r
 }
 
-// tier puts finished scores first and failed ones last.
+// tier orders kinds of scores: finished ones first, failed ones last.
 func (t *search) tier(score *Score) int {
 	switch {
 	case score.Fault != "":
@@ -409,7 +444,8 @@ func (t *search) tier(score *Score) int {
 	return 0
 }
 
-// rank returns the mean, smaller being better, in units of 1e-12 of the largest.
+// rank returns the mean in units of 1e-12 of the largest, so that rounding does not break
+// ties; smaller is better.
 func (t *search) rank(score *Score, largest float64) float64 {
 	v := float64(score.Mean)
 	if largest > 0 {
@@ -421,13 +457,13 @@ func (t *search) rank(score *Score, largest float64) float64 {
 	return v
 }
 
-// fault returns the first error of a kind of the fits of a setting.
+// fault returns the first error of the fits of a setting for which kind holds.
 func (t *search) fault(score *Score, kind func(error) bool) error {
 	errs := t.errs[score.at]
 	return errs[slices.IndexFunc(errs, func(err error) bool { return err != nil && kind(err) })]
 }
 
-// meanOfFolds returns the mean of what is not NaN and its standard error.
+// meanOfFolds returns the mean of the values that are not NaN, and its standard error.
 func meanOfFolds(folds []metrics.Number) (mean, stdErr metrics.Number) {
 	var known []float64
 	for _, v := range folds {
@@ -435,6 +471,7 @@ func meanOfFolds(folds []metrics.Number) (mean, stdErr metrics.Number) {
 			known = append(known, float64(v))
 		}
 	}
+
 	count := float64(len(known))
 	var sum, squares float64
 	for _, v := range known {

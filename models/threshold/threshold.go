@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Rule is a rule for t.
@@ -62,8 +63,10 @@ func Parse(text string) (*Settings, error) {
 		return s, nil
 	}
 	var err error
-	if s.Share, err = strconv.ParseFloat(share, 64); err != nil || s.Rule != Prior || !(s.Share > 0 && s.Share < 1) {
-		return nil, fmt.Errorf("%q is no threshold; it is zero, prior, break-even, or prior:SHARE with a share of the second class between 0 and 1", text)
+	if s.Share, err = strconv.ParseFloat(share, 64); err != nil || s.Rule != Prior ||
+		!(s.Share > 0 && s.Share < 1) {
+		return nil, fmt.Errorf("%q is no threshold; it is zero, prior, break-even, or prior:SHARE "+
+			"with a share of the second class between 0 and 1", text)
 	}
 	return s, nil
 }
@@ -97,7 +100,8 @@ func (t *Threshold) String() string {
 func Check(m models.Model) error {
 	switch o := m.Output(); {
 	case o.Kind != models.OutputClasses:
-		return fmt.Errorf("a threshold is for two classes, and the %s model answers with %v", m.Name(), o.Kind)
+		return fmt.Errorf("a threshold is for two classes, and the %s model answers with %v",
+			m.Name(), o.Kind)
 	case len(o.Classes) != 2:
 		return fmt.Errorf("a threshold is for two classes, and the %s model has %d", m.Name(), len(o.Classes))
 	}
@@ -112,20 +116,25 @@ func Decide(m models.Model, p *models.Prediction, s *Settings) (*Threshold, erro
 	if err := Check(m); err != nil {
 		return nil, err
 	}
+
 	switch {
 	case p.Scores == nil:
 		return nil, fmt.Errorf("a threshold is one of scores, and the %s model keeps none for these points", m.Name())
 	case s.Labels != nil && s.Labels.Len() != p.Len():
 		return nil, fmt.Errorf("%d labels for %d points", s.Labels.Len(), p.Len())
 	}
+
 	t := &Threshold{Rule: s.Rule, Class: data.ClassName(o.Classes, o.Names, 1)}
 	if s.Labels != nil {
 		for i, c := range s.Labels.Index {
 			if c > 1 {
-				return nil, fmt.Errorf("the label of point %d is %s, which is no class of the model; its classes are %s and %s", i, s.Labels.Name(c), data.ClassName(o.Classes, o.Names, 0), t.Class)
+				return nil, fmt.Errorf("the label of point %d is %s, which is no class of the model; "+
+					"its classes are %s and %s", i, s.Labels.Name(c), data.ClassName(o.Classes, o.Names,
+					0), t.Class)
 			}
 		}
 	}
+
 	n := p.Len()
 	scores := make([]float64, n)
 	for i := range scores {
@@ -142,6 +151,7 @@ func Decide(m models.Model, p *models.Prediction, s *Settings) (*Threshold, erro
 	case s.Rule == BreakEven:
 		t.Value, t.From, err = heldOut(m, p)
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -181,15 +191,19 @@ func secondShare(m models.Model, s *Settings) (share float64, from string, err e
 		share, count = shares(s.Labels)
 		from = fmt.Sprintf("%d given labels", count)
 	case c != nil && c.Classes != nil:
-		share, from = c.Classes.Priors[1], "the labels of the fit"
+		share = c.Classes.Priors[1]
+		from = "the labels of the fit"
 	case keeps && u.Kept().Targets != nil:
 		share, count = shares(u.Kept().Targets.ClassLabels())
 		from = fmt.Sprintf("the %d labels of the fit", count)
 	default:
-		return 0, "", fmt.Errorf("the %s model does not hold the shares of the classes among its labels; give a share, as prior:0.3, or labels of some points, or fit again with --calibrate 10", m.Name())
+		return 0, "", fmt.Errorf("the %s model does not hold the shares of the classes among its "+
+			"labels; give a share, as prior:0.3, or labels of some points, or fit again with %s 10", m.Name(), param.Name("calibrate"))
 	}
+
 	if !(share >= 0) {
-		return 0, "", fmt.Errorf("there is no label among those given; label some points, or give a share, as prior:0.3")
+		return 0, "", fmt.Errorf("there is no label among those given; label some points, or give a " +
+			"share, as prior:0.3")
 	}
 	return share, from, nil
 }
@@ -200,15 +214,18 @@ func labeled(scores []float64, y *data.Labels) (float64, string, error) {
 	var second []bool
 	for i, c := range y.Index {
 		if c != data.Unlabeled {
-			known, second = append(known, scores[i]), append(second, c == 1)
+			known = append(known, scores[i])
+			second = append(second, c == 1)
 		}
 	}
+
 	if len(known) == 0 {
 		return 0, "", fmt.Errorf("no point has a label, and the break-even point is one of labeled points")
 	}
 	b, err := metrics.BreakEven(known, second)
 	if err == nil && b.PRBEP != b.PRBEP {
-		err = fmt.Errorf("none of the %d labels is of class %s, so that there is no break-even point", len(known), y.Name(1))
+		err = fmt.Errorf("none of the %d labels is of class %s, so that there is no break-even point",
+			len(known), y.Name(1))
 	}
 	return b.Threshold, fmt.Sprintf("%d given labels", len(known)), err
 }
@@ -218,9 +235,12 @@ func heldOut(m models.Model, p *models.Prediction) (float64, string, error) {
 	c := models.CalibrationOf(m)
 	switch {
 	case c == nil || c.BreakEven == nil:
-		return 0, "", fmt.Errorf("the %s model holds no break-even point of held-out labels; fit it again with --calibrate 10, or give labels of some points", m.Name())
+		return 0, "", fmt.Errorf("the %s model holds no break-even point of held-out labels; fit it "+
+			"again with %s 10, or give labels of some points", m.Name(), param.Name("calibrate"))
 	case p.Voters != nil:
-		return 0, "", fmt.Errorf("the %s model lets training points vote on these points, and its break-even point is one of its own scores; give labels of some points, or take the extension nystrom", m.Name())
+		return 0, "", fmt.Errorf("the %s model lets training points vote on these points, and its "+
+			"break-even point is one of its own scores; give labels of some points, or take the "+
+			"extension nystrom", m.Name())
 	}
 	return *c.BreakEven, fmt.Sprintf("%d labels held out in %d folds", c.Held, c.Folds), nil
 }

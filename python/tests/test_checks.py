@@ -16,34 +16,24 @@ from sklearn.utils.estimator_checks import check_estimator
 import bigfit
 
 WEIGHTS = {"gamma_a": 1e-3, "gamma_i": 1e-3}
-#: The longest first.
-ESTIMATORS = {
-    "AutoClassifier": {"folds": 2, "calibrate": "none"},
-    "AutoRegressor": {"folds": 2, "calibrate": "none"},
-    "LapSVC": WEIGHTS,
-    "LapRLSClassifier": WEIGHTS,
-    "LinearLapSVC": WEIGHTS,
-    "LinearLapRLSClassifier": WEIGHTS,
-    "EigenmapClassifier": {},
-    "Poisson": {},
-    "LabelPropagation": {},
-    "LabelSpreading": {},
-    "MultiOutputManifold": WEIGHTS,
-    "LapRLSRegressor": WEIGHTS,
-    "LinearLapRLSRegressor": WEIGHTS,
-    "SSSLRegressor": {},
-    "SpectralEmbedding": {},
-    "SpectralClustering": {},
-    "KNeighborsTransformer": {},
-}
+ESTIMATORS = [name for name in bigfit.__all__ if hasattr(getattr(bigfit, name), "get_params")]
 #: Expected failures, at most.
 MOST = 2
 
 
+def quick(estimator):
+    """Return values for parameters that a fit would choose in a long time."""
+    settings = {name: value for name, value in WEIGHTS.items() if name in estimator.get_params()}
+    if getattr(estimator, "_model", "") == "auto":
+        settings.update(folds=2, calibrate="none")
+    return settings
+
+
 def check(name):
     """Run all checks of an estimator and return the faults, and the names of expected ones."""
-    settings = {} if os.environ.get("BIGFIT_SOAK") else ESTIMATORS[name]
-    estimator = getattr(bigfit, name)(**settings)
+    estimator = getattr(bigfit, name)()
+    if not os.environ.get("BIGFIT_SOAK"):
+        estimator.set_params(**quick(estimator))
     expected = estimator._get_tags()["_xfail_checks"] or {}
     faults = []
     with warnings.catch_warnings():
@@ -59,8 +49,7 @@ def check(name):
 
 
 def test_check_estimator():
-    listed = {n for n in bigfit.__all__ if hasattr(getattr(bigfit, n), "get_params")}
-    assert set(ESTIMATORS) == listed
+    assert len(ESTIMATORS) >= 17
     workers = min(4, os.cpu_count() or 1)
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         for faults, expected in pool.map(check, ESTIMATORS):

@@ -1,6 +1,12 @@
-// Package labelcells makes labels of the cells of files: it says which mark rows without
-// label, which are integers and which names, and which rows of a table belong to which
-// points. What can be read in two ways it says in notes and warnings.
+// Package labelcells makes labels of the cells of files: it decides which cells mark rows
+// without label, which are integers and which names, and which rows of a table belong to which
+// points. Notes and warnings tell where a file could be read in two ways.
+//
+// # Integers or names
+//
+// Labels of tables are read as text, each distinct text once, and are integers only if all of
+// them are. Marks of unlabeled points, and labels that can be read in two ways, are kept in
+// Labels.Read for the echo. Ids join rows with points (data.IDs).
 package labelcells
 
 import (
@@ -11,14 +17,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/bigfit/bigfit/internal/file/fields"
+	"github.com/bigfit/bigfit/param"
 )
 
-// Cells are the labels of rows as a file has them: text, or integers.
+// Cells holds the labels of rows as a file has them: text, or integers.
 type Cells struct {
 	What string // names the file and the array or column in errors
 
 	Text *Column
-	Unit string // what Column.Add was told of the rows: "line" or "row"
+	Unit string // the unit of the numbers that Column.Add got: "line" or "row"
 
 	Values  []int64
 	Labeled []bool // of Values; nil if all are
@@ -33,7 +40,7 @@ func (c *Cells) Len() int {
 	return len(c.Values)
 }
 
-// Labels are at most one label a row: integers, or names if Names is not nil.
+// Labels holds at most one label a row: integers, or names if Names is not nil.
 type Labels struct {
 	Values  []int64
 	Labeled []bool // of Values
@@ -70,43 +77,53 @@ func (c *Cells) Labels(m *Marker, f *Notes) (*Labels, error) {
 	} else {
 		l, err = c.integerLabels(m, f)
 	}
+
 	if err != nil {
 		return nil, err
 	}
 	if text, unused := m.unused(); unused {
-		f.Warn("%s: no label is %s, which --unlabeled names", c.What, fields.Quote([]byte(text)))
+		f.Warn("%s: no label is %s, which %s names", c.What, fields.Quote([]byte(text)),
+			param.Name("unlabeled"))
 	}
 	return l, nil
 }
 
-// integerLabels makes labels of values. In floats NaN marks a row without label, and
-// where none is NaN the integers that mark one elsewhere.
+// integerLabels makes labels of values. Among floats NaN marks a row without label; only if none is
+// NaN do the integers that mark such rows elsewhere.
 func (c *Cells) integerLabels(m *Marker, f *Notes) (*Labels, error) {
 	for _, text := range m.texts {
 		if _, ok := fields.Integer([]byte(text)); m.Given && !ok && !isAbsent(text) {
-			return nil, fmt.Errorf("%s: it holds integers, and --unlabeled is %s; it must be an integer here, or none", c.What, fields.Quote([]byte(text)))
+			return nil, fmt.Errorf("%s: it holds integers, and %s is %s; it must be an "+
+				"integer here, or none", c.What, param.Name("unlabeled"), fields.Quote([]byte(text)))
 		}
 	}
+
 	if c.Labeled == nil {
 		c.Labeled = slices.Repeat([]bool{true}, len(c.Values))
 	} else if slices.Contains(c.Labeled, false) {
 		m.saw("NaN")
 	}
+
+	// A file of floats with NaN has its mark already, so −1 is a class there.
 	integers := m.integers
 	if c.Floats && !m.Given && slices.Contains(m.Seen, "NaN") {
 		if at := c.find(-1); at >= 0 {
-			f.Warn("%s: -1 (first in row %d) is a class, as NaN marks the points without label; if both do, give --unlabeled -1", c.What, at)
+			f.Warn("%s: -1 (first in row %d) is a class, as NaN marks the points without label; if "+
+				"both do, give %s -1", c.What, at, param.Name("unlabeled"))
 		}
 		integers = nil
 	}
+
 	for i, v := range c.Values {
 		if c.Labeled[i] && slices.Contains(integers, v) {
 			c.Labeled[i] = false
 			m.saw(strconv.FormatInt(v, 10))
 		}
 	}
+
 	if c.Floats && !m.Given && slices.Contains(m.Seen, "-1") {
-		f.Warn("%s: it holds floats, of which none is NaN, so that -1 marks the points without label; if -1 is a class, give --unlabeled none", c.What)
+		f.Warn("%s: it holds floats, of which none is NaN, so that -1 marks the points without "+
+			"label; if -1 is a class, give %s none", c.What, param.Name("unlabeled"))
 	}
 	return &Labels{Values: c.Values, Labeled: c.Labeled}, nil
 }
@@ -121,8 +138,8 @@ func (c *Cells) find(v int64) int {
 	return -1
 }
 
-// textLabels makes labels of text: integers if all that mark nothing are some, and
-// names otherwise.
+// textLabels makes labels of text: integers if all texts that mark nothing are integers, and names
+// otherwise.
 func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 	t := c.Text
 	labeled := make([]bool, len(t.texts))
@@ -135,8 +152,11 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 		}
 		labeled[k] = true
 		if !utf8.ValidString(text) {
-			return nil, fmt.Errorf("%s: %s %d: the label is %s, which is not UTF-8; save the file as UTF-8", c.What, c.Unit, t.first[k], fields.Quote([]byte(text)))
+			return nil, fmt.Errorf("%s: %s %d: the label is %s, which is not UTF-8; save the file as UTF-8",
+				c.What, c.Unit, t.first[k], fields.Quote([]byte(text)))
 		}
+
+		// Remember the first integer, fraction and name, for messages.
 		_, numeric := fields.Number([]byte(text))
 		_, whole := fields.Integer([]byte(text))
 		switch {
@@ -148,22 +168,31 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 			names = k
 		}
 	}
+
 	if names < 0 && fraction >= 0 {
-		return nil, fmt.Errorf("%s: %s %d: the label is %s; classes are integers or names", c.What, c.Unit, t.first[fraction], fields.Quote([]byte(t.texts[fraction])))
+		return nil, fmt.Errorf("%s: %s %d: the label is %s; classes are integers or names", c.What, c.Unit,
+			t.first[fraction], fields.Quote([]byte(t.texts[fraction])))
 	}
+
 	for _, text := range m.Seen {
 		if !m.Given && slices.Contains(usualMarks[1:], strings.ToLower(text)) {
-			f.Warn("%s: %q marks points without label; if it is a class, give --unlabeled none", c.What, text)
+			f.Warn("%s: %q marks points without label; if it is a class, give %s none", c.What, text,
+				param.Name("unlabeled"))
 		}
 	}
+
 	if names < 0 {
 		return t.integers(labeled), nil
 	}
+
 	if integers >= 0 {
-		f.Warn("%s: labels are integers, such as %s (%s %d), and names, such as %s (%s %d), so that all of them are names; an integer in the wrong place, or a typing error?",
-			c.What, t.texts[integers], c.Unit, t.first[integers], fields.Quote([]byte(t.texts[names])), c.Unit, t.first[names])
+		f.Warn("%s: labels are integers, such as %s (%s %d), and names, such as %s (%s %d), so that "+
+			"all of them are names; an integer in the wrong place, or a typing error?",
+			c.What, t.texts[integers], c.Unit, t.first[integers], fields.Quote([]byte(t.texts[names])),
+			c.Unit, t.first[names])
 	}
 	c.alike(labeled, f)
+	// The distinct texts are the names; marks get no code.
 	codes := make([]int32, len(t.codes))
 	for i, k := range t.codes {
 		codes[i] = -1
@@ -171,6 +200,7 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 			codes[i] = k
 		}
 	}
+
 	return &Labels{Names: t.texts, Codes: codes}, nil
 }
 
@@ -182,12 +212,16 @@ func (c *Column) integers(labeled []bool) *Labels {
 			distinct[k], _ = fields.Integer([]byte(text))
 		}
 	}
-	values, given := make([]int64, len(c.codes)), make([]bool, len(c.codes))
+
+	values := make([]int64, len(c.codes))
+	given := make([]bool, len(c.codes))
 	for i, k := range c.codes {
 		if k >= 0 {
-			values[i], given[i] = distinct[k], labeled[k]
+			values[i] = distinct[k]
+			given[i] = labeled[k]
 		}
 	}
+
 	return &Labels{Values: values, Labeled: given}
 }
 
@@ -200,8 +234,10 @@ func (c *Cells) alike(labeled []bool, f *Notes) {
 		}
 		folded := strings.Join(strings.Fields(strings.ToLower(text)), " ")
 		if other, ok := seen[folded]; ok {
-			f.Warn("%s: classes %s (%s %d) and %s (%s %d) differ in capitals or blanks only; they are two classes", c.What,
-				fields.Quote([]byte(c.Text.texts[other])), c.Unit, c.Text.first[other], fields.Quote([]byte(text)), c.Unit, c.Text.first[k])
+			f.Warn("%s: classes %s (%s %d) and %s (%s %d) differ in capitals or blanks only; they "+
+				"are two classes", c.What,
+				fields.Quote([]byte(c.Text.texts[other])), c.Unit, c.Text.first[other],
+				fields.Quote([]byte(text)), c.Unit, c.Text.first[k])
 			return
 		}
 		seen[folded] = k
@@ -214,20 +250,25 @@ func (c *Cells) alike(labeled []bool, f *Notes) {
 func (c *Cells) DropHeader(points int, f *Notes) {
 	t := c.Text
 	rows := len(t.codes)
-	if rows < 1 || !fields.IsName([]byte(t.texts[0])) || isAbsent(t.texts[0]) || slices.Contains(t.codes[1:], 0) {
+	if rows < 1 || !fields.IsName([]byte(t.texts[0])) || isAbsent(t.texts[0]) ||
+		slices.Contains(t.codes[1:], 0) {
 		return
 	}
+	// A text above numbers is a header, and a usual name is one; the number of points decides.
 	numbers := true
 	for _, text := range t.texts[1:] {
 		_, whole := fields.Integer([]byte(text))
 		numbers = numbers && (whole || isAbsent(text))
 	}
+
 	header := numbers || IsLabelName(t.texts[0])
 	if points == rows || points == rows-1 {
 		header = points == rows-1
 	} else if !header {
-		f.Warn("%s: %s %d is %s, which is no other label; it is read as a label and not as a header", c.What, c.Unit, t.first[0], fields.Quote([]byte(t.texts[0])))
+		f.Warn("%s: %s %d is %s, which is no other label; it is read as a label and not as a header", c.What,
+			c.Unit, t.first[0], fields.Quote([]byte(t.texts[0])))
 	}
+
 	if header {
 		f.Note("%s is the header of %s", fields.Quote([]byte(t.texts[0])), c.What)
 		t.drop()

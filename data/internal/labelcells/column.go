@@ -15,7 +15,7 @@ type Column struct {
 	size  int64 // bytes of the texts, about
 }
 
-// Add appends a text that is met at a line, or a row, with this number.
+// Add appends a text. at is the number of its line or row.
 func (c *Column) Add(text []byte, at int) {
 	code, ok := c.index[string(text)]
 	if !ok {
@@ -23,10 +23,12 @@ func (c *Column) Add(text []byte, at int) {
 			c.index = map[string]int32{}
 		}
 		code = int32(len(c.texts))
-		c.texts, c.first = append(c.texts, string(text)), append(c.first, at)
+		c.texts = append(c.texts, string(text))
+		c.first = append(c.first, at)
 		c.index[c.texts[code]] = code
 		c.size += int64(len(text)) + 64
 	}
+
 	c.codes = append(c.codes, code)
 }
 
@@ -44,9 +46,11 @@ func (c *Column) Len() int { return len(c.codes) }
 // Shorten leaves the first rows only.
 func (c *Column) Shorten(rows int) { c.codes = c.codes[:rows] }
 
-// drop takes the first row off, whose text is nowhere else.
+// drop takes the first row off. Its text must not occur in another row.
 func (c *Column) drop() {
-	c.texts, c.first, c.codes = c.texts[1:], c.first[1:], c.codes[1:]
+	c.texts = c.texts[1:]
+	c.first = c.first[1:]
+	c.codes = c.codes[1:]
 	for i := range c.codes {
 		c.codes[i]--
 	}

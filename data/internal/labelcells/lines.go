@@ -24,12 +24,15 @@ func ReadLines(path string, l *fields.Lines, points int, limit int64, f *Notes) 
 		if len(line) > 0 && line[0] == '#' {
 			continue
 		}
+
 		field, err := onLine(l, line)
 		if err != nil {
 			return nil, err
 		}
+		// Empty lines before the name of a column are unlabeled points by mistake.
 		if c.Text.Len() > 0 && full == 0 && IsLabelName(string(field)) {
-			return nil, l.Fault("it is %s, the name of a column, behind %d empty lines; remove them, or give unlabeled points a mark", fields.Quote(field), c.Text.Len())
+			return nil, l.Fault("it is %s, the name of a column, behind %d empty lines; remove them, "+
+				"or give unlabeled points a mark", fields.Quote(field), c.Text.Len())
 		}
 		c.Text.Add(field, l.N)
 		if len(line) > 0 {
@@ -39,6 +42,7 @@ func ReadLines(path string, l *fields.Lines, points int, limit int64, f *Notes) 
 			return nil, err
 		}
 	}
+
 	c.Text.Shorten(full)
 	c.DropHeader(points, f)
 	return c, nil
@@ -50,8 +54,11 @@ func onLine(l *fields.Lines, line []byte) ([]byte, error) {
 		return bytes.ReplaceAll(line[1:len(line)-1], []byte(`""`), []byte(`"`)), nil
 	}
 	if fields.Separator(line) != 0 {
-		return nil, l.Fault("it is %s, want one label a line; put a name with commas in double quotes", fields.Quote(line))
+		return nil, l.Fault("it is %s, want one label a line; put a name with commas in double quotes",
+			fields.Quote(line))
 	}
+
+	// A name may hold blanks; a row of numbers is a table.
 	if bytes.ContainsAny(line, " ") {
 		numbers := true
 		fields.Each(line, 0, func(_ int, f []byte) bool {
@@ -60,8 +67,10 @@ func onLine(l *fields.Lines, line []byte) ([]byte, error) {
 			return numbers
 		})
 		if numbers {
-			return nil, l.Fault("it is %s, want one label a line, or a table with commas between the columns", fields.Quote(line))
+			return nil, l.Fault("it is %s, want one label a line, or a table with commas between the columns",
+				fields.Quote(line))
 		}
 	}
+
 	return line, nil
 }

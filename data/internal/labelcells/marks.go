@@ -27,16 +27,16 @@ func isAbsent(text string) bool {
 // Marker decides what marks rows without label.
 type Marker struct {
 	texts    []string // in place of usualMarks
-	integers []int64  // those of texts that are integers
-	// Given says that the caller gave them.
+	integers []int64  // the values of texts that are integers
+	// Given says that the caller gave the texts.
 	Given bool
-	// Seen are those that marked a row, as in the file; "empty" stands for no text, "not
+	// Seen are the texts that marked a row, as in the file; "empty" stands for no text, "not
 	// listed" for a point that a table leaves out.
 	Seen []string
 }
 
-// NewMarker returns a marker of the texts that the caller gives, of none at all, or, if
-// texts is nil, of the usual ones, of which −1 may be a class.
+// NewMarker returns a marker of the texts that the caller gives. With none it recognizes no text;
+// if texts is nil it recognizes the usual ones, without −1 if that may be a class.
 func NewMarker(texts []string, none, classMinusOne bool) *Marker {
 	m := &Marker{texts: usualMarks, Given: none || texts != nil}
 	switch {
@@ -47,6 +47,7 @@ func NewMarker(texts []string, none, classMinusOne bool) *Marker {
 	case classMinusOne:
 		m.texts = usualMarks[1:]
 	}
+
 	for _, text := range m.texts {
 		if v, ok := fields.Integer([]byte(text)); ok {
 			m.integers = append(m.integers, v)
@@ -71,6 +72,8 @@ func (m *Marker) unused() (string, bool) {
 	if !m.Given {
 		return "", false
 	}
+
+	// A mark is used if it was seen, as text or as the same integer.
 	for _, text := range m.texts {
 		v, whole := fields.Integer([]byte(text))
 		if !slices.ContainsFunc(m.Seen, func(s string) bool {
@@ -80,10 +83,11 @@ func (m *Marker) unused() (string, bool) {
 			return text, true
 		}
 	}
+
 	return "", false
 }
 
-// saw remembers that a value marked a row.
+// saw notes that a value marked a row.
 func (m *Marker) saw(text string) {
 	if text == "" {
 		text = "empty"

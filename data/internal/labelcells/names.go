@@ -7,8 +7,10 @@ import (
 
 // labelNames are names of columns of labels, and idNames of ids, in any case.
 var (
-	labelNames = []string{"label", "labels", "class", "classes", "target", "targets", "y", "category", "species", "value"}
-	idNames    = []string{"id", "ids", "key", "name", "path", "file", "filename", "file_name", "image", "image_path", "uid", "uuid", "index", "row"}
+	labelNames = []string{"label", "labels", "class", "classes", "target", "targets", "y", "category",
+		"species", "value"}
+	idNames = []string{"id", "ids", "key", "name", "path", "file", "filename", "file_name", "image",
+		"image_path", "uid", "uuid", "index", "row"}
 )
 
 // IsLabelName tells whether a column of this name is usually one of labels.
@@ -24,10 +26,13 @@ func isNamed(name string, list []string) bool {
 // IDColumn returns the column with the most usual name of ids that is not the one of labels;
 // empty if there is none.
 func IDColumn(columns []string, label string) string {
-	best, name := len(idNames), ""
+	best := len(idNames)
+	name := ""
 	for _, c := range columns {
-		if at := slices.Index(idNames, strings.ToLower(strings.TrimSpace(c))); at >= 0 && at < best && c != label {
-			best, name = at, c
+		if at := slices.Index(idNames, strings.ToLower(strings.TrimSpace(c))); at >= 0 && at < best &&
+			c != label {
+			best = at
+			name = c
 		}
 	}
 	return name

@@ -9,7 +9,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/fields"
 )
 
-// Numbers returns text as numbers, n×1.
+// Numbers returns text as numbers, n×1. Texts that mark a missing label are NaN.
 func (c *Cells) Numbers() (*mat.Dense, error) {
 	t := c.Text
 	distinct := make([]float64, len(t.texts))
@@ -19,12 +19,15 @@ func (c *Cells) Numbers() (*mat.Dense, error) {
 		case isAbsent(text):
 			v = math.NaN()
 		case !ok:
-			return nil, fmt.Errorf("%s: row %d is %s, want a number", c.What, t.first[k], fields.Quote([]byte(text)))
+			return nil, fmt.Errorf("%s: row %d is %s, want a number", c.What, t.first[k],
+				fields.Quote([]byte(text)))
 		case math.IsInf(v, 0):
-			return nil, fmt.Errorf("%s: row %d is %s; values must be finite, or nan for none", c.What, t.first[k], fields.Quote([]byte(text)))
+			return nil, fmt.Errorf("%s: row %d is %s; values must be finite, or nan for none", c.What,
+				t.first[k], fields.Quote([]byte(text)))
 		}
 		distinct[k] = v
 	}
+
 	if len(t.codes) == 0 {
 		return nil, fmt.Errorf("%s: there are no values", c.What)
 	}
@@ -36,5 +39,6 @@ func (c *Cells) Numbers() (*mat.Dense, error) {
 		}
 		y.Set(i, 0, v)
 	}
+
 	return y, nil
 }

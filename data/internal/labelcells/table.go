@@ -10,27 +10,28 @@ import (
 	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/param"
 )
 
-// labelTable is a table of labels: a row of it says the label of a point.
+// labelTable is a table of labels: each row tells the label of a point.
 type labelTable struct {
 	path, what string
 	id, label  string // names of columns; id is empty for a row a point in order
-	// orderly says that the column of ids was found by its name, while that of the
-	// labels was asked for alone.
+	// orderly says that the column of ids was found by its name, while the caller asked for
+	// the column of labels alone.
 	orderly bool
 
 	ids, labels Column
 	lines       []int // of rows, nil if the format has none
 }
 
-// Points are what the rows of a table are joined with.
+// Points describes the points that the rows of a table are joined with.
 type Points struct {
-	N   int  // their number; 0 if it is not known
-	IDs *IDs // nil if they have none
+	N   int  // number of points; 0 if it is not known
+	IDs *IDs // nil if the points have no names
 }
 
-// IDs are the names of points.
+// IDs holds the names of points.
 type IDs struct {
 	From   string // where they were read
 	Values []string
@@ -38,9 +39,9 @@ type IDs struct {
 	Row func(id string) (int, bool)
 }
 
-// ReadTable reads labels from a table, and joins them with the points. The key names the
-// column of labels, or those of ids and labels; without it they are found by usual names.
-// Reading takes at most limit bytes if that is positive.
+// ReadTable reads labels from a table, and joins them with the points. The key names the column of
+// labels, or the columns of ids and of labels; without it they are found by usual names. Reading
+// takes at most limit bytes if that is positive.
 func ReadTable(path, key string, limit int64, points Points, f *Notes) (*Cells, error) {
 	t := &labelTable{path: path}
 	r, err := t.open(key, limit, f)
@@ -51,11 +52,15 @@ func ReadTable(path, key string, limit int64, points Points, f *Notes) (*Cells, 
 	if err := t.read(r, limit); err != nil {
 		return nil, err
 	}
+
+	// The labels alone were asked for, and there is one for each point.
 	rows := len(t.labels.codes)
 	if t.orderly && points.IDs == nil && rows == points.N {
-		f.Note("%s: row i is of point i; to join by column %q, name it as %s:%s,%s", t.what, t.id, t.path, t.id, t.label)
+		f.Note("%s: row i is of point i; to join by column %q, name it as %s:%s,%s", t.what, t.id, t.path,
+			t.id, t.label)
 		t.id = ""
 	}
+
 	if t.id == "" {
 		return &Cells{What: t.what, Text: &t.labels, Unit: "row"}, nil
 	}
@@ -69,16 +74,19 @@ func (t *labelTable) open(key string, limit int64, f *Notes) (*table.Reader, err
 		return nil, err
 	}
 	columns := r.Names()
-	if r.Format() == table.CSV && r.Header() && key == "" && len(columns) == 2 && !slices.ContainsFunc(columns, func(c string) bool { return IsLabelName(c) || IsIDName(c) }) {
+	if r.Format() == table.CSV && r.Header() && key == "" && len(columns) == 2 &&
+		!slices.ContainsFunc(columns, func(c string) bool { return IsLabelName(c) || IsIDName(c) }) {
 		// The first line is all text, as ids and labels may be.
 		r.Close()
 		if r, err = table.Open(t.path, table.Options{Limit: limit, Header: table.HeaderNo}); err != nil {
 			return nil, err
 		}
-		f.Warn("%s: the first line, %s, is read as a row and not as a header, as none of it is a usual name of ids or labels; if it is one, name the columns as %s:%s",
+		f.Warn("%s: the first line, %s, is read as a row and not as a header, as none of it is a "+
+			"usual name of ids or labels; if it is one, name the columns as %s:%s",
 			t.path, fields.Quote([]byte(strings.Join(columns, ","))), t.path, strings.Join(columns, ","))
 		columns = r.Names()
 	}
+
 	if err = t.find(columns, r.Header() || r.Format() != table.CSV, key); err == nil {
 		want := []table.Column{{Name: t.label, Kind: table.Text}}
 		if t.id != "" {
@@ -87,6 +95,7 @@ func (t *labelTable) open(key string, limit int64, f *Notes) (*table.Reader, err
 		}
 		err = r.Choose(want...)
 	}
+
 	if err != nil {
 		r.Close()
 		return nil, err
@@ -95,39 +104,48 @@ func (t *labelTable) open(key string, limit int64, f *Notes) (*table.Reader, err
 	return r, nil
 }
 
-// find chooses the columns: those that key names, or by usual names.
+// find chooses the columns: the columns that key names, or columns with usual names.
 func (t *labelTable) find(columns []string, named bool, key string) error {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	if key != "" {
 		parts := strings.Split(key, ",")
 		switch {
 		case has(key) || len(parts) == 1:
-			t.label, t.orderly = key, true
+			t.label = key
+			t.orderly = true
 		case len(parts) == 2:
-			t.id, t.label = strings.TrimSpace(parts[0]), strings.TrimSpace(parts[1])
+			t.id = strings.TrimSpace(parts[0])
+			t.label = strings.TrimSpace(parts[1])
 			return nil
 		default:
-			return fmt.Errorf("%s: %q names %d columns; name that of the labels, or those of the ids and the labels, as FILE:ID,LABEL", t.path, key, len(parts))
+			return fmt.Errorf("%s: %q names %d columns; name that of the labels, or those of the ids "+
+				"and the labels, as FILE:ID,LABEL", t.path, key, len(parts))
 		}
 	}
+
+	// Without a header the columns have numbers: one is the labels, of two the first is the ids.
 	if !named {
 		switch {
 		case t.label != "":
 		case len(columns) <= 2:
 			t.label = columns[len(columns)-1]
 		default:
-			return fmt.Errorf("%s: it has %d columns and no header; give the number of the column of labels, from 0, as %s:COLUMN, or of those of ids and labels, as %s:ID,LABEL", t.path, len(columns), t.path, t.path)
+			return fmt.Errorf("%s: it has %d columns and no header; give the number of the column of "+
+				"labels, from 0, as %s:COLUMN, or of those of ids and labels, as %s:ID,LABEL", t.path,
+				len(columns), t.path, t.path)
 		}
 		if len(columns) == 2 && t.label == columns[1] {
 			t.id = columns[0]
 		}
 		return nil
 	}
+
 	if t.label == "" {
 		if err := t.findLabel(columns); err != nil {
 			return err
 		}
 	}
+
 	if t.id = IDColumn(columns, t.label); t.id == "" && len(columns) == 2 && !t.orderly {
 		t.id = other(columns, t.label)
 	}
@@ -142,6 +160,7 @@ func (t *labelTable) findLabel(columns []string) error {
 			usual = append(usual, c)
 		}
 	}
+
 	switch {
 	case len(usual) == 1:
 		t.label = usual[0]
@@ -157,8 +176,10 @@ func (t *labelTable) findLabel(columns []string) error {
 		if len(usual) > 1 {
 			list = usual
 		}
-		return fmt.Errorf("%s: which column holds the labels, %s? Name it as %s:COLUMN", t.path, strings.Join(list[:min(20, len(list))], ", "), t.path)
+		return fmt.Errorf("%s: which column holds the labels, %s? Name it as %s:COLUMN", t.path,
+			strings.Join(list[:min(20, len(list))], ", "), t.path)
 	}
+
 	return nil
 }
 
@@ -195,6 +216,7 @@ func (t *labelTable) read(r *table.Reader, limit int64) error {
 				t.lines = append(t.lines, line)
 			}
 		}
+
 		if need := t.ids.size + t.labels.size + 16*int64(len(t.labels.codes)); limit > 0 && need > limit {
 			return &npy.LimitError{What: t.what, Need: need, Limit: limit}
 		}
@@ -209,7 +231,7 @@ func (t *labelTable) place(row int) string {
 	return fmt.Sprintf("row %d", row)
 }
 
-// join gives every point the label of the row with its id.
+// join gives every point the label of the row with its id. A point with two labels is an error.
 func (t *labelTable) join(p Points, f *Notes) (*Cells, error) {
 	points, err := t.points(p, f)
 	if err != nil {
@@ -221,23 +243,31 @@ func (t *labelTable) join(p Points, f *Notes) (*Cells, error) {
 			return nil, fmt.Errorf("%s holds %d ids for %d points", p.IDs.From, n, p.N)
 		}
 	}
-	codes, rows := slices.Repeat([]int32{-1}, n), make([]int32, n)
+
+	// A point takes the label of the first row with its id; further rows must agree.
+	codes := slices.Repeat([]int32{-1}, n)
+	rows := make([]int32, n)
 	again := 0
 	var unknown Column
 	for row, code := range t.ids.codes {
-		at, label := points[code], t.labels.codes[row]
+		at := points[code]
+		label := t.labels.codes[row]
 		switch {
 		case at < 0:
 			unknown.Add([]byte(t.ids.texts[code]), row)
 		case codes[at] < 0:
-			codes[at], rows[at] = label, int32(row)
+			codes[at] = label
+			rows[at] = int32(row)
 		case codes[at] == label:
 			again++
 		default:
-			return nil, fmt.Errorf("%s: %s says that %s is %s, and %s that it is %s; leave one of them out", t.path, t.place(int(rows[at])), fields.Quote([]byte(t.ids.texts[code])),
-				fields.Quote([]byte(t.labels.texts[codes[at]])), t.place(row), fields.Quote([]byte(t.labels.texts[label])))
+			return nil, fmt.Errorf("%s: %s says that %s is %s, and %s that it is %s; leave one of them out",
+				t.path, t.place(int(rows[at])), fields.Quote([]byte(t.ids.texts[code])),
+				fields.Quote([]byte(t.labels.texts[codes[at]])), t.place(row),
+				fields.Quote([]byte(t.labels.texts[label])))
 		}
 	}
+
 	if again > 0 {
 		f.Note("%s: %d rows say again what others say", t.path, again)
 	}
@@ -260,26 +290,34 @@ func (t *labelTable) points(p Points, f *Notes) ([]int32, error) {
 		}
 		return points, nil
 	}
+
+	// Without names of points ids must be their numbers.
 	for k, id := range t.ids.texts {
 		v, err := strconv.Atoi(id)
 		if err == nil && v >= 0 && (v < p.N || p.N == 0) {
 			points[k] = int32(v)
 			continue
 		}
-		remedy := fmt.Sprintf("say what the points are called with --ids FILE or, if they are a table, --id COLUMN; if row i is of point i, name the column of labels alone, as %s:%s, and leave no point out", t.path, t.label)
+		remedy := fmt.Sprintf("say what the points are called with %s FILE or, if they are a "+
+			"table, %s COLUMN; if row i is of point i, name the column of labels alone, as %s:%s, "+
+			"and leave no point out", param.Name("ids"), param.Name("id"), t.path, t.label)
 		if err != nil {
-			return nil, fmt.Errorf("%s: column %q has the id %s (%s), but the points have no ids: %s", t.path, t.id, fields.Quote([]byte(id)), t.place(t.ids.first[k]), remedy)
+			return nil, fmt.Errorf("%s: column %q has the id %s (%s), but the points have no ids: %s", t.path,
+				t.id, fields.Quote([]byte(id)), t.place(t.ids.first[k]), remedy)
 		}
-		return nil, fmt.Errorf("%s: column %q has the id %s (%s), which is no number of a point, 0 to %d: %s", t.path, t.id, id, t.place(t.ids.first[k]), p.N-1, remedy)
+		return nil, fmt.Errorf("%s: column %q has the id %s (%s), which is no number of a point, 0 to %d: %s",
+			t.path, t.id, id, t.place(t.ids.first[k]), p.N-1, remedy)
 	}
+
 	if p.N == 0 {
-		return nil, fmt.Errorf("%s: column %q has numbers of points, but it is not known how many points there are; give one label a point", t.path, t.id)
+		return nil, fmt.Errorf("%s: column %q has numbers of points, but it is not known how many "+
+			"points there are; give one label a point", t.path, t.id)
 	}
 	f.Note("%s: column %q has numbers of points, counted from 0, as the points have no ids", t.path, t.id)
 	return points, nil
 }
 
-// unmatched warns of ids that no point has; if no id is that of a point it is an error.
+// unmatched warns of ids that no point has. It is an error if no id belongs to a point.
 func (t *labelTable) unmatched(unknown *Column, ids *IDs, f *Notes) error {
 	n := len(unknown.texts)
 	if n == 0 {
@@ -297,5 +335,6 @@ func (t *labelTable) unmatched(unknown *Column, ids *IDs, f *Notes) error {
 		f.Warn("%s: %d of %d ids are those of no point: %s", t.path, n, len(t.ids.texts), list)
 		return nil
 	}
-	return fmt.Errorf("%s: none of the %d ids in column %q is that of a point: there they are %s, in %s %s", t.path, n, t.id, list, ids.From, fields.Quote([]byte(ids.Values[0])))
+	return fmt.Errorf("%s: none of the %d ids in column %q is that of a point: there they are %s, in %s %s",
+		t.path, n, t.id, list, ids.From, fields.Quote([]byte(ids.Values[0])))
 }

@@ -1,3 +1,6 @@
+// Package atomicfile writes files and folders whole or not at all: under a temporary name in the
+// same folder, synced and renamed. It removes the temporary files that killed processes left
+// behind.
 package atomicfile
 
 import (
@@ -13,24 +16,24 @@ import (
 	"github.com/bigfit/bigfit/internal/file/mapped"
 )
 
-// Atomically lets write fill a temporary file beside path, syncs it and gives
-// it the name path. After an error nothing new is there: the temporary file is
-// removed and an older file of this name untouched. The errors name path.
+// Atomically lets write fill a temporary file beside path, syncs it and gives it the name path.
+// After an error nothing new is there: the temporary file is removed and an older file of this name
+// untouched. The errors name path.
 //
-// A symbolic link is followed, as the shell follows it: the file that it names
-// is written, whether it is there or not, and the link stays. Links that lead
-// round in a loop, and a path that is there and not a regular file, are
-// refused.
+// A symbolic link is followed, as the shell follows it: the file that it names is written, whether
+// it is there or not, and the link stays. Links that lead round in a loop, and a path that is there
+// and not a regular file, are refused.
 //
-// A process that is killed leaves its temporary file. The name of that says
-// which process made it, and the next process that writes into the folder
-// removes the temporary files of dead ones: see [Leftovers].
+// A process that is killed leaves its temporary file. The name of the temporary file says which
+// process made it, and the next process that writes into the folder removes the temporary files of
+// dead ones: see [Leftovers].
 func Atomically(path string, write func(io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s: cannot write it: %w", path, withoutTemporary(err))
 		}
 	}()
+
 	target, err := Target(path)
 	if err != nil {
 		return err
@@ -63,6 +66,7 @@ func CheckWritable(path string) error {
 		}
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
+
 	f.discard()
 	return nil
 }
@@ -80,10 +84,9 @@ func withoutTemporary(err error) error {
 // mostLinks is the number of symbolic links that are followed, as in Linux.
 const mostLinks = 40
 
-// Target returns the file that is written for path: path itself, or where it is
-// a symbolic link the file at the end of the links, which need not be there. It
-// is an error if the links lead round in a loop, or if what is there is not a
-// regular file.
+// Target returns the file that is written for path: path itself, or where it is a symbolic link the
+// file at the end of the links, which need not be there. It is an error if the links lead round in
+// a loop, or if they end at something else than a regular file.
 func Target(path string) (string, error) {
 	at := path
 	for range mostLinks {
@@ -98,10 +101,12 @@ func Target(path string) (string, error) {
 		case info.Mode()&fs.ModeSymlink == 0:
 			return "", errors.New("it exists and is not a regular file; choose another name")
 		}
+
 		link, err := os.Readlink(at)
 		if err != nil {
 			return "", err
 		}
+
 		if !filepath.IsAbs(link) {
 			// A relative link begins at the true folder of the link, and ".." in
 			// it must not be taken away by name.
@@ -111,13 +116,17 @@ func Target(path string) (string, error) {
 			}
 			link = dir + string(filepath.Separator) + link
 		}
+
 		dir, base := filepath.Split(link)
 		if dir, err = filepath.EvalSymlinks(dir); err != nil {
-			return "", fmt.Errorf("it is a symbolic link to %s, the folder of which cannot be reached: %w", strconv.Quote(link), withoutTemporary(err))
+			return "", fmt.Errorf("it is a symbolic link to %s, the folder of which cannot be reached: %w",
+				strconv.Quote(link), withoutTemporary(err))
 		}
 		at = filepath.Join(dir, base)
 	}
-	return "", errors.New("it is a symbolic link that leads round in a loop; remove it or choose another name")
+
+	return "", errors.New("it is a symbolic link that leads round in a loop; remove it or choose " +
+		"another name")
 }
 
 // A Step is one call to the file system in the writing of a file.
@@ -126,11 +135,11 @@ type Step struct {
 	Path string // the file that is written, not its temporary name
 }
 
-// Hooks are called before and after every [Step] in the writing of any file.
-// Tests stand in with them for disks that fail and for kills.
+// Hooks are called before and after every [Step] in the writing of any file. Tests use them to
+// simulate disks that fail and kills.
 type Hooks struct {
-	// Before is called before a step, which its error takes the place of; half
-	// of the bytes of a write are written all the same.
+	// Before is called before a step. Its error takes the place of the step; half of the bytes of a
+	// write are written all the same.
 	Before func(Step) error
 	After  func(Step)
 }
@@ -148,8 +157,8 @@ type pending struct {
 	renamed, removed bool
 }
 
-// newPending makes a temporary file beside target, with the permissions of the
-// file there or those of a new one.
+// newPending makes a temporary file beside target, with the permissions of the file there, or the
+// usual ones if there is none.
 func newPending(target string) (*pending, error) {
 	p := &pending{target: target}
 	perm := fs.FileMode(0o644)
@@ -167,12 +176,15 @@ func newPending(target string) (*pending, error) {
 		p.discard()
 		return nil, err
 	}
+
+	// The mask of the process may have taken permissions away that the old file had.
 	if info, err := p.Stat(); err == nil && exists && info.Mode().Perm() != perm {
 		if err := p.Chmod(perm); err != nil {
 			p.discard()
 			return nil, err
 		}
 	}
+
 	return p, nil
 }
 
@@ -188,6 +200,7 @@ func (p *pending) step(op string, do func() error) error {
 			return &fs.PathError{Op: op, Path: p.target, Err: err}
 		}
 	}
+
 	err := do()
 	if h.After != nil {
 		h.After(s)
@@ -209,19 +222,22 @@ func (p *pending) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// replace gives the file its name. Where an open file can be renamed it is closed
-// after that, so that its lock tells the whole time that it is in use; what is
-// synced has no errors left for Close to report.
+// replace gives the file its name. Where an open file can be renamed, it is closed after the
+// renaming, so that its lock is held as long as the temporary name exists. The data is synced by
+// then, so Close has no errors left to report.
 func (p *pending) replace() error {
 	if err := p.step("sync", p.Sync); err != nil {
 		return err
 	}
+
 	if closeBeforeRename {
 		if err := p.Close(); err != nil {
 			return err
 		}
 	}
-	mapped.Forget(p.target) // what was read of it is whole; it is not the file that changed
+
+	// This process replaces the file itself; that is no change behind its back.
+	mapped.Forget(p.target)
 	err := p.step("rename", func() error { return os.Rename(p.Name(), p.target) })
 	if err != nil {
 		return err

@@ -12,16 +12,17 @@ import (
 	"github.com/bigfit/bigfit/internal/file/mapped"
 )
 
-// Folder lets write fill a temporary folder beside path and gives it that name. A
-// folder of this name is replaced as a whole if it holds nothing but the given files,
-// and any other is an error. After an error nothing new is there. Files must be synced
-// by write; those of [Atomically] and [Growing] are.
+// Folder lets write fill a temporary folder beside path and gives it that name. A folder of this
+// name is replaced as a whole if it holds nothing but the given files, and any other is an error.
+// After an error nothing new is there. write must sync the files; [Atomically] and npy.Growing sync
+// their own.
 func Folder(path string, files []string, write func(dir string) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s: cannot write it: %w", path, withoutTemporary(err))
 		}
 	}()
+
 	path = filepath.Clean(path)
 	if err := replaceable(path, files); err != nil {
 		return err
@@ -32,11 +33,13 @@ func Folder(path string, files []string, write func(dir string) error) (err erro
 	if err != nil {
 		return err
 	}
+
 	defer os.RemoveAll(dir)
 	defer held.Close()
 	if err := write(dir); err != nil {
 		return err
 	}
+	// The names in the folder must be on disk before the folder has its name.
 	if err := held.Sync(); err != nil && !closeBeforeRename {
 		return err
 	}
@@ -61,6 +64,7 @@ func CheckFolder(path string, files []string) error {
 			err = os.Remove(dir)
 		}
 	}
+
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, withoutTemporary(err))
 	}
@@ -79,20 +83,23 @@ func replaceable(path string, files []string) error {
 		}
 		return err
 	}
+
+	// Files that this program did not write would be lost.
 	known := map[string]bool{}
 	for _, name := range files {
 		known[name] = true
 	}
 	for _, e := range entries {
 		if !known[e.Name()] {
-			return fmt.Errorf("the folder exists and holds %s, which would be lost; choose another name", strconv.Quote(e.Name()))
+			return fmt.Errorf("the folder exists and holds %s, which would be lost; choose another name",
+				strconv.Quote(e.Name()))
 		}
 	}
 	return nil
 }
 
-// TemporaryFolder makes a folder beside target and returns how to remove it. Where this
-// process is killed, the next one that writes there removes it ([Leftovers]).
+// TemporaryFolder makes a folder beside target and returns a function that removes it. If this
+// process is killed, the next one that writes there removes the folder ([Leftovers]).
 func TemporaryFolder(target string) (dir string, remove func(), err error) {
 	sweepOnce(filepath.Dir(target))
 	dir, held, err := createFolder(target)
@@ -120,10 +127,12 @@ func createFolder(target string) (string, *os.File, error) {
 		lock(f)
 		return dir, f, nil
 	}
+
 	return "", nil, errors.New("no name is free for a temporary folder")
 }
 
-// exchange gives the folder from the name to. The folder that had it is at from, or gone.
+// exchange gives the folder from the name to. A folder that had this name is at from afterwards, or
+// gone.
 func exchange(from, to string) error {
 	if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
 		return os.Rename(from, to)
@@ -131,6 +140,7 @@ func exchange(from, to string) error {
 	if err := swap(from, to); err == nil {
 		return nil
 	}
+
 	// Where the system cannot swap names there is a moment without a folder.
 	aside := from + "0"
 	if err := os.Rename(to, aside); err != nil {

@@ -15,17 +15,24 @@ import (
 	"unicode/utf8"
 )
 
+// Temporary files name their process and its start, and are locked. Before a process first writes
+// into a folder it removes the temporary files of dead processes of this computer.
+
 // The name of a temporary file is
 //
 //	.NAME.bigfit-PID-START-HOST-RANDOM
 //
-// with NAME that of the file that is written, PID the process that writes it,
-// START the time that process started (in ticks since the boot, 0 where it is
-// not known), HOST a hash of the name of the computer and RANDOM a number.
+// with
+//
+//	NAME    the name of the file that is written, shortened if need be
+//	PID     the process that writes it
+//	START   when that process started, in ticks since the boot; 0 where it is not known
+//	HOST    a hash of the name of the computer, 8 hexadecimal digits
+//	RANDOM  a number, hexadecimal
 var temporaryName = regexp.MustCompile(`^\..*\.bigfit-([0-9]+)-([0-9]+)-([0-9a-f]{8})-[0-9a-f]+$`)
 
-// longestName is the number of bytes that names of files may have nearly
-// everywhere, and longestOwner those of all behind NAME.
+// longestName is the number of bytes that names of files may have nearly everywhere, and
+// longestOwner bounds the part behind NAME.
 const (
 	longestName  = 255
 	longestOwner = 80
@@ -57,13 +64,15 @@ func temporaryPrefix(target string) string {
 func createTemporary(target string, perm fs.FileMode) (*os.File, error) {
 	prefix := temporaryPrefix(target)
 	for tries := 0; ; tries++ {
-		f, err := os.OpenFile(prefix+strconv.FormatUint(rand.Uint64(), 16), os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		f, err := os.OpenFile(prefix+strconv.FormatUint(rand.Uint64(), 16),
+			os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		switch {
 		case errors.Is(err, fs.ErrExist) && tries < 1000:
 			continue
 		case err != nil:
 			return nil, err
 		}
+
 		// A process that cannot see this one may take the file for a leftover
 		// before it is locked.
 		taken := lock(f)
@@ -89,25 +98,26 @@ func sweepOnce(dir string) {
 	}
 }
 
-// Leftovers removes the temporary files, and folders of [Folder], in a folder that killed
-// processes of this program left there, and returns their names. It removes one only if
-// its name is that of a temporary file of bigfit on this computer, if its
-// process has ended (its number may belong to another one by now, which started
-// at another time), and if no process holds the lock of the file, as one in
-// another container would. What cannot be read or removed stays. Every process
-// calls it for a folder before it writes the first file there.
+// Leftovers removes the temporary files, and folders of [Folder], in a folder that killed processes
+// of this program left there, and returns their names. It removes one only if all of the following
+// hold: its name is the name of a temporary file of bigfit on this computer; its process has ended
+// (another process with the same number started at another time); and no process holds the lock of
+// the file, as one in another container would. Files that cannot be read or removed stay. Every
+// process calls it for a folder before it writes the first file there.
 func Leftovers(dir string) (removed []string) {
 	if dir == "" {
 		dir = "."
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // writing there will say what is wrong
+		return nil // the error of writing there says why
 	}
+
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") || !e.Type().IsRegular() && !e.IsDir() {
 			continue
 		}
+		// Only names of this program and computer, with a process that is dead.
 		m := temporaryName.FindStringSubmatch(e.Name())
 		if m == nil || m[3] != thisHost() {
 			continue
@@ -117,11 +127,16 @@ func Leftovers(dir string) (removed []string) {
 		if pidErr != nil || startErr != nil || pid < 1 || alive(pid, start) {
 			continue
 		}
+
 		path := filepath.Join(dir, e.Name())
-		flag, remove := os.O_RDWR, os.Remove
+		flag := os.O_RDWR
+		remove := os.Remove
 		if e.IsDir() {
-			flag, remove = os.O_RDONLY, os.RemoveAll
+			flag = os.O_RDONLY
+			remove = os.RemoveAll
 		}
+
+		// A process in another container is not seen, but its lock is.
 		f, err := os.OpenFile(path, flag, 0)
 		if err != nil {
 			continue
@@ -131,6 +146,7 @@ func Leftovers(dir string) (removed []string) {
 		}
 		f.Close()
 	}
+
 	return removed
 }
 
@@ -152,6 +168,7 @@ func statOf(pid int) []string {
 	if err != nil {
 		return nil
 	}
+
 	// The second field is the name in parentheses, which may hold any.
 	s := string(text)
 	fields := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])

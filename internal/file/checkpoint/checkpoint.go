@@ -1,9 +1,37 @@
-// Package checkpoint keeps what an unfinished run has done in a folder, so that the
+// Package checkpoint keeps the finished parts of an unfinished run in a folder, so that the
 // same run, started again, goes on from there and ends with the same bits.
 //
-// Every file is one stage of the run, whole or not there, and says what run it is
-// of by a [Key]: settings and hashes of the inputs. A file of another run, and one
-// that was changed, is an error that names it.
+// # Stages
+//
+// Every file is one stage of the run, whole or not there. It names the settings and inputs it
+// was made with, its [Key], and the hash of its content, so no file depends on another. A file
+// of another run, and one that was changed, is an error that names it. Unfinished stages (a
+// basis, rounds of NN-descent, parts of an exact search, fits of a grid) are saved after ten
+// seconds, and so seldom that saving takes at most a tenth of the time. Parts of an exact
+// search are queries: their neighbours have the bits of a search at once, so the choice of
+// parts may depend on the machine.
+//
+// # Format
+//
+// The folder has some of these files, each a .npz archive:
+//
+//	file               content
+//	choice.npz         the method of a search, where its measured time decided
+//	graph.npz          a finished graph
+//	neighbours.npz     neighbours of all points
+//	search.npz         an unfinished search for them
+//	eigenpairs.npz     finished eigenpairs
+//	eigs-snapshot.npz  the unfinished computation of eigenpairs; see package lanczos
+//	fits.npz           scores of a cross-validation so far
+//
+// All but the snapshot are made by [Folder.Save]: the arrays of the stage, which its package
+// chooses, and
+//
+//	member    dtype  shape  meaning
+//	manifest  uint8  any    JSON of format "bigfit checkpoint": settings hold the name, the key,
+//	                        the state, and sum, the SHA-256 of the arrays and of the rest
+//
+// Manifests are bare, without date and program, so that the same stage has the same bytes.
 package checkpoint
 
 import (
@@ -20,10 +48,11 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/param"
 )
 
 // BeginAnew is the remedy for a checkpoint from which a run cannot go on.
-const BeginAnew = "without --resume the run begins anew"
+var BeginAnew = fmt.Sprintf("without %s the run begins anew", param.Name("resume"))
 
 // Names of the files that a folder can have.
 const (
@@ -42,7 +71,7 @@ var names = []string{Choice, Graph, Neighbors, Search, Eigenpairs, Snapshot, Fit
 // more if saving takes long. Only tests change it.
 var Every = 10 * time.Second
 
-// share is the most of the time that saving may take, where it takes longer than free.
+// share bounds the part of the time that saving may take, once a saving takes longer than free.
 const (
 	share = 0.1
 	free  = time.Second / 4
@@ -59,24 +88,27 @@ type Folder struct {
 	memory int64
 	write  func(func() error) error
 	last   time.Time     // when the last saving ended, or the run began
-	rest   time.Duration // after it, so that savings take no more than their share
-	// Inputs are the hashes of what the run is made from, which are a part of every
-	// key of [Folder.Key].
+	rest   time.Duration // pause after it, so that savings take no more than their share
+	// Inputs are the hashes of the data that the run is made from. [Folder.Key] adds them to its
+	// keys.
 	Inputs map[string]string
 	// Remedy says what to do with a file that the run cannot go on from.
 	Remedy string
 }
 
-// Open makes the folder dir, if it is not there, for a run that goes on from what
-// it holds if resume is set, and that else begins anew: then what an earlier run
-// left there is removed. A positive memory bounds the bytes of an array that is
-// read. write is called to write files, such as one that keeps interrupts away; nil
-// for none. The error is one of writing.
+// Open makes the folder dir, if it is not there, for a run. With resume the run goes on from the
+// files that are there; without, it begins anew, and files of an earlier run are removed. A
+// positive memory bounds the bytes of an array that is read. write is called to write files, such
+// as a function that keeps interrupts away; nil for none. An error means that the folder cannot be
+// written.
 func Open(dir string, resume bool, memory int64, write func(func() error) error) (*Folder, error) {
 	if write == nil {
 		write = func(fn func() error) error { return fn() }
 	}
-	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(), Inputs: map[string]string{}, Remedy: BeginAnew}
+	f := &Folder{dir: dir, resume: resume, memory: memory, write: write, last: time.Now(),
+		Inputs: map[string]string{}, Remedy: BeginAnew}
+
+	// A folder that cannot be written is an error now, and not after hours of work.
 	err := write(func() error {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
@@ -86,6 +118,7 @@ func Open(dir string, resume bool, memory int64, write func(func() error) error)
 	if err != nil {
 		return nil, err
 	}
+
 	if !resume {
 		f.Remove(names...)
 	}
@@ -123,6 +156,7 @@ func (f *Folder) Key(settings any, inputs ...string) (Key, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Each field of the settings becomes an entry of its own, so that a difference can be named.
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return nil, err
@@ -139,14 +173,18 @@ func (f *Folder) Key(settings any, inputs ...string) (Key, error) {
 
 // Store has save write a file of the folder over the one before it.
 func (f *Folder) Store(name string, save func(path string) error) error {
-	begun, path := time.Now(), f.Path(name)
+	// The time that saving takes decides when the next one is due.
+	begun := time.Now()
+	path := f.Path(name)
 	err := f.write(func() error { return save(path) })
 	if err != nil {
 		if _, missing := os.Stat(path); missing == nil {
-			err = fmt.Errorf("%w; the checkpoint before it is unharmed, and --resume goes on from it", err)
+			err = fmt.Errorf("%w; the checkpoint before it is unharmed, and %s goes on from it", err,
+				param.Name("resume"))
 		}
 		return err
 	}
+
 	f.saved(begun)
 	return nil
 }
@@ -185,16 +223,19 @@ func (f *Folder) Save(name string, key Key, state any, arrays ...archive.Array) 
 	if s.Sum, err = s.sum(arrays); err != nil {
 		return err
 	}
+	// The manifest is bare: its date and program would change the bytes.
 	m, err := archive.New(archive.Checkpoint, s, nil)
 	if err != nil {
 		return err
 	}
+
 	text, err := m.Bare().Bytes()
 	if err != nil {
 		return err
 	}
 	return f.Store(name, func(path string) error {
-		return npy.WriteArchive(path, append(slices.Clone(arrays), archive.Array{Name: archive.Name, Data: text}))
+		return npy.WriteArchive(path, append(slices.Clone(arrays), archive.Array{Name: archive.Name,
+			Data: text}))
 	})
 }
 
@@ -249,6 +290,8 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 	if err := key.agree(s.Key, path); err != nil {
 		return nil, err
 	}
+
+	// The hash covers all arrays, so all are read before any is used.
 	out := Arrays{}
 	var entries []archive.Array
 	for _, array := range a.Names() {
@@ -262,12 +305,14 @@ func (f *Folder) load(name string, key Key, state any) (Arrays, error) {
 		out[array] = x
 		entries = append(entries, archive.Array{Name: array, Shape: x.Shape, Data: x.Data})
 	}
+
 	sum, err := s.sum(entries)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if sum != s.Sum {
-		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written: its content has the hash %.12s…, its manifest says %.12q", path, sum, s.Sum)
+		return nil, fmt.Errorf("%s: the checkpoint was changed after it was written: its content has "+
+			"the hash %.12s…, its manifest says %.12q", path, sum, s.Sum)
 	}
 	if err := archive.Unmarshal(s.State, state); err != nil {
 		return nil, fmt.Errorf("%s: the state in the manifest: %w", path, err)
@@ -280,6 +325,7 @@ func (k Key) agree(made Key, path string) error {
 	all := Key{}
 	maps.Copy(all, k)
 	maps.Copy(all, made)
+	// The first difference by name is reported, so that the message is always the same.
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if k[name] != made[name] {
 			short := func(v string) string {
@@ -288,9 +334,11 @@ func (k Key) agree(made Key, path string) error {
 				}
 				return v
 			}
-			return fmt.Errorf("%s: a checkpoint of another run: there %s is %s, here %s", path, name, short(made[name]), short(k[name]))
+			return fmt.Errorf("%s: a checkpoint of another run: there %s is %s, here %s", path, name,
+				short(made[name]), short(k[name]))
 		}
 	}
+
 	return nil
 }
 

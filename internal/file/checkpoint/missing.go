@@ -15,7 +15,8 @@ type MissingError struct {
 
 // Error names the numbers as ranges.
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s: %d of %d parts are missing: %s", e.Folder, len(e.Missing), e.Parts, Ranges(e.Missing))
+	return fmt.Sprintf("%s: %d of %d parts are missing: %s", e.Folder, len(e.Missing), e.Parts,
+		Ranges(e.Missing))
 }
 
 // Ranges writes ascending numbers as 0-3,7, as Slurm's --array takes them.
@@ -33,5 +34,6 @@ func Ranges(numbers []int) string {
 		out = append(out, text)
 		i = j + 1
 	}
+
 	return strings.Join(out, ",")
 }

@@ -69,6 +69,7 @@ func Cut(line []byte, sep byte) (field, rest []byte) {
 			return line[:i], line[i+1:]
 		}
 	}
+
 	return line, nil
 }
 
@@ -97,6 +98,7 @@ func Number(b []byte) (float64, bool) {
 	if v, ok := short(b); ok {
 		return v, true
 	}
+
 	// ParseFloat keeps nothing of its argument.
 	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(b), len(b)), 64)
 	return v, err == nil || math.IsInf(v, 0) && errors.Is(err, strconv.ErrRange)

@@ -48,6 +48,7 @@ func (l *Lines) Raw() ([]byte, error) {
 		if len(l.buf)+len(part) > maxLine {
 			return nil, l.Fault("the line is longer than %d bytes", maxLine)
 		}
+
 		switch {
 		case err == nil && len(l.buf) == 0:
 			return l.clean(part), nil

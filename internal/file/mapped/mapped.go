@@ -1,9 +1,18 @@
 // Package mapped maps files into memory to be read, and keeps a list of them, so that
-// a file that changes while it is mapped is an error that names it.
+// a file that changes while it is mapped is an error that names it. Where a file cannot be
+// mapped, [Open] says so and its caller reads it.
 //
-// A mapping lasts as long as the process: slices of it may be anywhere. Its pages are
-// those of the page cache, clean, and the kernel takes them back where memory is short.
-// Where a file cannot be mapped, [Open] says so and its caller reads it.
+// # Lifetime
+//
+// A mapping lasts as long as the process, because slices of it may be anywhere. Its pages
+// belong to the page cache and are clean: the kernel takes them back where memory is short,
+// they count neither in announcements nor in peaks, and a pass gives them back.
+//
+// # Changes
+//
+// A file that was cut off raises SIGBUS, which debug.SetPanicOnFault turns into a panic on
+// every goroutine of package par; [Fault] looks the address up in the list of mappings.
+// [Check] finds any other change by size, time and identity, before files are written.
 package mapped
 
 import (
@@ -34,10 +43,10 @@ var (
 // ErrUnsupported says that a file cannot be mapped and has to be read.
 var ErrUnsupported = errors.New("the file cannot be mapped")
 
-// Open returns the content of an open file, mapped to be read: a write to it kills the
-// process. path names the file in errors; the file may be closed afterwards. A file that
-// has changed is a panic on access, which [Fault] explains: the goroutine must have
-// debug.SetPanicOnFault, as those of internal/num/par have.
+// Open returns the content of an open file, mapped to be read: a write to it kills the process.
+// path names the file in errors; the file may be closed afterwards. Access to a file that was cut
+// off is a panic, which [Fault] explains, on goroutines with debug.SetPanicOnFault, as
+// internal/num/par sets it.
 func Open(f *os.File, path string) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -51,6 +60,8 @@ func Open(f *os.File, path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
+
+	// The list stays sorted by address, so that an address finds its mapping.
 	mutex.Lock()
 	defer mutex.Unlock()
 	m := &mapping{path, bytes, info}
@@ -91,12 +102,12 @@ func (m *mapping) holds(at uintptr) bool {
 // place returns the place of the first mapping that begins at an address or behind it, and
 // whether one begins there.
 func place(at uintptr) (int, bool) {
-	return slices.BinarySearchFunc(all, at, func(m *mapping, at uintptr) int { return cmp.Compare(m.first(), at) })
+	return slices.BinarySearchFunc(all, at,
+		func(m *mapping, at uintptr) int { return cmp.Compare(m.first(), at) })
 }
 
-// Check returns an error that names a mapped file that is no longer what was
-// mapped: removed, replaced, or of another size or time of change. It asks the system
-// once a file.
+// Check returns an error that names a mapped file that has changed since it was mapped: removed,
+// replaced, or of another size or time of change. It asks the system once a file.
 func Check() error {
 	mutex.Lock()
 	list := slices.Clone(all)
@@ -109,8 +120,8 @@ func Check() error {
 	return nil
 }
 
-// Forget takes a file off the list of what [Check] looks at: this process is about to
-// replace it.
+// Forget takes a file off the list that [Check] looks at, because this process is about to replace
+// it.
 func Forget(path string) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -125,7 +136,7 @@ func Forget(path string) {
 	}
 }
 
-// Begin begins a run: [Check] looks at the files only that are mapped from now on.
+// Begin begins a run: from now on [Check] looks only at files that are mapped later.
 func Begin() {
 	mutex.Lock()
 	defer mutex.Unlock()
@@ -151,6 +162,7 @@ func (m *mapping) check() error {
 	case !info.ModTime().Equal(m.info.ModTime()):
 		return m.changed("the file was written to")
 	}
+
 	return nil
 }
 
@@ -158,14 +170,16 @@ func (m *mapping) check() error {
 type ChangedError struct{ Path, Why string }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s: %s while it was read; nothing of it can be trusted: run again when it is complete", e.Path, e.Why)
+	return fmt.Sprintf("%s: %s while it was read; nothing of it can be trusted: run again when it is "+
+		"complete", e.Path, e.Why)
 }
 
 func (m *mapping) changed(why string) error { return &ChangedError{m.path, why} }
 
-// Fault returns the error behind a recovered panic if that was an access to a mapped
-// file that is no longer there, and nil for every other.
+// Fault returns the error behind a recovered panic if it was an access to a mapped file that is no
+// longer there, and nil for every other panic.
 func Fault(recovered any) error {
+	// A panic on a worker comes wrapped, once for each level of workers.
 	for {
 		p, ok := recovered.(*par.Panic)
 		if !ok {
@@ -173,6 +187,7 @@ func Fault(recovered any) error {
 		}
 		recovered = p.Value
 	}
+
 	fault, ok := recovered.(interface{ Addr() uintptr })
 	if !ok {
 		return nil
@@ -189,6 +204,7 @@ func Fault(recovered any) error {
 		}
 		return m.changed("it could not be read")
 	}
+
 	return nil
 }
 

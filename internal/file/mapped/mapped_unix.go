@@ -17,6 +17,7 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 func drop(b []byte) {
 	page := uintptr(os.Getpagesize())
 	first := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	// Only whole pages can be given back: skip to the first, and stop at the last.
 	skip := -first & (page - 1)
 	if uintptr(len(b)) < skip+page {
 		return
@@ -40,6 +41,7 @@ func Scratch(dir string, n int) ([]float64, error) {
 	if err := f.Truncate(8 * int64(n)); err != nil {
 		return nil, err
 	}
+
 	b, err := unix.Mmap(int(f.Fd()), 0, 8*n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, err

@@ -33,9 +33,12 @@ func OpenArchive(path string, limit int64) (*Archive, error) {
 	z, err := zip.NewReader(f, size)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: not a .npz archive, or truncated: %w; save it again with numpy.savez", path, err)
+		return nil, fmt.Errorf("%s: not a .npz archive, or truncated: %w; save it again with numpy.savez",
+			path, err)
 	}
+
 	a := &Archive{path: path, file: f, size: size, limit: limit, files: map[string]*zip.File{}}
+	// Only members ".npy" are arrays; a name that is there twice is ambiguous.
 	for _, e := range z.File {
 		name, ok := strings.CutSuffix(e.Name, ".npy")
 		if !ok {
@@ -43,11 +46,13 @@ func OpenArchive(path string, limit int64) (*Archive, error) {
 		}
 		if a.files[name] != nil {
 			f.Close()
-			return nil, fmt.Errorf("%s: array %s is there twice; save the archive again with numpy.savez", path, quote(name))
+			return nil, fmt.Errorf("%s: array %s is there twice; save the archive again with numpy.savez",
+				path, quote(name))
 		}
 		a.names = append(a.names, name)
 		a.files[name] = e
 	}
+
 	slices.Sort(a.names)
 	return a, nil
 }
@@ -73,9 +78,9 @@ func (a *Archive) Header(name string) (*Header, error) {
 	return h, r.Close()
 }
 
-// Expect returns an error unless the header of an array claims the given type and
-// extents; an empty type is any one of numbers, a negative extent any. It costs nothing
-// for what the array holds.
+// Expect returns an error unless the header of an array claims the given type and extents. An empty
+// type stands for any type of numbers, a negative extent for any extent. Expect reads only the
+// header.
 func (a *Archive) Expect(name, dtype string, shape ...int) error {
 	h, err := a.Header(name)
 	if err != nil {
@@ -86,7 +91,8 @@ func (a *Archive) Expect(name, dtype string, shape ...int) error {
 		same = shape[i] < 0 || shape[i] == h.Shape[i]
 	}
 	if !same {
-		return a.fault(name, fmt.Errorf("it is %s and must be %s: the file is damaged or of another program", h, expected(dtype, shape)))
+		return a.fault(name, fmt.Errorf("it is %s and must be %s: the file is damaged or of another program",
+			h, expected(dtype, shape)))
 	}
 	return nil
 }
@@ -104,6 +110,7 @@ func expected(dtype string, shape []int) string {
 			extents = append(extents, strconv.Itoa(s))
 		}
 	}
+
 	if len(extents) == 1 {
 		extents = append(extents, "")
 	}
@@ -120,10 +127,12 @@ func (a *Archive) Read(name string) (*Array, error) {
 	if need := h.memory(); a.limit > 0 && need > a.limit {
 		return nil, &LimitError{a.what(name), need, a.limit}
 	}
-	// Of a stored array every byte is known to be there; a deflated one is
-	// first expected at a usual ratio.
+
+	// Every byte of a stored array is known to be there. A deflated one gets memory for a usual
+	// ratio first.
 	packed := a.files[name].CompressedSize64
 	out, err := Decode(r, h, 16*int64(packed))
+	// The checksum of an entry is verified at its end.
 	if err == nil {
 		err = atEnd(r)
 	}
@@ -149,6 +158,7 @@ func (a *Archive) ReadBytes(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	text, ok := x.Data.([]uint8)
 	if !ok {
 		return nil, a.fault(name, fmt.Errorf("it has type %s, it must be uint8", x.DType()))
@@ -200,32 +210,42 @@ func (a *Archive) fault(name string, err error) error {
 // maxRatio is more than deflate can achieve: 258 bytes from two bits.
 const maxRatio = 1040
 
-// open starts an entry and reads its header. The sizes in the directory are
-// checked against that of the file, and those in the header against the directory.
+// open starts an entry and reads its header. It checks the sizes in the directory against the size
+// of the file, and the size in the header against the directory.
 func (a *Archive) open(name string) (_ io.ReadCloser, _ *Header, err error) {
 	e := a.files[name]
 	if e == nil {
-		return nil, nil, fmt.Errorf("%s: no array %s; there are %s", a.path, quote(name), strings.Join(a.names, ", "))
+		return nil, nil, fmt.Errorf("%s: no array %s; there are %s", a.path, quote(name),
+			strings.Join(a.names, ", "))
 	}
+
 	switch {
 	case e.Flags&1 != 0:
-		return nil, nil, a.fault(name, errors.New("encrypted archives are not read; save it again with numpy.savez"))
+		return nil, nil, a.fault(name, errors.New("encrypted archives are not read; save it again "+
+			"with numpy.savez"))
 	case e.Method != zip.Store && e.Method != zip.Deflate:
-		return nil, nil, a.fault(name, fmt.Errorf("compression method %d is not read; save it with numpy.savez or numpy.savez_compressed", e.Method))
+		return nil, nil, a.fault(name, fmt.Errorf("compression method %d is not read; save it with "+
+			"numpy.savez or numpy.savez_compressed", e.Method))
 	case e.CompressedSize64 > uint64(a.size),
 		e.Method == zip.Store && e.UncompressedSize64 != e.CompressedSize64,
 		e.Method == zip.Deflate && e.UncompressedSize64/maxRatio > e.CompressedSize64:
-		return nil, nil, a.fault(name, fmt.Errorf("the directory claims %d bytes from %d packed ones in a file of %d: it is damaged; save it again", e.UncompressedSize64, e.CompressedSize64, a.size))
+		return nil, nil, a.fault(name, fmt.Errorf("the directory claims %d bytes from %d packed ones "+
+			"in a file of %d: it is damaged; save it again", e.UncompressedSize64,
+			e.CompressedSize64, a.size))
 	}
+
+	// The directory is consistent. Now the header of the array, which must fit the entry.
 	r, err := e.Open()
 	if err != nil {
 		return nil, nil, a.fault(name, err)
 	}
+
 	defer func() {
 		if err != nil {
 			r.Close()
 		}
 	}()
+
 	h, at, err := parseHeader(r)
 	if err == nil {
 		err = checkSize(h, int64(e.UncompressedSize64)-at, "the entry")

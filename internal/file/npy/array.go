@@ -31,6 +31,7 @@ func (a *Array) DType() string {
 	if r, ok := a.Data.(archive.Raw); ok { // on its way to a file
 		return r.DType
 	}
+
 	switch t := reflect.TypeOf(a.Data).Elem(); t {
 	case reflect.TypeFor[Half]():
 		return "float16"
@@ -72,11 +73,13 @@ func (a *Array) Float64s() ([]float64, error) {
 		return toFloat(d), nil
 	case []uint32:
 		return toFloat(d), nil
+	// Integers beyond 2⁵³ are converted and back, to see whether they are exact.
 	case []int64:
 		out := toFloat(d)
 		for i, v := range d {
 			if f := out[i]; f >= 1<<63 || int64(f) != v {
-				return nil, fmt.Errorf("element %s is %d, which float64 cannot hold exactly; scale the values below 2⁵³", a.place(i), v)
+				return nil, fmt.Errorf("element %s is %d, which float64 cannot hold exactly; scale "+
+					"the values below 2⁵³", a.place(i), v)
 			}
 		}
 		return out, nil
@@ -84,7 +87,8 @@ func (a *Array) Float64s() ([]float64, error) {
 		out := toFloat(d)
 		for i, v := range d {
 			if f := out[i]; f >= 1<<64 || uint64(f) != v {
-				return nil, fmt.Errorf("element %s is %d, which float64 cannot hold exactly; scale the values below 2⁵³", a.place(i), v)
+				return nil, fmt.Errorf("element %s is %d, which float64 cannot hold exactly; scale "+
+					"the values below 2⁵³", a.place(i), v)
 			}
 		}
 		return out, nil
@@ -97,6 +101,7 @@ func (a *Array) Float64s() ([]float64, error) {
 		}
 		return out, nil
 	}
+
 	return nil, fmt.Errorf("the array is %s, want numbers", a)
 }
 
@@ -126,6 +131,7 @@ func (a *Array) Int64s() ([]int64, error) {
 			}
 		}
 		return toInt(d), nil
+	// Numbers with a point are integers if they equal their integer part.
 	case []Half, []float32, []float64:
 		f, _ := a.Float64s()
 		out := make([]int64, len(f))
@@ -145,6 +151,7 @@ func (a *Array) Int64s() ([]int64, error) {
 		}
 		return out, nil
 	}
+
 	return nil, fmt.Errorf("the array is %s, want integers", a)
 }
 
@@ -177,6 +184,7 @@ func (a *Array) place(i int) string {
 	if len(a.Shape) < 2 {
 		return fmt.Sprint(i)
 	}
+	// The last index runs fastest.
 	index := make([]int, len(a.Shape))
 	for d := len(index) - 1; d >= 0; d-- {
 		index[d] = i % a.Shape[d]

@@ -3,9 +3,9 @@
 //
 // A file is never believed: the header is parsed and bounded, the size it
 // claims is compared with the bytes that are there, and only then is memory
-// taken. From compressed streams, whose length cannot be known beforehand,
-// memory grows with the bytes that arrive. Payloads that lie in the file as
-// they lie in memory are read in place; payloads of the other byte order are
+// taken. The length of a compressed stream cannot be known beforehand, so memory
+// grows with the bytes that arrive. Payloads that lie in the file as they lie in
+// memory are read in place; payloads of the other byte order are
 // decoded by gonpy, which sees nothing that has not been validated.
 //
 // Every file is written under a temporary name in the same directory, synced

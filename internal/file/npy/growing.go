@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"unsafe"
-
-	"github.com/bigfit/bigfit/internal/file/mapped"
 )
 
-// Growing is a one-dimensional .npy file whose length is known at the end. It is not
-// written atomically: see [Folder].
+// Growing writes a one-dimensional .npy file with a length that is known at the end only. The file
+// is not written atomically: see package atomicfile.
 type Growing[T number] struct {
 	f     *os.File
 	w     *bufio.Writer
@@ -54,6 +51,7 @@ func (g *Growing[T]) Close() error {
 	if g.f == nil {
 		return nil
 	}
+	// The header has a fixed size, so that it can be written last.
 	f := g.f
 	g.f = nil
 	err := g.w.Flush()
@@ -64,6 +62,7 @@ func (g *Growing[T]) Close() error {
 		}
 		_, err = f.WriteAt(h, 0)
 	}
+
 	if err == nil {
 		err = f.Sync()
 	}
@@ -82,33 +81,8 @@ func descrOf[T number]() (string, error) {
 	return "", fmt.Errorf("npy: no growing file of %T", *new(T))
 }
 
-// Elements returns the elements of a one-dimensional .npy file of the type T: mapped into
-// memory to be read where [Map] can, else read, within limit bytes if that is positive.
-func Elements[T number](path string, limit int64) ([]T, error) {
-	h, raw, err := Map(path, SmallFile)
-	if err != nil {
-		return nil, err
-	}
-	want := (&Array{Data: []T(nil)}).DType()
-	if h.DType != want || len(h.Shape) != 1 {
-		return nil, fmt.Errorf("%s: the array is %s; it must be %s of one dimension", path, h, want)
-	}
-	if raw != nil {
-		return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(raw))), h.Len()), nil
-	}
-	a, err := ReadFile(path, limit)
-	if err != nil {
-		return nil, err
-	}
-	v, ok := a.Data.([]T)
-	if !ok || len(v) != h.Len() { // it changed since
-		return nil, fmt.Errorf("%s: it changed while it was read; run again when it is complete", path)
-	}
-	return v, nil
-}
-
-// Reserve makes a file of float64 of the given shape whose elements are zero until other
-// programs write them. It takes no room on disk where the file system can leave that out.
+// Reserve makes a file of float64 of the given shape, with zeros until other programs write the
+// elements. The file takes no room on disk where the file system can leave zeros out.
 func Reserve(path string, shape []int) error {
 	h, err := NewHeader("<f8", shape, false)
 	if err != nil {
@@ -124,26 +98,4 @@ func Reserve(path string, shape []int) error {
 		err = f.Truncate(int64(len(header)) + h.Bytes())
 	}
 	return errors.Join(err, f.Close())
-}
-
-// Matrix returns the elements of a file of float64 of the shape rows×columns, mapped where
-// [Map] can, else read. The file is one that this process had made and may remove: that is
-// no change that [mapped.Check] reports.
-func Matrix(path string, rows, columns int) ([]float64, error) {
-	h, raw, err := Map(path, SmallFile)
-	if err != nil {
-		return nil, err
-	}
-	if h.DType != "float64" || len(h.Shape) != 2 || h.Shape[0] != rows || h.Shape[1] != columns {
-		return nil, fmt.Errorf("%s: the array is %s; it must be float64 of %d×%d", path, h, rows, columns)
-	}
-	if raw != nil {
-		mapped.Forget(path)
-		return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(raw))), h.Len()), nil
-	}
-	a, err := ReadFile(path, 0)
-	if err != nil {
-		return nil, err
-	}
-	return a.Float64s()
 }

@@ -18,9 +18,22 @@ const (
 	// is 10,000 bytes.
 	maxHeader = 64 << 10
 
-	// maxDims is the largest number of dimensions, that of NumPy 2.
+	// maxDims is the largest number of dimensions, as in NumPy 2.
 	maxDims = 64
 )
+
+// A .npy file is a header and a payload:
+//
+//	bytes      content
+//	0–5        "\x93NUMPY"
+//	6, 7       version: 1, 2 or 3, and 0
+//	8, 9       length h of the dictionary, uint16, least byte first (uint32 from version 2 on)
+//	10 …       Python dictionary: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+//	           filled up with blanks and a newline, to a multiple of 64 bytes in all
+//	10+h …     the elements, in C or Fortran order
+//
+// A .npz file is a zip archive of them, each member with ".npy" behind its name, stored or
+// deflated.
 
 // Header describes a stored array: its element type, shape and layout.
 type Header struct {
@@ -47,8 +60,11 @@ func NewHeader(descr string, shape []int, fortran bool) (*Header, error) {
 		return nil, err
 	}
 	if len(shape) > maxDims {
-		return nil, fmt.Errorf("the header claims %d dimensions; at most %d are accepted", len(shape), maxDims)
+		return nil, fmt.Errorf("the header claims %d dimensions; at most %d are accepted",
+			len(shape), maxDims)
 	}
+
+	// The product of the extents must not overflow, unless one of them is 0.
 	n := uint64(h.size)
 	empty := false
 	for _, s := range shape {
@@ -57,15 +73,18 @@ func NewHeader(descr string, shape []int, fortran bool) (*Header, error) {
 		}
 		empty = empty || s == 0
 	}
+
 	for _, s := range shape {
 		if empty {
 			break
 		}
 		if uint64(s) > math.MaxInt/n {
-			return nil, fmt.Errorf("the header claims shape %s of %s, more bytes than can be addressed", shapeString(shape), h.DType)
+			return nil, fmt.Errorf("the header claims shape %s of %s, more bytes than can be addressed",
+				shapeString(shape), h.DType)
 		}
 		n *= uint64(s)
 	}
+
 	return h, nil
 }
 
@@ -87,7 +106,8 @@ func (h *Header) Bytes() int64 { return int64(h.Len()) * int64(h.size) }
 // String returns the type and shape, as in "float32 (60000, 784)".
 func (h *Header) String() string { return h.DType + " " + shapeString(h.Shape) }
 
-// memory returns the bytes that decoding takes at its peak.
+// memory returns the bytes that decoding takes at its peak: an array that is transposed or
+// converted is held twice, and a string has a header of 16 bytes.
 func (h *Header) memory() int64 {
 	b := h.Bytes()
 	if h.transposes() || h.kind == 'b' {
@@ -120,14 +140,18 @@ func (h *Header) transposes() bool {
 
 func (h *Header) setType(descr string) error {
 	unknown := func(remedy string) error {
-		return fmt.Errorf("unknown dtype %s: accepted are float16, float32, float64, int8 to int64, uint8 to uint64 and bool, in either byte order; %s", quote(descr), remedy)
+		return fmt.Errorf("unknown dtype %s: accepted are float16, float32, float64, int8 to int64, "+
+			"uint8 to uint64 and bool, in either byte order; %s", quote(descr), remedy)
 	}
 	if strings.HasSuffix(descr, "O") {
-		return fmt.Errorf("dtype %s holds Python objects, which are not read: make an array of numbers with .astype(float), or of text with .astype(str), before saving", quote(descr))
+		return fmt.Errorf("dtype %s holds Python objects, which are not read: make an array of "+
+			"numbers with .astype(float), or of text with .astype(str), before saving", quote(descr))
 	}
 	if len(descr) < 3 || strings.IndexByte("<>|=", descr[0]) < 0 {
 		return unknown("convert the array with .astype")
 	}
+
+	// The kinds that are read; for others the remedy depends on the kind.
 	switch descr[1] {
 	case 'f', 'i', 'u', 'b', 'S', 'U':
 	case 'c':
@@ -139,17 +163,20 @@ func (h *Header) setType(descr string) error {
 	default:
 		return unknown("convert the array with .astype")
 	}
+
 	size, err := strconv.Atoi(descr[2:])
 	if err != nil || size < 1 || size > 1<<20 || descr[2] == '+' {
 		return unknown("convert the array with .astype")
 	}
-	h.kind, h.size = descr[1], size
+	h.kind = descr[1]
+	h.size = size
 	h.big = descr[0] == '>' || descr[0] != '<' && hostBig
 	switch {
 	case h.kind == 'S':
 		h.DType = fmt.Sprintf("bytes%d", size)
 	case h.kind == 'U':
-		h.DType, h.size = fmt.Sprintf("str%d", size), 4*size
+		h.DType = fmt.Sprintf("str%d", size)
+		h.size = 4 * size
 	case h.kind == 'b' && size == 1:
 		h.DType = "bool"
 	case h.kind == 'f' && (size == 2 || size == 4 || size == 8):
@@ -163,6 +190,7 @@ func (h *Header) setType(descr string) error {
 	default:
 		return unknown("convert the array with .astype")
 	}
+
 	return nil
 }
 
@@ -179,6 +207,8 @@ func parseHeader(r io.Reader) (*Header, int64, error) {
 	if string(lead[:6]) != magic {
 		return nil, 0, fmt.Errorf("not a .npy array: it begins with %q, want %q", lead[:6], magic)
 	}
+
+	// The length of the dictionary has two bytes in version 1, and four later.
 	var length uint32
 	at := int64(10)
 	switch lead[6] {
@@ -196,10 +226,13 @@ func parseHeader(r io.Reader) (*Header, int64, error) {
 		length = binary.LittleEndian.Uint32(b[:])
 		at = 12
 	default:
-		return nil, 0, fmt.Errorf(".npy format version %d.%d is unknown; versions 1 to 3 are accepted", lead[6], lead[7])
+		return nil, 0, fmt.Errorf(".npy format version %d.%d is unknown; versions 1 to 3 are accepted",
+			lead[6], lead[7])
 	}
+
 	if length > maxHeader {
-		return nil, 0, fmt.Errorf("the .npy header claims to be %d bytes long; at most %d are accepted", length, maxHeader)
+		return nil, 0, fmt.Errorf("the .npy header claims to be %d bytes long; at most %d are accepted",
+			length, maxHeader)
 	}
 	text := make([]byte, length)
 	if n, err := io.ReadFull(r, text); err != nil {
@@ -228,22 +261,29 @@ func parseDict(text []byte) (*Header, error) {
 	if err != nil {
 		return nil, fmt.Errorf("malformed .npy header, byte %d of the dictionary: %w", p.at, err)
 	}
+
+	// Exactly the three keys of the format, each of its type.
 	for _, k := range []string{"descr", "fortran_order", "shape"} {
 		if _, ok := fields[k]; !ok {
 			return nil, fmt.Errorf("the .npy header has no %q", k)
 		}
 	}
+
 	if len(fields) != 3 {
-		return nil, fmt.Errorf("the .npy header has %d keys, want descr, fortran_order and shape only", len(fields))
+		return nil, fmt.Errorf("the .npy header has %d keys, want descr, fortran_order and shape only",
+			len(fields))
 	}
+	// The types of the values, each with its own fault.
 	descr, ok := fields["descr"].(string)
 	if !ok {
-		return nil, errors.New("unknown dtype: the array is a structured one; save each field as an array of its own")
+		return nil, errors.New("unknown dtype: the array is a structured one; save each field as an " +
+			"array of its own")
 	}
 	fortran, ok := fields["fortran_order"].(bool)
 	if !ok {
 		return nil, errors.New("the .npy header's fortran_order is neither True nor False")
 	}
+
 	dims, ok := fields["shape"].(tuple)
 	if !ok {
 		return nil, errors.New("the .npy header's shape is not a tuple")
@@ -256,149 +296,8 @@ func parseDict(text []byte) (*Header, error) {
 		}
 		shape[i] = v
 	}
+
 	return NewHeader(descr, shape, fortran)
-}
-
-// literal parses the part of Python's literals that headers are made of:
-// strings, integers, True, False, None, tuples, lists and one dictionary.
-type literal struct {
-	text []byte
-	at   int
-}
-
-type tuple []any
-type list []any
-
-func (p *literal) space() {
-	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
-		p.at++
-	}
-}
-
-// take skips blanks, and c if it follows them.
-func (p *literal) take(c byte) bool {
-	p.space()
-	if p.at < len(p.text) && p.text[p.at] == c {
-		p.at++
-		return true
-	}
-	return false
-}
-
-func (p *literal) dict() (map[string]any, error) {
-	if !p.take('{') {
-		return nil, errors.New("want {")
-	}
-	fields := map[string]any{}
-	for !p.take('}') {
-		k, err := p.value(0)
-		if err != nil {
-			return nil, err
-		}
-		key, ok := k.(string)
-		if !ok {
-			return nil, errors.New("a key is not a string")
-		}
-		if _, twice := fields[key]; twice {
-			return nil, fmt.Errorf("key %s occurs twice", quote(key))
-		}
-		if !p.take(':') {
-			return nil, errors.New("want : after a key")
-		}
-		if fields[key], err = p.value(0); err != nil {
-			return nil, err
-		}
-		if !p.take(',') {
-			if !p.take('}') {
-				return nil, errors.New("want , or }")
-			}
-			break
-		}
-	}
-	p.space()
-	if p.at != len(p.text) {
-		return nil, errors.New("text after the dictionary")
-	}
-	return fields, nil
-}
-
-func (p *literal) value(depth int) (any, error) {
-	if depth > 16 {
-		return nil, errors.New("nested too deeply")
-	}
-	p.space()
-	if p.at >= len(p.text) {
-		return nil, errors.New("unexpected end")
-	}
-	switch c := p.text[p.at]; {
-	case c == '\'' || c == '"':
-		return p.str(c)
-	case c == '(':
-		p.at++
-		v, comma, err := p.items(')', depth)
-		if err == nil && len(v) == 1 && !comma {
-			return v[0], nil // parentheses around a value
-		}
-		return tuple(v), err
-	case c == '[':
-		p.at++
-		v, _, err := p.items(']', depth)
-		return list(v), err
-	case c == '-' || '0' <= c && c <= '9':
-		from := p.at
-		p.at++
-		for p.at < len(p.text) && '0' <= p.text[p.at] && p.text[p.at] <= '9' {
-			p.at++
-		}
-		v, err := strconv.Atoi(string(p.text[from:p.at]))
-		if err != nil {
-			return nil, fmt.Errorf("%s is not an integer in range", quote(string(p.text[from:p.at])))
-		}
-		if p.at < len(p.text) && p.text[p.at] == 'L' { // written by Python 2
-			p.at++
-		}
-		return v, nil
-	}
-	for word, v := range map[string]any{"True": true, "False": false, "None": nil} {
-		if bytes.HasPrefix(p.text[p.at:], []byte(word)) {
-			p.at += len(word)
-			return v, nil
-		}
-	}
-	return nil, fmt.Errorf("unexpected character %q", p.text[p.at])
-}
-
-func (p *literal) str(end byte) (string, error) {
-	p.at++
-	from := p.at
-	for p.at < len(p.text) && p.text[p.at] != end {
-		if p.text[p.at] == '\\' {
-			return "", errors.New("escapes in strings are not accepted")
-		}
-		p.at++
-	}
-	if p.at == len(p.text) {
-		return "", errors.New("a string does not end")
-	}
-	p.at++
-	return string(p.text[from : p.at-1]), nil
-}
-
-func (p *literal) items(end byte, depth int) (v []any, comma bool, err error) {
-	for !p.take(end) {
-		x, err := p.value(depth + 1)
-		if err != nil {
-			return nil, false, err
-		}
-		v = append(v, x)
-		if comma = p.take(','); !comma {
-			if !p.take(end) {
-				return nil, false, fmt.Errorf("want , or %c", end)
-			}
-			break
-		}
-	}
-	return v, comma, nil
 }
 
 // quote is %q of at most 40 bytes of s.
@@ -419,6 +318,7 @@ func shapeString(shape []int) string {
 		}
 		fmt.Fprint(&b, s)
 	}
+
 	if len(shape) == 1 {
 		b.WriteByte(',')
 	}

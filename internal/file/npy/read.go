@@ -14,7 +14,6 @@ import (
 
 	"github.com/kshedden/gonpy"
 
-	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
@@ -27,11 +26,12 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s: reading it takes %d bytes of memory, the limit is %d; raise the memory limit or store fewer points or a smaller dtype", e.What, e.Need, e.Limit)
+	return fmt.Sprintf("%s: reading it takes %d bytes of memory, the limit is %d; raise the memory "+
+		"limit or store fewer points or a smaller dtype", e.What, e.Need, e.Limit)
 }
 
-// ReadHeader returns the header of a .npy file without its payload, after
-// comparing the size the header claims with that of the file.
+// ReadHeader returns the header of a .npy file without its payload. It compares the size that the
+// header claims with the size of the file.
 func ReadHeader(path string) (*Header, error) {
 	f, h, err := open(path)
 	if err != nil {
@@ -58,39 +58,6 @@ func ReadFile(path string, limit int64) (*Array, error) {
 		return nil, named(path, err)
 	}
 	return a, nil
-}
-
-// SmallFile is the size in bytes below which one file is better read than mapped.
-const SmallFile = 1 << 20
-
-// Map returns the header of a .npy file and its payload, mapped into memory to be read;
-// see package mapped. The payload is nil where the file cannot be mapped, or has fewer bytes
-// than least, or the elements do not lie in it as they lie in memory (another byte order, Fortran order,
-// strings, an address that their type does not have): then [ReadFile] reads it.
-func Map(path string, least int64) (*Header, []byte, error) {
-	f, h, err := open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	at, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return nil, nil, named(path, err)
-	}
-	if h.transposes() || h.size > 1 && h.big != hostBig || h.kind == 'S' || h.kind == 'U' || at%int64(h.size) != 0 || h.Bytes() < least {
-		return h, nil, nil
-	}
-	all, err := mapped.Open(f, path)
-	if errors.Is(err, mapped.ErrUnsupported) {
-		return h, nil, nil
-	}
-	if err != nil {
-		return nil, nil, named(path, err)
-	}
-	if have := int64(len(all)) - at; have != h.Bytes() { // it changed since it was opened
-		return nil, nil, named(path, checkSize(h, have, "the file"))
-	}
-	return h, all[at:], nil
 }
 
 // StreamHeader reads the header of an array in .npy form.
@@ -122,11 +89,13 @@ func open(path string) (_ *os.File, _ *Header, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+
 	defer func() {
 		if err != nil {
 			f.Close()
 		}
 	}()
+
 	h, at, err := parseHeader(f)
 	if err != nil {
 		return nil, nil, named(path, err)
@@ -142,9 +111,11 @@ func checkSize(h *Header, have int64, what string) error {
 	want := h.Bytes()
 	switch {
 	case have < want:
-		return fmt.Errorf("the header claims %s, %d bytes, but %d bytes follow it: %s is truncated or its header damaged; save the array again", h, want, have, what)
+		return fmt.Errorf("the header claims %s, %d bytes, but %d bytes follow it: %s is truncated "+
+			"or its header damaged; save the array again", h, want, have, what)
 	case have > want:
-		return fmt.Errorf("the header claims %s, %d bytes, but %d bytes follow it: %s has more than one array or its header is damaged; save one array with numpy.save", h, want, have, what)
+		return fmt.Errorf("the header claims %s, %d bytes, but %d bytes follow it: %s has more than "+
+			"one array or its header is damaged; save one array with numpy.save", h, want, have, what)
 	}
 	return nil
 }
@@ -152,7 +123,8 @@ func checkSize(h *Header, have int64, what string) error {
 // OpenRegular opens a file for reading and returns its size. Directories,
 // pipes and devices are refused: their size cannot be checked.
 func OpenRegular(path string) (*os.File, int64, error) {
-	info, err := os.Stat(path) // before opening: opening a pipe may block
+	// Look before opening, which may block on a pipe.
+	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		kind := "not a regular file; copy the data into one"
 		if info.IsDir() {
@@ -160,6 +132,7 @@ func OpenRegular(path string) (*os.File, int64, error) {
 		}
 		return nil, 0, fmt.Errorf("%s: is %s", path, kind)
 	}
+
 	var f *os.File
 	if err == nil {
 		f, err = os.Open(path)
@@ -187,6 +160,8 @@ func named(path string, err error) error {
 // Callers that know the true length of the payload give it as hint.
 func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
 	hint = max(hint, 1<<20)
+
+	// gonpy has a method for each type; it serves the other byte order.
 	var data any
 	var err error
 	switch h.DType {
@@ -213,6 +188,7 @@ func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
 	case "uint64":
 		data, err = decode(r, h, hint, (*gonpy.NpyReader).GetUint64)
 	case "bool":
+		// Any byte but 0 is true.
 		var raw []uint8
 		raw, err = decode(r, h, hint, (*gonpy.NpyReader).GetUint8)
 		bits := make([]bool, len(raw))
@@ -223,6 +199,7 @@ func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
 	default:
 		data, err = decodeStrings(r, h)
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +218,8 @@ func readHalves(g *gonpy.NpyReader) ([]Half, error) {
 }
 
 // decode reads h.Len() numbers and brings them into C order.
-func decode[T number](r io.Reader, h *Header, hint int64, get func(*gonpy.NpyReader) ([]T, error)) ([]T, error) {
+func decode[T number](r io.Reader, h *Header, hint int64,
+	get func(*gonpy.NpyReader) ([]T, error)) ([]T, error) {
 	read := func(dst []T) (int64, error) {
 		n, err := io.ReadFull(r, bytesOf(dst))
 		return int64(n), err
@@ -251,7 +229,9 @@ func decode[T number](r io.Reader, h *Header, hint int64, get func(*gonpy.NpyRea
 	}
 	n := h.Len()
 	out := make([]T, min(n, int(hint)/h.size))
+
 	var got int64
+	// Fill the memory that was taken, and double it as long as bytes arrive.
 	for done := 0; ; {
 		m, err := read(out[done:])
 		got += m
@@ -265,6 +245,7 @@ func decode[T number](r io.Reader, h *Header, hint int64, get func(*gonpy.NpyRea
 		copy(grown, out)
 		out = grown
 	}
+
 	if h.transposes() {
 		dst := make([]T, n)
 		reverseAxes(dst, out, h.Shape)
@@ -279,23 +260,28 @@ const foreignChunk = 1 << 20
 
 // readForeign fills dst with numbers of the other byte order through gonpy. It
 // returns the bytes read.
-func readForeign[T number](r io.Reader, h *Header, dst []T, get func(*gonpy.NpyReader) ([]T, error)) (int64, error) {
+func readForeign[T number](r io.Reader, h *Header, dst []T,
+	get func(*gonpy.NpyReader) ([]T, error)) (int64, error) {
 	mark := byte('<')
 	if h.big {
 		mark = '>'
 	}
 	counted := &counter{r: r}
+	// One chunk at a time, so that memory stays small.
 	for len(dst) > 0 {
 		n := min(len(dst), foreignChunk/h.size)
 		kind := h.kind
 		if h.DType == "float16" {
 			kind = 'u' // the bits
 		}
+
+		// gonpy gets a header of its own for each chunk.
 		head := headerBytes(fmt.Sprintf("%c%c%d", mark, kind, h.size), []int{n})
 		g, err := gonpy.NewReader(io.MultiReader(bytes.NewReader(head), counted))
 		if err != nil {
 			return counted.n, err
 		}
+
 		part, err := get(g)
 		if err != nil {
 			return counted.n, err
@@ -303,6 +289,7 @@ func readForeign[T number](r io.Reader, h *Header, dst []T, get func(*gonpy.NpyR
 		copy(dst, part)
 		dst = dst[n:]
 	}
+
 	return counted.n, nil
 }
 
@@ -326,22 +313,27 @@ func bytesOf[T number](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// interned is the number of distinct strings of an array of which repetitions share
-// their memory, as those of names of classes do.
+// interned is the number of distinct strings of an array that share the memory of their
+// repetitions, as names of classes do.
 const interned = 1 << 12
 
 // decodeStrings reads fixed-width strings without their padding of zeros. It takes
 // memory as the bytes arrive.
 func decodeStrings(r io.Reader, h *Header) ([]string, error) {
+	// Names of classes repeat, so equal strings share memory, up to a number.
 	n := h.Len()
 	out := make([]string, 0, min(n, 1<<12))
-	cell, text := make([]byte, h.size), make([]byte, 0, h.size)
+	cell := make([]byte, h.size)
+	text := make([]byte, 0, h.size)
 	known := map[string]string{}
 	in := bufio.NewReaderSize(io.LimitReader(r, h.Bytes()), 1<<16)
 	for i := range n {
 		if got, err := io.ReadFull(in, cell); err != nil {
-			return nil, short(err, "the payload of %s ends after %d of %d bytes", h, int64(i)*int64(h.size)+int64(got), h.Bytes())
+			return nil, short(err, "the payload of %s ends after %d of %d bytes", h, int64(i)*int64(h.size)+
+				int64(got), h.Bytes())
 		}
+
+		// Looking up the bytes of a known string makes no copy.
 		text = h.text(text[:0], cell)
 		s, ok := known[string(text)]
 		if !ok {
@@ -351,6 +343,7 @@ func decodeStrings(r io.Reader, h *Header) ([]string, error) {
 		}
 		out = append(out, s)
 	}
+
 	if h.transposes() {
 		dst := make([]string, n)
 		reverseAxes(dst, out, h.Shape)
@@ -383,6 +376,7 @@ func reverseAxes[T any](dst, src []T, shape []int) {
 	if len(shape) < 3 {
 		return
 	}
+	// The remaining axes are reversed the same way, for every first index.
 	scratch := make([]T, rest)
 	for i := range shape[0] {
 		part := dst[i*rest : (i+1)*rest]

@@ -27,6 +27,7 @@ func (a *Archive) SparseForm() (format string, rows, cols int, err error) {
 		return "", 0, 0, fmt.Errorf("%s: array \"format\": %w", a.path, err)
 	}
 
+	// Compare headers before reading: a forged file may claim any size.
 	if h, err = a.Header("shape"); err != nil {
 		return "", 0, 0, err
 	}
@@ -37,13 +38,16 @@ func (a *Archive) SparseForm() (format string, rows, cols int, err error) {
 	if err != nil {
 		return "", 0, 0, err
 	}
+
 	shape, err := x.Int64s()
 	if err != nil {
 		return "", 0, 0, fmt.Errorf("%s: array \"shape\": %w", a.path, err)
 	}
+
 	for _, s := range shape {
 		if s < 0 || s > math.MaxInt32 {
-			return "", 0, 0, fmt.Errorf("%s: the header claims a matrix of %d×%d; extents are accepted from 0 to 2³¹−1", a.path, shape[0], shape[1])
+			return "", 0, 0, fmt.Errorf("%s: the header claims a matrix of %d×%d; extents are "+
+				"accepted from 0 to 2³¹−1", a.path, shape[0], shape[1])
 		}
 	}
 	return format, int(shape[0]), int(shape[1]), nil

@@ -17,11 +17,12 @@ import (
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 )
 
-// rawTypes are the element types of an [archive.Raw], as NumPy writes them, and their sizes.
+// rawTypes lists the element types of an [archive.Raw], as NumPy writes them, and their sizes.
 var rawTypes = map[string]struct {
 	descr string
 	size  int
-}{"float16": {"<f2", 2}, "float32": {"<f4", 4}, "float64": {"<f8", 8}, "uint8": {"|u1", 1}, "bool": {"|b1", 1}}
+}{"float16": {"<f2", 2}, "float32": {"<f4", 4}, "float64": {"<f8", 8}, "uint8": {"|u1", 1},
+	"bool": {"|b1", 1}}
 
 func writeParts(w io.Writer, r archive.Raw, shape []int) error {
 	t, ok := rawTypes[r.DType]
@@ -39,6 +40,7 @@ func writeParts(w io.Writer, r archive.Raw, shape []int) error {
 	if _, err := w.Write(headerBytes(t.descr, shape)); err != nil {
 		return err
 	}
+
 	buffer := make([]byte, writeChunk)
 	for _, p := range r.Parts {
 		for len(p) > 0 {
@@ -53,6 +55,7 @@ func writeParts(w io.Writer, r archive.Raw, shape []int) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -82,6 +85,7 @@ func WriteArchive(path string, entries []archive.Array) error {
 				return fmt.Errorf("array name %s is empty or used twice", quote(e.Name))
 			}
 			seen[e.Name] = true
+			// A fixed date, so that the same entries give the same bytes.
 			h := &zip.FileHeader{Name: e.Name + ".npy", Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
 			if e.Compress {
 				h.Method = zip.Deflate
@@ -94,15 +98,17 @@ func WriteArchive(path string, entries []archive.Array) error {
 				return fmt.Errorf("array %s: %w", quote(e.Name), err)
 			}
 		}
+
 		return z.Close()
 	})
 }
 
-// Sum returns the SHA-256 of the names, types, shapes and elements of the entries,
-// in the order of their names; what a file of them holds gives the same.
+// Sum returns the SHA-256 of the names, types, shapes and elements of the entries, in the order of
+// their names. Entries read from a file give the same sum as the entries that were written.
 func Sum(entries []archive.Array) (string, error) {
 	h := sha256.New()
-	sorted := slices.SortedFunc(slices.Values(entries), func(a, b archive.Array) int { return strings.Compare(a.Name, b.Name) })
+	sorted := slices.SortedFunc(slices.Values(entries),
+		func(a, b archive.Array) int { return strings.Compare(a.Name, b.Name) })
 	for _, e := range sorted {
 		fmt.Fprintf(h, "%q", e.Name)
 		if err := writeArray(h, e.Shape, e.Data); err != nil {
@@ -156,10 +162,12 @@ func writeArray(w io.Writer, shape []int, data any) error {
 		if _, err := w.Write(headerBytes("<f8", shape)); err != nil {
 			return err
 		}
+		// One chunk of copies is written again and again.
 		chunk := make([]float64, min(d.Count, writeChunk/8))
 		for i := range chunk {
 			chunk[i] = d.Value
 		}
+
 		for left := d.Count; left > 0; left -= len(chunk) {
 			if err := writeRaw(w, chunk[:min(left, len(chunk))]); err != nil {
 				return err
@@ -173,6 +181,7 @@ func writeArray(w io.Writer, shape []int, data any) error {
 		_, err := w.Write(append(headerBytes(fmt.Sprintf("|S%d", len(d)), nil), d...))
 		return err
 	}
+
 	return fmt.Errorf("cannot write a %T as an array", data)
 }
 
@@ -198,16 +207,20 @@ func writeStrings(w io.Writer, shape []int, data []string) error {
 	if err != nil {
 		return err
 	}
+	// NumPy pads with zeros, and has no place for bytes that are no characters.
 	width := 1
 	for i, s := range data {
 		switch {
 		case strings.HasSuffix(s, "\x00"):
-			return fmt.Errorf("string %d, %s, ends with a zero byte, which NumPy's strings cannot", i, quote(s))
+			return fmt.Errorf("string %d, %s, ends with a zero byte, which NumPy's strings cannot",
+				i, quote(s))
 		case !utf8.ValidString(s):
 			return fmt.Errorf("string %d, %s, is not UTF-8", i, quote(s))
 		}
 		width = max(width, utf8.RuneCountInString(s))
 	}
+
+	// Every string takes the width of the longest.
 	h, err := NewHeader(fmt.Sprintf("<U%d", width), shape, false)
 	if err != nil {
 		return err
@@ -228,10 +241,12 @@ func writeStrings(w io.Writer, shape []int, data []string) error {
 			return err
 		}
 	}
+
 	return out.Flush()
 }
 
 func writeRaw[T number](w io.Writer, data []T) error {
+	// Files are little endian; other machines convert chunk by chunk.
 	if hostBig {
 		for len(data) > 0 {
 			n := min(len(data), writeChunk/8)
@@ -242,6 +257,7 @@ func writeRaw[T number](w io.Writer, data []T) error {
 		}
 		return nil
 	}
+
 	raw := bytesOf(data)
 	for len(raw) > 0 {
 		n := min(len(raw), writeChunk)
@@ -250,6 +266,7 @@ func writeRaw[T number](w io.Writer, data []T) error {
 		}
 		raw = raw[n:]
 	}
+
 	return nil
 }
 

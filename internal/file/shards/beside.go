@@ -16,11 +16,14 @@ func Beside(paths []string) []string {
 	want := map[string]int{} // the numbers in the name of a file, and its place
 	for i, p := range paths {
 		key := numbersIn(filepath.Base(p))
-		if extension(p) != ".npy" || key == "" || filepath.Dir(p) != filepath.Dir(paths[0]) || kindOf(filepath.Base(p)) != kindOf(filepath.Base(paths[0])) {
+		if extension(p) != ".npy" || key == "" || filepath.Dir(p) != filepath.Dir(paths[0]) ||
+			kindOf(filepath.Base(p)) != kindOf(filepath.Base(paths[0])) {
 			return nil
 		}
 		want[key] = i
 	}
+
+	// Numbers that repeat do not tell which table belongs to which file.
 	if len(want) != len(paths) || len(paths) == 0 {
 		return nil
 	}
@@ -29,6 +32,7 @@ func Beside(paths []string) []string {
 	if err != nil {
 		return nil // the reader of the points says why
 	}
+	// A kind of tables belongs to the points if it has one table for each file.
 	found := map[string][]string{} // by kind
 	for _, e := range entries {
 		name := e.Name()
@@ -42,9 +46,11 @@ func Beside(paths []string) []string {
 		}
 		found[kind][at] = filepath.Join(folder, name)
 	}
+
 	if len(found) != 1 {
 		return nil
 	}
+
 	for _, tables := range found {
 		if !slices.Contains(tables, "") {
 			return tables
@@ -65,6 +71,7 @@ func numbersIn(name string) string {
 		out = append(out, strings.TrimLeft(name[:n], "0"))
 		name = name[n:]
 	}
+
 	if out == nil {
 		return ""
 	}

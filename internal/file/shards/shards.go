@@ -3,35 +3,31 @@
 package shards
 
 import (
-	"bufio"
-	"cmp"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// Files are the files of one set of points, in the order of their rows.
+// Files lists the files of one set of points, in the order of their rows.
 type Files struct {
-	Given []string // what they were found by
+	Given []string // the names that they were found by
 	Paths []string
-	// Notes say how what was given was understood, where it could be meant otherwise.
+	// Notes say how the names were understood, where they could mean something else.
 	Notes []string
 }
 
-// Find returns the files that are named, one after the other. A name is that of
+// Find returns the files that are named, one after the other. A name is one of these:
 //
 //   - a file, which may end in ":key";
 //   - a pattern of [filepath.Match], as emb/*.npy, which may end in ":key": all files that
 //     match, in the order of the numbers in their names, so that img_2 is before img_10;
-//   - a folder: its files, as of a pattern; they must be of one kind, which is that
-//     their names differ in numbers only. Tables in parquet beside .npy files are left out;
+//   - a folder: its files, as of a pattern; they must be of one kind, with names that
+//     differ in numbers only. Tables in parquet beside .npy files are left out;
 //   - a text file that ends in .txt or .list and has the name of a file on each line, as
-//     seen from its folder; empty lines and those that begin with # do not count.
+//     seen from its folder; empty lines and lines that begin with # do not count.
 //
 // Several kinds of numbered files under one pattern are an error, as they are seldom the
 // parts of one set. A file that is named twice is an error.
@@ -42,19 +38,23 @@ func Find(names []string) (*Files, error) {
 			return nil, err
 		}
 	}
+
+	// A file under two names would count its points twice.
 	seen := map[string]bool{}
 	for _, p := range f.Paths {
 		if clean := filepath.Clean(p); seen[clean] {
-			return nil, fmt.Errorf("%s: the file is given twice as a part of the points; its points would count twice", p)
+			return nil, fmt.Errorf("%s: the file is given twice as a part of the points; its points "+
+				"would count twice", p)
 		} else {
 			seen[clean] = true
 		}
 	}
+
 	return f, nil
 }
 
-// Describe is the beginning of what is said of the points: the name, and the number of
-// files of several.
+// Describe returns the beginning of a message about the points: the name, and the number of files
+// if there are several.
 func (f *Files) Describe() string {
 	if len(f.Paths) == 1 {
 		return f.Paths[0] + ": "
@@ -69,6 +69,7 @@ func (f *Files) note(format string, args ...any) {
 
 // add finds the files of one name.
 func (f *Files) add(name string) error {
+	// A file of this name comes before a pattern.
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
@@ -88,6 +89,7 @@ func (f *Files) add(name string) error {
 			return f.addPattern(name)
 		}
 	}
+
 	f.Paths = append(f.Paths, name)
 	return nil
 }
@@ -99,10 +101,11 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// pointExtensions are those of files of points in a folder.
-var pointExtensions = []string{".npy", ".npz", ".parquet", ".csv", ".tsv", ".jsonl", ".svm", ".svmlight", ".libsvm", ".idx"}
+// pointExtensions lists the extensions of files of points in a folder.
+var pointExtensions = []string{".npy", ".npz", ".parquet", ".csv", ".tsv", ".jsonl", ".svm", ".svmlight",
+	".libsvm", ".idx"}
 
-// extension returns the extension of a file name without that of its compression.
+// extension returns the extension of a file name, without the extension of its compression.
 func extension(name string) string { return filepath.Ext(WithoutPacking(strings.ToLower(name))) }
 
 func (f *Files) addFolder(folder string) error {
@@ -122,15 +125,21 @@ func (f *Files) addFolder(folder string) error {
 			foreign = append(foreign, name)
 		}
 	}
+
+	// Anything else in the folder may be points too, so nothing is left out in silence.
 	names = f.withoutTables(folder, names)
 	switch {
 	case len(names) == 0 && len(foreign) == 0:
-		return fmt.Errorf("%s: the folder holds no files of points (%s)", folder, strings.Join(pointExtensions, ", "))
+		return fmt.Errorf("%s: the folder holds no files of points (%s)", folder,
+			strings.Join(pointExtensions, ", "))
 	case len(foreign) > 0:
-		return fmt.Errorf("%s: the folder holds what is not points: %s; name the points by a pattern in quotes, as %q", folder, some(foreign), filepath.Join(folder, pattern(names)))
+		return fmt.Errorf("%s: the folder holds what is not points: %s; name the points by a pattern "+
+			"in quotes, as %q", folder, some(foreign), filepath.Join(folder, pattern(names)))
 	}
+
 	if kinds := kindsOf(names); len(kinds) > 1 {
-		return fmt.Errorf("%s: the folder holds %d kinds of files, %s; name one by its pattern in quotes, as %q", folder, len(kinds), describeKinds(names, kinds), filepath.Join(folder, kinds[0]))
+		return fmt.Errorf("%s: the folder holds %d kinds of files, %s; name one by its pattern in "+
+			"quotes, as %q", folder, len(kinds), describeKinds(names, kinds), filepath.Join(folder, kinds[0]))
 	}
 	slices.SortFunc(names, compareNumbers)
 	for _, n := range names {
@@ -159,7 +168,7 @@ func isFolder(parent string, e fs.DirEntry) bool {
 	return err == nil && info.IsDir()
 }
 
-// pattern returns one that the first of the names may be meant by.
+// pattern returns a pattern that may be meant by the first of the names, for a remedy.
 func pattern(names []string) string {
 	if len(names) == 0 {
 		return "*.npy"
@@ -175,52 +184,13 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// kindOf returns a name with a * in the place of each of its numbers.
-func kindOf(name string) string {
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		if !isDigit(name[i]) {
-			b.WriteByte(name[i])
-		} else if i == 0 || !isDigit(name[i-1]) {
-			b.WriteByte('*')
-		}
-	}
-	return b.String()
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// kindsOf returns the kinds of the names, sorted.
-func kindsOf(names []string) []string {
-	var kinds []string
-	for _, n := range names {
-		kinds = append(kinds, kindOf(n))
-	}
-	slices.Sort(kinds)
-	return slices.Compact(kinds)
-}
-
-// describeKinds lists kinds with the number of their files.
-func describeKinds(names, kinds []string) string {
-	var parts []string
-	for _, k := range kinds {
-		n := 0
-		for _, name := range names {
-			if kindOf(name) == k {
-				n++
-			}
-		}
-		parts = append(parts, fmt.Sprintf("%s (%s)", k, count(n, "file")))
-	}
-	return some(parts)
-}
-
 // addPattern adds the files that match a pattern, which may end in ":key".
 func (f *Files) addPattern(given string) error {
 	glob := func(p string) ([]string, error) {
 		all, err := filepath.Glob(p)
 		if err != nil {
-			return nil, fmt.Errorf("%s: the pattern is malformed; * stands for any text, ? for a character, [a-z] for one of several", p)
+			return nil, fmt.Errorf("%s: the pattern is malformed; * stands for any text, ? for a "+
+				"character, [a-z] for one of several", p)
 		}
 		return slices.DeleteFunc(all, func(name string) bool {
 			if base := filepath.Base(name); base[0] == '.' && filepath.Base(p)[0] != '.' {
@@ -230,10 +200,12 @@ func (f *Files) addPattern(given string) error {
 			return err == nil && info.IsDir()
 		}), nil
 	}
+
 	names, err := glob(given)
 	if err != nil {
 		return err
 	}
+	// The pattern may end in ":key", unless files match the whole of it.
 	key := ""
 	if i := strings.LastIndexByte(given, ':'); i > 0 && len(names) == 0 {
 		if names, err = glob(given[:i]); err != nil {
@@ -241,130 +213,22 @@ func (f *Files) addPattern(given string) error {
 		}
 		key = given[i:]
 	}
+
 	if len(names) == 0 {
 		return fmt.Errorf("%s: no file matches the pattern", given)
 	}
 	names = f.withoutTables(given, names)
-	// Names without numbers in common are what was asked for.
+	// One file of each kind is a choice of the pattern; several kinds of numbered files are a
+	// mistake.
 	if kinds := kindsOf(names); len(kinds) > 1 && len(kinds) < len(names) {
-		return fmt.Errorf("%s: %d kinds of files match, %s; give a pattern that only one of them matches, or name the files one by one", given, len(kinds), describeKinds(names, kinds))
+		return fmt.Errorf("%s: %d kinds of files match, %s; give a pattern that only one of them "+
+			"matches, or name the files one by one", given, len(kinds), describeKinds(names, kinds))
 	}
 	slices.SortFunc(names, compareNumbers)
 	for _, n := range names {
 		f.Paths = append(f.Paths, n+key)
 	}
 	return nil
-}
-
-// InNumericOrder returns names in the order of the numbers in them if they are in that of
-// their letters, in which a shell puts the files that match a pattern, and are of one kind.
-func InNumericOrder(names []string) (sorted []string, changed bool) {
-	if !slices.IsSorted(names) || len(kindsOf(names)) != 1 {
-		return names, false
-	}
-	sorted = slices.SortedFunc(slices.Values(names), compareNumbers)
-	return sorted, !slices.Equal(sorted, names)
-}
-
-// compareNumbers orders names by their letters and the values of the numbers in them.
-func compareNumbers(a, b string) int {
-	x, y := a, b
-	for x != "" && y != "" {
-		m, n := digits(x), digits(y)
-		if m == 0 || n == 0 {
-			if x[0] != y[0] {
-				return cmp.Compare(x[0], y[0])
-			}
-			x, y = x[1:], y[1:]
-			continue
-		}
-		p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
-		if c := cmp.Or(cmp.Compare(len(p), len(q)), cmp.Compare(p, q)); c != 0 {
-			return c
-		}
-		x, y = x[m:], y[n:]
-	}
-	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
-}
-
-// digits returns the number of digits that s begins with.
-func digits(s string) int {
-	n := 0
-	for n < len(s) && isDigit(s[n]) {
-		n++
-	}
-	return n
-}
-
-// Bounds of the files that are read as lists.
-const (
-	maxListed   = 1 << 20
-	maxListLine = 4 << 10
-)
-
-// readList returns the files that the lines of a text file name, nil if it is no list: if
-// its first line is not the name of a file, or is a number. A later line that names none is
-// an error.
-func readList(path string) ([]string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err))
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(make([]byte, maxListLine), maxListLine)
-	always := strings.EqualFold(filepath.Ext(path), ".list")
-	var names []string
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		if len(names) == 0 && !always && isNumberText(line) {
-			return nil, nil
-		}
-		name := line
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(filepath.Dir(path), name)
-		}
-		file, _ := SplitKey(name)
-		info, err := os.Stat(file)
-		if err == nil && !info.IsDir() && len(names) < maxListed {
-			names = append(names, name)
-			continue
-		}
-		if len(names) == 0 && !always {
-			return nil, nil
-		}
-		why := "is no file"
-		switch {
-		case len(names) == maxListed:
-			why = fmt.Sprintf("is one too many; a list names at most %d files", maxListed)
-		case err == nil:
-			why = "is a folder"
-		}
-		return nil, fmt.Errorf("%s: line %d: %s %s; a list of files has the name of one on each line, as seen from the folder of the list", path, n, short(line), why)
-	}
-	if err := lines.Err(); err != nil && (always || len(names) > 0) {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(names) == 0 && always {
-		return nil, fmt.Errorf("%s: the list names no file", path)
-	}
-	return names, nil
-}
-
-func isNumberText(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil
-}
-
-// short is %q of at most 40 bytes of text.
-func short(text string) string {
-	if len(text) > 40 {
-		return strconv.Quote(text[:40]) + "…"
-	}
-	return strconv.Quote(text)
 }
 
 // SplitKey cuts "file.npz:key" unless a file of the whole name exists.
@@ -382,61 +246,4 @@ func SplitKey(path string) (file, key string) {
 // WithoutPacking cuts the extension of a compressed file off.
 func WithoutPacking(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-}
-
-// Names are names given to [Find], as a flag that may be repeated and as arguments.
-type Names []string
-
-// Set adds a name.
-func (n *Names) Set(name string) error {
-	*n = append(*n, name)
-	return nil
-}
-
-// String lists the names.
-func (n Names) String() string { return strings.Join(n, ", ") }
-
-// Range names the first and the last.
-func (n Names) Range() string {
-	if len(n) < 2 {
-		return n.One()
-	}
-	return n[0] + " to " + n[len(n)-1]
-}
-
-// Type stands for the value in help texts.
-func (n Names) Type() string { return "file" }
-
-// One returns the only name, or nothing.
-func (n Names) One() string {
-	if len(n) == 1 {
-		return n[0]
-	}
-	return ""
-}
-
-// Inputs returns the files of the names, and others beside them. A name that cannot be
-// found stands for itself: its reader says what is wrong.
-func (n Names) Inputs(others ...string) []string {
-	if f, err := Find(n); err == nil {
-		return append(f.Paths, others...)
-	}
-	return append(slices.Clone(n), others...)
-}
-
-// Take adds the arguments of a command to the points. The last is y, the file of the labels,
-// unless y is given already; a single one is y only if there are points without it, as
-// alone says. What a shell put in the order of letters is put in that of numbers, which
-// the note says.
-func (n *Names) Take(args []string, y *string, alone bool) (note string) {
-	if y != nil && *y == "" && len(args) > 0 && (alone || len(*n) > 0 || len(args) > 1) {
-		*y = args[len(args)-1]
-		args = args[:len(args)-1]
-	}
-	sorted, changed := InNumericOrder(args)
-	if changed {
-		note = fmt.Sprintf("points: %d files in the order of their numbers: %s first, %s last", len(sorted), sorted[0], sorted[len(sorted)-1])
-	}
-	*n = append(*n, sorted...)
-	return note
 }

@@ -71,6 +71,7 @@ func (c *csvRecords) start() error {
 			first[i] = fmt.Sprintf("unnamed %d", i)
 		}
 	}
+
 	c.header = first
 	if c.headed && c.opt.Unsampled {
 		// The second line is more like the others than the header is.
@@ -96,7 +97,9 @@ func (c *csvRecords) isHeader(first []string) (bool, error) {
 
 // looksHeader reports whether a line holds names: see [HeaderGuess].
 func looksHeader(first []string) bool {
-	texts, nums, counts := 0, 0, true
+	texts := 0
+	nums := 0
+	counts := true
 	for _, f := range first {
 		if _, err := strconv.ParseFloat(f, 64); err != nil && f != "" {
 			texts++
@@ -105,6 +108,7 @@ func looksHeader(first []string) bool {
 			nums++
 		}
 	}
+
 	return texts > 0 && nums == 0 || nums > 1 && counts && (texts > 0 || first[0] == "")
 }
 
@@ -113,7 +117,8 @@ func (c *csvRecords) next() (int, error) {
 		return 0, err
 	}
 	if n := c.r.Len(); n != len(c.header) {
-		return 0, fmt.Errorf("%s: line %d: row %d has %d columns, the first line has %d; every row must have a field for each column", c.content.Path, c.r.Line, c.row, n, len(c.header))
+		return 0, fmt.Errorf("%s: line %d: row %d has %d columns, the first line has %d; every row must "+
+			"have a field for each column", c.content.Path, c.r.Line, c.row, n, len(c.header))
 	}
 	c.row++
 	return len(c.header), nil

@@ -60,15 +60,18 @@ func (j *jsonRecords) next() (int, error) {
 	for i := range j.cells {
 		j.cells[i] = nil
 	}
+
 	err = members(line, func(key string, value []byte) error {
 		at, ok := j.number[key]
 		if !ok {
 			if at = len(j.keys); at == mostKeys {
-				return j.fault("there are more than %d different fields; write one object a line, with the same fields", mostKeys)
+				return j.fault("there are more than %d different fields; write one object a line, "+
+					"with the same fields", mostKeys)
 			}
 			j.keys = append(j.keys, key)
 			j.number[key] = at
 		}
+
 		for len(j.cells) <= at {
 			j.cells = append(j.cells, nil)
 		}
@@ -101,6 +104,7 @@ func members(object []byte, fn func(key string, value []byte) error) error {
 		if err := json.Unmarshal(rest[:end], &key); err != nil {
 			return err
 		}
+
 		rest = bytes.TrimLeft(rest[end:], " \t\r\n:")
 		end = valueEnd(rest)
 		if err := fn(key, rest[:end]); err != nil {
@@ -139,6 +143,7 @@ func valueEnd(b []byte) int {
 			}
 		}
 	}
+
 	return len(b)
 }
 
@@ -162,6 +167,7 @@ func (f *jsonField) kind() Kind {
 		}
 		return FloatList
 	}
+
 	if !bytes.ContainsAny(b, ".eE") {
 		if _, err := strconv.ParseInt(string(b), 10, 64); err == nil {
 			return Int
@@ -172,7 +178,8 @@ func (f *jsonField) kind() Kind {
 }
 
 func (f *jsonField) add(v *Values) bool {
-	b, have, want := *f, f.kind(), v.column.Kind
+	b, have := *f, f.kind()
+	want := v.column.Kind
 	if b[0] != '"' && (b[0] == '-' || '0' <= b[0] && b[0] <= '9') {
 		switch want {
 		case Text:
@@ -188,8 +195,10 @@ func (f *jsonField) add(v *Values) bool {
 			x, err := strconv.ParseInt(string(b), 10, 64)
 			return err == nil && v.AppendInt(x) == nil
 		}
+
 		return false
 	}
+
 	switch {
 	case have == FloatList && want == FloatList:
 		return f.vector(v)
@@ -204,6 +213,7 @@ func (f *jsonField) add(v *Values) bool {
 		v.AppendText(s)
 		return true
 	}
+
 	return false
 }
 
@@ -220,6 +230,7 @@ func (f *jsonField) vector(v *Values) bool {
 		}
 		v.Width = width
 	}
+
 	if v.Width != width {
 		return false
 	}
@@ -231,6 +242,7 @@ func (f *jsonField) vector(v *Values) bool {
 		}
 		v.Float64s = append(v.Float64s, x)
 	}
+
 	v.present(1)
 	return true
 }

@@ -46,11 +46,13 @@ func read(path string, opt Options, scan bool, want []Column) (*Table, error) {
 		return nil, err
 	}
 	defer r.Close()
+
 	if scan {
 		if err := r.Scan(); err != nil {
 			return nil, err
 		}
 	}
+
 	if err := r.Choose(want...); err != nil {
 		return nil, err
 	}
@@ -73,6 +75,7 @@ func read(path string, opt Options, scan bool, want []Column) (*Table, error) {
 			}
 			return nil, err
 		}
+
 		for i := range b.Values {
 			held += b.Values[i].bytes()
 		}

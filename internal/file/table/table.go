@@ -218,9 +218,11 @@ func (r *Reader) Choose(want ...Column) error {
 	var as []Column
 	for i, c := range r.eng.Columns() {
 		if len(want) == 0 && c.Kind != Other {
-			at, as = append(at, i), append(as, c)
+			at = append(at, i)
+			as = append(as, c)
 		}
 	}
+
 	for _, w := range want {
 		if w.Of != nil && w.Kind == FloatList && !r.isList(w.Of) {
 			if r.format != CSV {
@@ -236,16 +238,22 @@ func (r *Reader) Choose(want ...Column) error {
 		}
 		c := r.eng.Columns()[p]
 		if c.Kind == Other {
-			return fmt.Errorf("%s: column %q is %s; choose other columns, or write it as numbers, text or lists of one length", r.path, c.Name, c.Why)
+			return fmt.Errorf("%s: column %q is %s; choose other columns, or write it as numbers, "+
+				"text or lists of one length", r.path, c.Name, c.Why)
 		}
+
 		if w.Kind != Any && w.Kind != c.Kind {
 			if !r.format.converts(c.Kind, w.Kind) {
-				return fmt.Errorf("%s: column %q holds values of kind %s, not %s; choose another column", r.path, c.Name, c.Kind, w.Kind)
+				return fmt.Errorf("%s: column %q holds values of kind %s, not %s; choose another column",
+					r.path, c.Name, c.Kind, w.Kind)
 			}
 			c.Kind = w.Kind
 		}
-		at, as = append(at, p), append(as, c)
+
+		at = append(at, p)
+		as = append(as, c)
 	}
+
 	if len(at) == 0 {
 		return fmt.Errorf("%s: it has no column that can be read; the columns are %s", r.path, names(r.eng.Columns()))
 	}
@@ -273,19 +281,23 @@ func (r *Reader) find(name string) (int, error) {
 		at := -1
 		for i, c := range have {
 			if c.Name == name && at >= 0 {
-				return 0, fmt.Errorf("%s: columns %d and %d both have the name %q; rename one, or give the number of the column", r.path, at, i, name)
+				return 0, fmt.Errorf("%s: columns %d and %d both have the name %q; rename one, or "+
+					"give the number of the column", r.path, at, i, name)
 			} else if c.Name == name {
 				at = i
 			}
 		}
+
 		if at < 0 {
 			if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(have) && r.format == CSV {
 				at = n
 			}
 		}
+
 		if at >= 0 {
 			return at, nil
 		}
+
 		if again == 0 && r.format == JSONL { // fields may first appear in a late row
 			if err := r.eng.Scan(); err != nil {
 				return 0, err
@@ -312,6 +324,7 @@ func (r *Reader) Next() (*Batch, error) {
 	if r.done {
 		return nil, io.EOF
 	}
+
 	if r.want == nil {
 		if err := r.Choose(); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/fields"
 )
 
@@ -20,6 +21,9 @@ const (
 	JSONL   Format = "jsonl"
 	Parquet Format = "parquet"
 )
+
+// Formats are the formats of tables in words.
+var Formats = []string{"csv", "JSON Lines", "parquet"}
 
 // converts reports whether values of one kind can be read as another. The fields of a csv
 // file are text, of which the values decide.
@@ -75,7 +79,8 @@ func open(c *fields.Content, opt Options) (Format, Engine, error) {
 		r, err := openRecords(&jsonRecords{content: c}, c, opt)
 		return format, r, err
 	case "":
-		return "", nil, fmt.Errorf("%s: the format is not known: the file begins with %q; tables are read from csv, JSON Lines and parquet", c.Path, head[:min(len(head), 16)])
+		return "", nil, fmt.Errorf("%s: the format is not known: the file begins with %q; tables are "+
+			"read from %s", c.Path, head[:min(len(head), 16)], enum.And(Formats))
 	}
 	eng, err := openBinary(c, head, format, opt)
 	return format, eng, err
@@ -86,9 +91,11 @@ func openBinary(c *fields.Content, head []byte, format Format, opt Options) (Eng
 	b := binaryNamed(format)
 	switch {
 	case markedBinary(head) != b:
-		return nil, fmt.Errorf("%s: it does not begin with %q but with %q, so it is no %s file or damaged; write it again", c.Path, b.marks[0], head[:min(len(head), 8)], format)
+		return nil, fmt.Errorf("%s: it does not begin with %q but with %q, so it is no %s file or "+
+			"damaged; write it again", c.Path, b.marks[0], head[:min(len(head), 8)], format)
 	case c.Packing != "":
-		return nil, fmt.Errorf("%s: %s inside %s is not read; decompress the file, as %s compresses its pages itself", c.Path, format, c.Packing, format)
+		return nil, fmt.Errorf("%s: %s inside %s is not read; decompress the file, as %s compresses its "+
+			"pages itself", c.Path, format, c.Packing, format)
 	}
 	if err := b.check(c.Path); err != nil {
 		return nil, err
@@ -189,10 +196,12 @@ func (r *textReader) sample(rows int) error {
 			c.Kind = kinds[i]
 		}
 		if c.Kind == Other {
-			c.Why = "a nested object, a list that holds other things than numbers, or a mixture of lists and other values"
+			c.Why = "a nested object, a list that holds other things than numbers, or a mixture of " +
+				"lists and other values"
 		}
 		r.cols = append(r.cols, c)
 	}
+
 	return r.recs.rewind()
 }
 
@@ -253,10 +262,12 @@ func (r *textReader) Fill(b *Batch) error {
 				return err
 			}
 		}
+
 		b.lines = append(b.lines, r.recs.line())
 		b.Rows++
 		r.row++
 	}
+
 	if b.Rows == 0 {
 		return io.EOF
 	}
@@ -302,7 +313,8 @@ type KindError struct {
 }
 
 func (e *KindError) Error() string {
-	return fmt.Sprintf("%s: line %d: row %d, column %q is %s, not of kind %s; %s", e.Path, e.Line, e.Row, e.Column, e.Value, e.Want, e.Remedy)
+	return fmt.Sprintf("%s: line %d: row %d, column %q is %s, not of kind %s; %s", e.Path, e.Line, e.Row,
+		e.Column, e.Value, e.Want, e.Remedy)
 }
 
 // mismatch is the error about a value that has not the kind of its column, which is column

@@ -91,12 +91,14 @@ func (v *Values) AppendInt(x int64) error {
 	case Float:
 		f := float64(x)
 		if f >= math.MaxInt64 || int64(f) != x {
-			return fmt.Errorf("%d is an integer that no 64-bit floating-point number equals; read the column as integers or text", x)
+			return fmt.Errorf("%d is an integer that no 64-bit floating-point number equals; read "+
+				"the column as integers or text", x)
 		}
 		v.Floats = append(v.Floats, f)
 	case Text:
 		v.Texts = append(v.Texts, strconv.FormatInt(x, 10))
 	}
+
 	v.present(1)
 	return nil
 }
@@ -130,7 +132,8 @@ func (v *Values) AppendText(x string) {
 
 // bytes is the memory that the values take.
 func (v *Values) bytes() int64 {
-	b := int64(len(v.Null)+len(v.Bools)) + 8*int64(len(v.Ints)+len(v.Floats)+len(v.Float64s)) + 4*int64(len(v.Float32s)) + 16*int64(len(v.Texts))
+	b := int64(len(v.Null)+len(v.Bools)) + 8*int64(len(v.Ints)+len(v.Floats)+len(v.Float64s)) +
+		4*int64(len(v.Float32s)) + 16*int64(len(v.Texts))
 	for _, s := range v.Texts {
 		b += int64(len(s))
 	}
@@ -149,6 +152,7 @@ func (v *Values) extend(w *Values) {
 			v.Null = append(v.Null, make([]bool, w.n)...)
 		}
 	}
+
 	if v.Width == 0 && w.Width > 0 { // all before were missing
 		if v.column.Bits == 32 {
 			v.Float32s = make([]float32, v.n*w.Width)
@@ -156,9 +160,13 @@ func (v *Values) extend(w *Values) {
 			v.Float64s = make([]float64, v.n*w.Width)
 		}
 	}
-	v.Ints, v.Floats = append(v.Ints, w.Ints...), append(v.Floats, w.Floats...)
-	v.Texts, v.Bools = append(v.Texts, w.Texts...), append(v.Bools, w.Bools...)
-	v.Float32s, v.Float64s = append(v.Float32s, w.Float32s...), append(v.Float64s, w.Float64s...)
+
+	v.Ints = append(v.Ints, w.Ints...)
+	v.Floats = append(v.Floats, w.Floats...)
+	v.Texts = append(v.Texts, w.Texts...)
+	v.Bools = append(v.Bools, w.Bools...)
+	v.Float32s = append(v.Float32s, w.Float32s...)
+	v.Float64s = append(v.Float64s, w.Float64s...)
 	v.Width = max(v.Width, w.Width)
 	v.n += w.n
 }

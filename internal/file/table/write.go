@@ -13,15 +13,72 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
-// Extensions are those of the files that [Write] writes.
-var Extensions = []string{".npy", ".npz", ".csv", ".jsonl", ".parquet"}
+// written is a format of results.
+type written struct {
+	extension string
+	manifest  bool // it has room for a manifest
+	table     bool // columns stand beside each other
+	single    bool // it holds one column
+	write     func(o *Output, path string, rows int) error
+}
 
-// CheckExtension returns an error unless [Write] can write files of these names. Empty
-// names are skipped.
+// outputs are the formats that [Output.Write] writes.
+var outputs = []written{
+	{extension: ".npy", single: true, write: func(o *Output, path string, _ int) error {
+		e := o.Columns[0].entry()
+		return npy.WriteFile(path, e.Shape, e.Data)
+	}},
+	{extension: ".npz", manifest: true, write: func(o *Output, path string, _ int) error {
+		return npy.WriteArchive(path, o.entries())
+	}},
+	{extension: ".csv", table: true, write: atomically((*Output).csv)},
+	{extension: ".jsonl", table: true, write: atomically((*Output).jsonl)},
+	{extension: ".parquet", manifest: true, table: true, write: func(o *Output, path string, rows int) error {
+		codec := binaryOf(path).codec
+		return atomicfile.Atomically(path, func(w io.Writer) error { return codec.Write(w, o, rows) })
+	}},
+}
+
+// atomically returns the function that writes a file by a function of a stream.
+func atomically(write func(o *Output, w io.Writer, rows int) error) func(*Output, string, int) error {
+	return func(o *Output, path string, rows int) error {
+		return atomicfile.Atomically(path, func(w io.Writer) error { return write(o, w, rows) })
+	}
+}
+
+func extensions(ok func(*written) bool) []string {
+	var out []string
+	for i := range outputs {
+		if ok(&outputs[i]) {
+			out = append(out, outputs[i].extension)
+		}
+	}
+	return out
+}
+
+var (
+	// Extensions are those of the files that [Output.Write] writes.
+	Extensions = extensions(func(*written) bool { return true })
+	// Several are the extensions of files that may hold several columns.
+	Several = extensions(func(f *written) bool { return !f.single })
+)
+
+// outputOf returns the format of a file of this name, nil if there is none.
+func outputOf(path string) *written {
+	at := slices.Index(Extensions, strings.ToLower(filepath.Ext(path)))
+	if at < 0 {
+		return nil
+	}
+	return &outputs[at]
+}
+
+// CheckExtension returns an error unless [Output.Write] can write files of these names. Empty
+// names are none.
 func CheckExtension(paths ...string) error {
 	for _, path := range paths {
 		if path == "" {
@@ -42,13 +99,20 @@ func CheckExtension(paths ...string) error {
 
 // HasManifest reports whether a file of this name has room for a manifest.
 func HasManifest(path string) bool {
-	ext := strings.ToLower(filepath.Ext(path))
-	return ext == ".npz" || ext == ".parquet"
+	f := outputOf(path)
+	return f != nil && f.manifest
 }
 
 // IsTable reports whether a file of this name holds a table: columns beside each other.
 func IsTable(path string) bool {
-	return slices.Contains([]string{".csv", ".jsonl", ".parquet"}, strings.ToLower(filepath.Ext(path)))
+	f := outputOf(path)
+	return f != nil && f.table
+}
+
+// IsSingle reports whether a file of this name holds one column only.
+func IsSingle(path string) bool {
+	f := outputOf(path)
+	return f != nil && f.single
 }
 
 // Output is a result to be written: one row a point.
@@ -88,6 +152,7 @@ func (r *Result) rows() int {
 	case []bool:
 		n = len(v)
 	}
+
 	return n / max(r.Width, 1)
 }
 
@@ -111,26 +176,18 @@ func Write(path string, o *Output) error {
 	for i := range o.Columns {
 		n := o.Columns[i].rows()
 		if rows >= 0 && n != rows || o.IDs != nil && n != len(o.IDs) {
-			return fmt.Errorf("%s: column %q has %d rows, not as many as the others or the ids", path, o.Columns[i].Name, n)
+			return fmt.Errorf("%s: column %q has %d rows, not as many as the others or the ids", path,
+				o.Columns[i].Name, n)
 		}
 		rows = n
 	}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".npy":
-		if len(o.Columns) != 1 {
-			return fmt.Errorf("%s: .npy holds one array and there are %d; write .npz, .csv, .jsonl or .parquet", path, len(o.Columns))
-		}
-		e := o.Columns[0].entry()
-		return npy.WriteFile(path, e.Shape, e.Data)
-	case ".npz":
-		return npy.WriteArchive(path, o.entries())
-	case ".csv":
-		return atomicfile.Atomically(path, func(w io.Writer) error { return o.csv(w, rows) })
-	case ".jsonl":
-		return atomicfile.Atomically(path, func(w io.Writer) error { return o.jsonl(w, rows) })
+
+	f := outputOf(path)
+	if f.single && len(o.Columns) != 1 {
+		return fmt.Errorf("%s: %s holds one array and there are %d; write %s", path, f.extension,
+			len(o.Columns), enum.Or(Several))
 	}
-	codec := binaryOf(path).codec
-	return atomicfile.Atomically(path, func(w io.Writer) error { return codec.Write(w, o, rows) })
+	return f.write(o, path, rows)
 }
 
 func (r *Result) entry() archive.Array {
@@ -177,6 +234,7 @@ func (r *Result) text(k int) string {
 	case []bool:
 		return strconv.FormatBool(v[k])
 	}
+
 	return ""
 }
 
@@ -195,6 +253,7 @@ func (o *Output) csv(out io.Writer, rows int) error {
 			}
 		}
 	}
+
 	for i := 0; ; i++ {
 		if err := w.Write(record); err != nil {
 			return err
@@ -210,6 +269,7 @@ func (o *Output) csv(out io.Writer, rows int) error {
 			}
 		}
 	}
+
 	w.Flush()
 	return w.Error()
 }
@@ -238,6 +298,7 @@ func (o *Output) jsonl(out io.Writer, rows int) error {
 		}
 		names[c] = string(name)
 	}
+
 	var line []byte
 	for i := range rows {
 		line = append(line[:0], `{"id": `...)
@@ -250,6 +311,7 @@ func (o *Output) jsonl(out io.Writer, rows int) error {
 			}
 			line = append(line, id...)
 		}
+
 		for c := range o.Columns {
 			r := &o.Columns[c]
 			line = append(append(append(line, ", "...), names[c]...), ": "...)
@@ -266,13 +328,16 @@ func (o *Output) jsonl(out io.Writer, rows int) error {
 					return err
 				}
 			}
+
 			if r.Width > 0 {
 				line = append(line, ']')
 			}
 		}
+
 		if _, err := w.Write(append(line, "}\n"...)); err != nil {
 			return err
 		}
 	}
+
 	return w.Flush()
 }

@@ -37,6 +37,7 @@ func CholQR(x *mat.Dense) (r *mat.Dense, rank int, err error) {
 	}
 	gram := mat.NewDense(b, b, nil)
 	Syrk(Transposed, 1, x, 0, gram)
+
 	// The sum of squares may overflow or underflow while X itself is in order.
 	plain := true
 	for i := range b {
@@ -44,6 +45,7 @@ func CholQR(x *mat.Dense) (r *mat.Dense, rank int, err error) {
 			plain = false
 		}
 	}
+
 	if !plain && !finite(x) {
 		return nil, 0, ErrNotFinite
 	}
@@ -55,6 +57,8 @@ func CholQR(x *mat.Dense) (r *mat.Dense, rank int, err error) {
 		r, rank = gramSchmidt(x)
 		return r, rank, nil
 	}
+
+	// Q₁ = X·R₁⁻¹ is orthonormal up to the square of the condition; a second round ends that.
 	rx := x.RawMatrix()
 	divideRight(context.Background(), n, b, rx.Data, rx.Stride, gram.RawMatrix().Data, b)
 	second := mat.NewDense(b, b, nil)
@@ -69,6 +73,7 @@ func CholQR(x *mat.Dense) (r *mat.Dense, rank int, err error) {
 			deviation += v * v
 		}
 	}
+
 	r = mat.NewDense(b, b, nil)
 	if deviation < 0.1 && Cholesky(context.Background(), second) == nil {
 		// R₂ is near the identity, so its inverse is as good as a triangular solve.
@@ -79,19 +84,22 @@ func CholQR(x *mat.Dense) (r *mat.Dense, rank int, err error) {
 		SolveLower(Transposed, second, inverse)
 		MulInPlace(x, inverse)
 		rank = b
-		Gemm(Transposed, Transposed, 1, second, gram, 0, r) // R = R₂·R₁, each the transpose of a lower factor
+
+		// R = R₂·R₁, each the transpose of a lower factor.
+		Gemm(Transposed, Transposed, 1, second, gram, 0, r)
 	} else {
 		var r2 *mat.Dense
 		r2, rank = gramSchmidt(x)
 		Gemm(NoTrans, Transposed, 1, r2, gram, 0, r)
 	}
+
 	clearLower(r)
 	return r, rank, nil
 }
 
-// wellConditioned reports whether every column keeps at least 10⁻⁷ of its norm
-// when those before it are taken out. l is the Cholesky factor of the Gram matrix,
-// diagonal that matrix's diagonal.
+// wellConditioned reports whether every column keeps at least 10⁻⁷ of its norm when the columns
+// before it are projected out. l is the Cholesky factor of the Gram matrix, and diagonal the
+// diagonal of that matrix.
 func wellConditioned(l *mat.Dense, diagonal []float64) bool {
 	for i, d := range diagonal {
 		if !(l.At(i, i) >= 1e-7*math.Sqrt(d)) {
@@ -124,7 +132,9 @@ func finite(x *mat.Dense) bool {
 func gramSchmidt(x *mat.Dense) (r *mat.Dense, rank int) {
 	const dependent = 1e-13
 	raw := x.RawMatrix()
-	n, b, ld := raw.Rows, raw.Cols, raw.Stride
+	n := raw.Rows
+	b := raw.Cols
+	ld := raw.Stride
 	r = mat.NewDense(b, b, nil)
 	h := make([]float64, b)
 	for j := range b {
@@ -137,10 +147,13 @@ func gramSchmidt(x *mat.Dense) (r *mat.Dense, rank int) {
 		if top == 0 {
 			continue
 		}
+
 		_, exp := math.Frexp(top)
 		for i := range n {
 			column[i*ld] = math.Ldexp(column[i*ld], -exp)
 		}
+
+		// Twice is enough to reach working accuracy.
 		before := columnNorm(n, column, ld)
 		if j > 0 {
 			for range 2 {
@@ -151,6 +164,8 @@ func gramSchmidt(x *mat.Dense) (r *mat.Dense, rank int) {
 				}
 			}
 		}
+
+		// A column that loses its norm depends on the columns before, and becomes zero.
 		after := columnNorm(n, column, ld)
 		factor := 0.0
 		if after > dependent*before {
@@ -158,6 +173,7 @@ func gramSchmidt(x *mat.Dense) (r *mat.Dense, rank int) {
 			factor = 1 / after
 			r.Set(j, j, after)
 		}
+
 		for i := range n {
 			column[i*ld] *= factor
 		}
@@ -165,6 +181,7 @@ func gramSchmidt(x *mat.Dense) (r *mat.Dense, rank int) {
 			r.Set(i, j, math.Ldexp(r.At(i, j), exp))
 		}
 	}
+
 	return r, rank
 }
 
@@ -183,15 +200,18 @@ func columnNorm(n int, column []float64, ld int) float64 {
 // writes it to the first c columns of X; the others keep their contents. Beside X
 // it needs a few hundred rows of memory for each worker. It costs 2nrc operations.
 func MulInPlace(x, t *mat.Dense) {
-	rx, rt := x.RawMatrix(), t.RawMatrix()
+	rx := x.RawMatrix()
+	rt := t.RawMatrix()
 	if rx.Cols != rt.Rows || rt.Cols > rt.Rows {
 		panic(mat.ErrShape)
 	}
+	// 448 rows are four blocks of a product.
 	const rows = 448
 	par.For(rx.Rows, rows, func(lo, hi int) {
 		s := getScratch[float64]()
 		defer putScratch(s)
-		m, k := hi-lo, rx.Cols
+		m := hi - lo
+		k := rx.Cols
 		old := s.grow(&s.b, m*k)
 		for i := range m {
 			copy(old[i*k:][:k], rx.Data[(lo+i)*rx.Stride:])

@@ -35,15 +35,19 @@ type conquest struct {
 	order      []int
 }
 
-// divideAndConquer computes the eigenvectors of the symmetric tridiagonal matrix
-// with diagonal d and off-diagonal e[:n−1], whose norm is near one. Row order[j] of
-// rows is the vector of the j-th smallest eigenvalue d[order[j]]; d is overwritten.
-// spare is another n×n slice the caller may use. A cancelled ctx is an error.
-func divideAndConquer(ctx context.Context, d, e []float64) (rows []float64, order []int, spare []float64, err error) {
+// divideAndConquer computes the eigenvectors of the symmetric tridiagonal matrix with diagonal d
+// and off-diagonal e[:n−1], with a norm near one. Row order[j] of rows is the vector of the j-th
+// smallest eigenvalue d[order[j]]; d is overwritten. spare is another n×n slice the caller may use.
+// A cancelled ctx is an error.
+func divideAndConquer(ctx context.Context, d, e []float64) (rows []float64, order []int, spare []float64,
+	err error) {
 	n := len(d)
-	c := &conquest{ctx: ctx, n: n, d: d, e: e, q: make([]float64, n*n), work: make([]float64, n*n), s: make([]float64, n*n), order: make([]int, n)}
+	c := &conquest{ctx: ctx, n: n, d: d, e: e, q: make([]float64, n*n), work: make([]float64, n*n),
+		s: make([]float64, n*n), order: make([]int, n)}
+
 	// Level l has 2^l nodes; node t begins at n·t/2^l, so that the ends of every
-	// level are ends in the next one too.
+	// level are ends in the next one too. A cut takes |e| off both diagonal entries, which
+	// leaves a matrix of rank one to add again.
 	leaves := 1
 	for ceilDiv(n, leaves) > leafSize {
 		leaves *= 2
@@ -53,11 +57,14 @@ func divideAndConquer(ctx context.Context, d, e []float64) (rows []float64, orde
 		d[cut-1] -= math.Abs(e[cut-1])
 		d[cut] -= math.Abs(e[cut-1])
 	}
+
 	failed := make([]bool, leaves)
 	par.For(leaves, 1, func(t, _ int) { failed[t] = !c.leaf(n*t/leaves, n*(t+1)/leaves) })
 	if slices.Contains(failed, true) {
 		return nil, nil, nil, errNoConvergence
 	}
+
+	// Merge the nodes level by level.
 	for nodes := leaves / 2; nodes >= 1; nodes /= 2 {
 		if ctx.Err() != nil {
 			return nil, nil, nil, ctx.Err()
@@ -66,6 +73,7 @@ func divideAndConquer(ctx context.Context, d, e []float64) (rows []float64, orde
 			c.merge(n*t/nodes, n*(2*t+1)/(2*nodes), n*(t+1)/nodes)
 		})
 	}
+
 	return c.q, c.order, c.work, ctx.Err()
 }
 
@@ -74,13 +82,15 @@ func (c *conquest) leaf(lo, hi int) bool {
 	k := hi - lo
 	z := make([]float64, k*k)
 	e := slices.Clone(c.e[lo:hi])
-	ok := gonum.Implementation{}.Dsteqr(lapack.EVTridiag, k, c.d[lo:hi], e, z, k, make([]float64, max(1, 2*k-2)))
+	ok := gonum.Implementation{}.Dsteqr(lapack.EVTridiag, k, c.d[lo:hi], e, z, k,
+		make([]float64, max(1, 2*k-2)))
 	for i := range k {
 		c.order[lo+i] = i + lo
 		for j := range k {
 			c.q[(lo+i)*c.n+lo+j] = z[j*k+i]
 		}
 	}
+
 	return ok
 }
 
@@ -102,7 +112,8 @@ const left, both, right = 0, 1, 2
 
 // merge solves the node [lo, hi) from its halves.
 func (c *conquest) merge(lo, mid, hi int) {
-	m := &merger{conquest: c, lo: lo, mid: mid, hi: hi, rho: 2 * math.Abs(c.e[mid-1]), z: make([]float64, hi-lo), part: make([]int, hi-lo)}
+	m := &merger{conquest: c, lo: lo, mid: mid, hi: hi, rho: 2 * math.Abs(c.e[mid-1]),
+		z: make([]float64, hi-lo), part: make([]int, hi-lo)}
 	m.sort()
 	m.deflate()
 	if len(m.kept) == 0 {
@@ -110,8 +121,10 @@ func (c *conquest) merge(lo, mid, hi int) {
 	}
 	lambda, zk, s := m.secular()
 	if c.ctx.Err() != nil {
-		return // nobody looks at what is there
+		return // the result is not read
 	}
+
+	// Vectors of kept eigenpairs are products; deflated ones are copied behind them.
 	grouped, count := m.group()
 	m.vectors(s, zk, grouped)
 	source := make([]int, 0, hi-lo)
@@ -131,18 +144,19 @@ func (c *conquest) merge(lo, mid, hi int) {
 	m.sort()
 }
 
-// sort puts the order of the node in that of its eigenvalues.
+// sort puts the order of the node in ascending order of the eigenvalues.
 func (m *merger) sort() {
 	slices.SortFunc(m.order[m.lo:m.hi], func(i, j int) int {
 		return cmp.Or(cmp.Compare(m.d[i], m.d[j]), cmp.Compare(i, j))
 	})
 }
 
-// deflate computes z and parts the eigenpairs: where a component of z is
-// negligible, or can be made so by a rotation of two vectors with nearly equal d,
-// the eigenpair is deflated.
+// deflate computes z and divides the eigenpairs into kept and deflated ones. An eigenpair is
+// deflated where its component of z is negligible, or can be made so by a rotation of two vectors
+// with nearly equal d.
 func (m *merger) deflate() {
-	lo, n := m.lo, m.n
+	lo := m.lo
+	n := m.n
 	var top float64
 	for i := range m.z {
 		if lo+i < m.mid {
@@ -152,6 +166,8 @@ func (m *merger) deflate() {
 		}
 		top = max(top, math.Abs(m.z[i]), math.Abs(m.d[lo+i]))
 	}
+
+	// Go through the eigenpairs in order; last is the last one that is not deflated yet.
 	tol := 8 * epsilon * top
 	for i := m.mid; i < m.hi; i++ {
 		m.part[i-lo] = right
@@ -172,6 +188,7 @@ func (m *merger) deflate() {
 		}
 		last = i
 	}
+
 	if last >= 0 {
 		m.kept = append(m.kept, last)
 	}
@@ -180,19 +197,29 @@ func (m *merger) deflate() {
 // rotate tries to make z of eigenpair i0 zero by a rotation with the next one, i1.
 // It does so if the element the rotation puts beside the diagonal is at most tol.
 func (m *merger) rotate(i0, i1 int, tol float64) bool {
-	d, z, lo := m.d, m.z, m.lo
+	d := m.d
+	z := m.z
+	lo := m.lo
 	r := math.Hypot(z[i0-lo], z[i1-lo])
-	cos, sin := z[i1-lo]/r, -z[i0-lo]/r
+	cos := z[i1-lo] / r
+	sin := -z[i0-lo] / r
 	if !(math.Abs((d[i1]-d[i0])*cos*sin) <= tol) {
 		return false
 	}
-	z[i0-lo], z[i1-lo] = 0, r
-	d0, d1 := d[i0], d[i1]
+
+	// The rotation moves the whole component to i1, and mixes the diagonal and the vectors.
+	z[i0-lo] = 0
+	z[i1-lo] = r
+	d0 := d[i0]
+	d1 := d[i1]
 	d[i0] = d0*cos*cos + d1*sin*sin
 	d[i1] = d0*sin*sin + d1*cos*cos
-	x, y := m.q[i0*m.n+lo:i0*m.n+m.hi], m.q[i1*m.n+lo:i1*m.n+m.hi]
+	x := m.q[i0*m.n+lo : i0*m.n+m.hi]
+	y := m.q[i1*m.n+lo : i1*m.n+m.hi]
 	for j, v := range x {
-		x[j], y[j] = cos*v+sin*y[j], cos*y[j]-sin*v
+		w := y[j]
+		x[j] = cos*v + sin*w
+		y[j] = cos*w - sin*v
 	}
 	return true
 }
@@ -201,9 +228,12 @@ func (m *merger) rotate(i0, i1 int, tol float64) bool {
 // Row j of s, k×k, holds d_i − λ_j.
 func (m *merger) secular() (lambda, zk, s []float64) {
 	k := len(m.kept)
-	dk, zk, lambda := make([]float64, k), make([]float64, k), make([]float64, k)
+	dk := make([]float64, k)
+	zk = make([]float64, k)
+	lambda = make([]float64, k)
 	for j, i := range m.kept {
-		dk[j], zk[j] = m.d[i], m.z[i-m.lo]*math.Sqrt(m.rho)
+		dk[j] = m.d[i]
+		zk[j] = m.z[i-m.lo] * math.Sqrt(m.rho)
 	}
 	s = m.s[m.lo*m.n:][:k*k]
 	par.Until(m.ctx, k, m.grain(), func(a, b int) {
@@ -211,6 +241,7 @@ func (m *merger) secular() (lambda, zk, s []float64) {
 			lambda[j] = secularRoot(dk, zk, j, s[j*k:][:k])
 		}
 	})
+
 	par.Until(m.ctx, k, 64, func(a, b int) { recomputeZ(dk, zk, s, a, b) })
 	return lambda, zk, s
 }
@@ -255,16 +286,25 @@ func (m *merger) vectors(s, zk []float64, grouped []int) {
 // multiply computes the eigenvectors of the node: the products of s with the old
 // ones, then the deflated ones. source lists the old rows in the order of both.
 func (m *merger) multiply(s []float64, source []int, count [3]int) {
-	n, lo, mid, hi, k := m.n, m.lo, m.mid, m.hi, len(m.kept)
+	n := m.n
+	lo := m.lo
+	mid := m.mid
+	hi := m.hi
+	k := len(m.kept)
 	grain := max(1, 1<<14/(hi-lo))
 	par.For(len(source), grain, func(a, b int) {
 		for r := a; r < b; r++ {
 			copy(m.work[(lo+r)*n+lo:][:hi-lo], m.q[source[r]*n+lo:])
 		}
 	})
-	k0, k01 := count[left], count[left]+count[both]
+
+	// A vector of the left half is zero in the right one, and the reverse: two products without the
+	// zero blocks.
+	k0 := count[left]
+	k01 := count[left] + count[both]
 	gemmUntil(m.ctx, NoTrans, NoTrans, k, mid-lo, k01, 1, s, k, m.work[lo*n+lo:], n, 0, m.q[lo*n+lo:], n)
-	gemmUntil(m.ctx, NoTrans, NoTrans, k, hi-mid, k-k0, 1, s[k0:], k, m.work[(lo+k0)*n+mid:], n, 0, m.q[lo*n+mid:], n)
+	gemmUntil(m.ctx, NoTrans, NoTrans, k, hi-mid, k-k0, 1, s[k0:], k, m.work[(lo+k0)*n+mid:], n, 0,
+		m.q[lo*n+mid:], n)
 	par.For(len(m.deflated), grain, func(a, b int) {
 		for r := a; r < b; r++ {
 			copy(m.q[(lo+k+r)*n+lo:][:hi-lo], m.work[(lo+k+r)*n+lo:])
@@ -291,6 +331,7 @@ func recomputeZ(d, z, s []float64, a, b int) {
 			}
 		}
 	}
+
 	for i, v := range w {
 		z[a+i] = math.Copysign(math.Sqrt(math.Abs(v)), z[a+i])
 	}
@@ -310,7 +351,8 @@ func secularRoot(d, z []float64, i int, delta []float64) float64 {
 		delta[0] = -z[0] * z[0]
 		return d[0] + z[0]*z[0]
 	}
-	p, origin := min(i, k-2), i // poles p and p+1 stand for the two sums
+	p := min(i, k-2)
+	origin := i // poles p and p+1 stand for the two sums
 	outer := i == k-1
 	var lo, hi float64
 	if outer {
@@ -321,6 +363,7 @@ func secularRoot(d, z []float64, i int, delta []float64) float64 {
 	} else {
 		hi = d[i+1] - d[i]
 	}
+
 	tau := hi / 2
 	for iteration := 0; ; iteration++ {
 		var psi, dpsi, phi, dphi float64
@@ -330,30 +373,41 @@ func secularRoot(d, z []float64, i int, delta []float64) float64 {
 			psi += zj * t
 			dpsi += t * t
 		}
+
 		for j := p + 1; j < k; j++ {
 			delta[j] = (d[j] - d[origin]) - tau
 			t := z[j] / delta[j]
 			phi += z[j] * t
 			dphi += t * t
 		}
-		f, slope := 1+psi+phi, dpsi+dphi
+
+		// The root is found when f is within its rounding error.
+		f := 1 + psi + phi
+		slope := dpsi + dphi
 		bound := 8*(1+math.Abs(psi)+math.Abs(phi)) + math.Abs(tau)*slope
 		if math.Abs(f) <= epsilon*bound || iteration == 200 {
 			return d[origin] + tau
 		}
+
 		if f < 0 {
 			lo = tau
 		} else {
 			hi = tau
 		}
+
 		if iteration == 0 && !outer && f < 0 {
 			// The root is nearer to the right pole: measure from there.
 			gap := hi
 			origin = i + 1
-			tau, lo, hi = tau-gap, tau-gap, 0
+			tau -= gap
+			lo = tau
+			hi = 0
 		}
 
-		d0, d1 := delta[p], delta[p+1]
+		// The next iterate is the root of the model c + b₀/(d0 − step) + b₁/(d1 − step), a
+		// quadratic equation, in the form that does not cancel.
+		d0 := delta[p]
+		d1 := delta[p+1]
 		c := f - d0*dpsi - d1*dphi
 		a := (d0+d1)*f - d0*d1*slope
 		b := d0 * d1 * f
@@ -369,15 +423,18 @@ func secularRoot(d, z []float64, i int, delta []float64) float64 {
 		default:
 			step = 2 * b / (a + root)
 		}
+
 		if !(f*step < 0) {
 			step = -f / slope
 		}
+		// A step that leaves the bracket, and every eighth, is replaced by a bisection.
 		next := tau + step
 		if !(next > lo && next < hi) || iteration%8 == 7 {
 			if next = inside(lo, hi); !(next > lo && next < hi) {
 				return d[origin] + tau // nothing between lo and hi
 			}
 		}
+
 		if next == tau {
 			return d[origin] + tau
 		}

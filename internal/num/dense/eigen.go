@@ -10,18 +10,24 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
+// Everything that takes long has a context, down to the blocks of a matrix product inside a
+// factorization ([EigenSym], [Cholesky], [FactorLU]): a result that is unfinished then is
+// never read.
+
 // EigenSym computes all eigenvalues of the real symmetric n×n matrix A, ascending,
 // and orthonormal eigenvectors, the columns of vectors: A·V = V·diag(values).
 // Residual ‖AV − VΛ‖ and deviation ‖VᵀV − I‖ are modest multiples of n·ε·‖A‖ and
 // n·ε; small eigenvalues of a graded matrix are not more accurate than that.
 //
 // Only the lower triangle of A is read, and A is not modified. A matrix that holds
-// NaN or Inf there gives [ErrNotFinite], a cancelled ctx its error. The method is the Householder reduction to
-// tridiagonal form in blocks (Dongarra, Hammarling, Sorensen, J. Comput. Appl. Math.
-// 27 (1989), 215–227), divide and conquer on the tridiagonal matrix (Gu, Eisenstat,
-// SIAM J. Matrix Anal. Appl. 16 (1995), 172–191), and back-transformation in compact
-// WY form. It costs about 4n³ to 5n³ operations, of which 2n³/3 are matrix-vector
-// products at the speed of memory, and 4n² elements of working memory.
+// NaN or Inf there gives [ErrNotFinite], a cancelled ctx its error.
+//
+// The method is the Householder reduction to tridiagonal form in blocks (Dongarra,
+// Hammarling, Sorensen, J. Comput. Appl. Math. 27 (1989), 215–227), divide and conquer on
+// the tridiagonal matrix (Gu, Eisenstat, SIAM J. Matrix Anal. Appl. 16 (1995), 172–191),
+// and back-transformation in compact WY form. It costs about 4n³ to 5n³ operations, 2n³/3
+// of them in matrix-vector products at the speed of memory, and 4n² elements of working
+// memory.
 func EigenSym(ctx context.Context, a *mat.Dense) (values []float64, vectors *mat.Dense, err error) {
 	ra := a.RawMatrix()
 	n := ra.Rows
@@ -40,6 +46,7 @@ func EigenSym(ctx context.Context, a *mat.Dense) (values []float64, vectors *mat
 			top = max(top, math.Abs(v))
 		}
 	}
+
 	// A power of two brings the largest element near one, so that no square
 	// overflows and tolerances can be absolute.
 	_, exp := math.Frexp(top)
@@ -49,6 +56,7 @@ func EigenSym(ctx context.Context, a *mat.Dense) (values []float64, vectors *mat
 			work[i*n+j] = math.Ldexp(v, -exp)
 		}
 	}
+
 	t := reduce(ctx, n, work)
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
@@ -61,8 +69,10 @@ func EigenSym(ctx context.Context, a *mat.Dense) (values []float64, vectors *mat
 	for j, i := range order {
 		values[j] = math.Ldexp(t.d[i], exp)
 	}
+
+	// The vectors are rows; transpose them in blocks, in the order of the eigenvalues.
 	const block = 32
-	par.For(n, block, func(lo, hi int) { // transpose and sort
+	par.For(n, block, func(lo, hi int) {
 		for j0 := 0; j0 < n; j0 += block {
 			for j := j0; j < min(j0+block, n); j++ {
 				row := rows[order[j]*n:][:n]
@@ -72,6 +82,7 @@ func EigenSym(ctx context.Context, a *mat.Dense) (values []float64, vectors *mat
 			}
 		}
 	})
+
 	t.apply(ctx, n, spare)
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
@@ -110,17 +121,23 @@ func reduce(ctx context.Context, n int, a []float64) *tridiagonal {
 				return t
 			}
 			i := i1 - 1 - p
+
 			// correct sets x -= Σ_q V_q·weights[q] + W_q·weights[p+q].
 			correct := func(x []float64) {
 				for q := range p {
-					index[q], index[p+q] = int32(q), int32(size+q)
+					index[q] = int32(q)
+					index[p+q] = int32(size + q)
 				}
 				simd.AddScaledRows(tmp[:len(x)], buffer, n, index[:2*p], weights[:2*p])
 				simd.CombineRow(x, x, 1, tmp[:len(x)], -1)
 			}
+
+			// Row i of the matrix lacks the delayed updates of this panel; then it gives the
+			// reflector.
 			row := a[i*n:][:i+1]
 			for q := range p {
-				weights[q], weights[p+q] = wRow(q)[i], vRow(q)[i]
+				weights[q] = wRow(q)[i]
+				weights[p+q] = vRow(q)[i]
 			}
 			correct(row)
 			t.d[i] = row[i]
@@ -132,30 +149,38 @@ func reduce(ctx context.Context, n int, a []float64) *tridiagonal {
 			if t.tau[i] == 0 {
 				continue
 			}
+
+			// w = tau·A·v − (tau²·vᵀAv/2)·v, with A as corrected by the delayed updates.
 			symv(i, a, n, v, w, parts)
 			for q := range p {
-				weights[q], weights[p+q] = simd.Dot(wRow(q)[:i], v), simd.Dot(vRow(q)[:i], v)
+				weights[q] = simd.Dot(wRow(q)[:i], v)
+				weights[p+q] = simd.Dot(vRow(q)[:i], v)
 			}
 			correct(w)
 			tau := t.tau[i]
 			simd.CombineRow(w, w, tau, v, -tau*tau*simd.Dot(w, v)/2)
 		}
+
+		// The rows V, W, V in the buffer make both terms of the update one product of [V W] with [W
+		// V].
 		copy(buffer[2*size*n:], buffer[:size*n])
 		p := product[float64]{
 			ctx: ctx, tile: simd.Gemm64(), m: i0, n: i0, k: 2 * size, lower: true,
 			a: operand[float64]{buffer, n, true}, b: operand[float64]{buffer[size*n:], n, true},
 			alpha: -1, beta: 1, c: a, ldc: n,
 		}
+
 		p.run()
 		i1 = i0
 	}
+
 	t.d[0] = a[0]
 	return t
 }
 
-// householder replaces x by v with v[last] = 1 such that (I − tau·v·vᵀ)·x is beta
-// times the last unit vector. Elements so small that their squares vanish beside
-// those of a matrix of norm one are dropped.
+// householder replaces x by v with v[last] = 1 such that (I − tau·v·vᵀ)·x is beta times the last
+// unit vector. It drops elements of x so small that their squares vanish beside the elements of a
+// matrix of norm one.
 func householder(x []float64) (beta, tau float64) {
 	last := len(x) - 1
 	alpha := x[last]
@@ -166,16 +191,19 @@ func householder(x []float64) (beta, tau float64) {
 		clear(rest)
 		return alpha, 0
 	}
+
 	beta = -math.Copysign(math.Hypot(alpha, math.Sqrt(s)), alpha)
 	scale(1/(alpha-beta), rest)
 	return beta, (beta - alpha) / beta
 }
 
+// symvTasks is the number of tasks of [symv], whatever the number of threads, as it decides the
+// order of the sums.
 const symvTasks = 8
 
-// symv sets y = A·v for the symmetric n×n matrix whose lower triangle is in a. It
-// reads the triangle once. Each task does two chunks of rows, a short and a long
-// one, into its own copy of y; the copies are added in order. parts holds them.
+// symv sets y = A·v for the symmetric n×n matrix with the lower triangle in a, which it reads once.
+// Each task does two chunks of rows, a short and a long one, into its own copy of y; the copies are
+// added in order. parts holds them.
 func symv(n int, a []float64, lda int, v, y, parts []float64) {
 	clear(y)
 	if n < 128 {
@@ -190,6 +218,7 @@ func symv(n int, a []float64, lda int, v, y, parts []float64) {
 			symvRange(min(c*chunk, n), min((c+1)*chunk, n), a, lda, v, part)
 		}
 	})
+
 	for t := range symvTasks {
 		simd.CombineRow(y, y, 1, parts[t*n:][:n], 1)
 	}
@@ -206,6 +235,7 @@ func symvRange(lo, hi int, a []float64, lda int, v, y []float64) {
 			symvRow(a[(i+r)*lda+i:][:r+1], v[i:], y[i:])
 		}
 	}
+
 	for ; i < hi; i++ {
 		symvRow(a[i*lda:][:i+1], v, y)
 	}
@@ -229,14 +259,17 @@ func (t *tridiagonal) apply(ctx context.Context, n int, z []float64) {
 	v := make([]float64, block*n)
 	gram := make([]float64, block*block)
 	f := make([]float64, block*block)
-	w, fw := make([]float64, block*n), make([]float64, block*n)
+	w := make([]float64, block*n)
+	fw := make([]float64, block*n)
 	for i0 := 1; i0 < n && ctx.Err() == nil; i0 += block {
 		i1 := min(i0+block, n)
-		size, length := i1-i0, i1-1
+		size := i1 - i0
+		length := i1 - 1
 		for p := range size {
 			row := v[p*length:][:length]
 			clear(row[copy(row, t.v[(i0+p)*n:][:i0+p]):])
 		}
+
 		Gemm64(NoTrans, Transposed, size, size, length, 1, v, length, v, length, 0, gram, block)
 		clear(f)
 		for p := range size {
@@ -248,6 +281,7 @@ func (t *tridiagonal) apply(ctx context.Context, n int, z []float64) {
 			}
 			row[p] = tau
 		}
+
 		Gemm64(NoTrans, NoTrans, size, n, length, 1, v, length, z, n, 0, w, n)
 		Gemm64(NoTrans, NoTrans, size, n, size, 1, f, block, w, n, 0, fw, n)
 		Gemm64(Transposed, NoTrans, length, n, size, -1, v, length, fw, n, 1, z, n)

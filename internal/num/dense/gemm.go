@@ -21,18 +21,22 @@ const (
 
 // Gemm computes C = alpha·op(A)·op(B) + beta·C, where op(A) is m×k, op(B) k×n
 // and C m×n. With beta = 0 the old contents of C, NaN included, do not matter;
-// with alpha = 0 those of A and B do not. C must not overlap A or B. It costs
+// with alpha = 0 the contents of A and B do not. C must not overlap A or B. It costs
 // 2mnk operations and a few MiB of pooled buffers.
 //
-// The blocking is that of Goto and van de Geijn, ACM Trans. Math. Softw. 34
-// (2008), article 12.
+// The blocking follows Goto and van de Geijn, ACM Trans. Math. Softw. 34 (2008),
+// article 12.
 func Gemm(tA, tB Trans, alpha float64, a, b *mat.Dense, beta float64, c *mat.Dense) {
-	ra, rb, rc := a.RawMatrix(), b.RawMatrix(), c.RawMatrix()
-	m, k := ra.Rows, ra.Cols
+	ra := a.RawMatrix()
+	rb := b.RawMatrix()
+	rc := c.RawMatrix()
+	m := ra.Rows
+	k := ra.Cols
 	if tA {
 		m, k = k, m
 	}
-	kb, n := rb.Rows, rb.Cols
+	kb := rb.Rows
+	n := rb.Cols
 	if tB {
 		kb, n = n, kb
 	}
@@ -43,17 +47,20 @@ func Gemm(tA, tB Trans, alpha float64, a, b *mat.Dense, beta float64, c *mat.Den
 }
 
 // Gemm64 is [Gemm] on slices: rows are lda, ldb, ldc elements apart.
-func Gemm64(tA, tB Trans, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func Gemm64(tA, tB Trans, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+	beta float64, c []float64, ldc int) {
 	gemm(context.Background(), simd.Gemm64(), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// gemmUntil is [Gemm64] until ctx is cancelled: then C is not defined.
-func gemmUntil(ctx context.Context, tA, tB Trans, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+// gemmUntil is [Gemm64] that stops when ctx is cancelled: then C is undefined.
+func gemmUntil(ctx context.Context, tA, tB Trans, m, n, k int, alpha float64, a []float64, lda int,
+	b []float64, ldb int, beta float64, c []float64, ldc int) {
 	gemm(ctx, simd.Gemm64(), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
 // Gemm32 is [Gemm64] for float32.
-func Gemm32(tA, tB Trans, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func Gemm32(tA, tB Trans, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
+	beta float32, c []float32, ldc int) {
 	gemm(context.Background(), simd.Gemm32(), tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
@@ -66,16 +73,19 @@ func Syrk(tA Trans, alpha float64, a *mat.Dense, beta float64, c *mat.Dense) {
 	Mirror(c)
 }
 
-// SyrkLower is [Syrk] without the upper triangle of C: what it holds then is not defined.
+// SyrkLower is [Syrk] without the upper triangle of C, which is undefined afterwards.
 func SyrkLower(tA Trans, alpha float64, a *mat.Dense, beta float64, c *mat.Dense) {
-	ra, rc := a.RawMatrix(), c.RawMatrix()
-	n, k := ra.Rows, ra.Cols
+	ra := a.RawMatrix()
+	rc := c.RawMatrix()
+	n := ra.Rows
+	k := ra.Cols
 	if tA {
 		n, k = k, n
 	}
 	if rc.Rows != n || rc.Cols != n {
 		panic(mat.ErrShape)
 	}
+
 	p := product[float64]{
 		ctx: context.Background(), tile: simd.Gemm64(), m: n, n: n, k: k, lower: true,
 		a: operand[float64]{ra.Data, ra.Stride, bool(tA)}, b: operand[float64]{ra.Data, ra.Stride, bool(tA)},
@@ -91,7 +101,8 @@ func Mirror(m *mat.Dense) {
 	if raw.Rows != raw.Cols {
 		panic(mat.ErrShape)
 	}
-	c, ldc := raw.Data, raw.Stride
+	c := raw.Data
+	ldc := raw.Stride
 	par.For(raw.Rows, block, func(lo, hi int) {
 		for j0 := 0; j0 < hi; j0 += block {
 			for i := lo; i < hi; i++ {
@@ -103,17 +114,20 @@ func Mirror(m *mat.Dense) {
 	})
 }
 
-func gemm[T simd.Float](ctx context.Context, tile simd.Gemm[T], tA, tB Trans, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+func gemm[T simd.Float](ctx context.Context, tile simd.Gemm[T], tA, tB Trans, m, n, k int, alpha T, a []T,
+	lda int, b []T, ldb int, beta T, c []T, ldc int) {
 	if tA {
 		checkMatrix(k, m, len(a), lda)
 	} else {
 		checkMatrix(m, k, len(a), lda)
 	}
+
 	if tB {
 		checkMatrix(n, k, len(b), ldb)
 	} else {
 		checkMatrix(k, n, len(b), ldb)
 	}
+
 	checkMatrix(m, n, len(c), ldc)
 	p := product[T]{
 		ctx: ctx, tile: tile, m: m, n: n, k: k,
@@ -156,15 +170,24 @@ func (o *operand[T]) pack(dst []T, width, i0, i1, p0, p1 int) {
 			}
 			continue
 		}
+
+		// Four rows at a time fill a cache line of the panel together.
 		i := 0
 		for ; i+4 <= n; i += 4 {
 			row := o.data[(i0+i)*o.ld+p0:]
-			r0, r1, r2, r3 := row[:k], row[o.ld:][:k], row[2*o.ld:][:k], row[3*o.ld:][:k]
+			r0 := row[:k]
+			r1 := row[o.ld:][:k]
+			r2 := row[2*o.ld:][:k]
+			r3 := row[3*o.ld:][:k]
 			for p := range r0 {
 				d := panel[p*width+i:][:4]
-				d[0], d[1], d[2], d[3] = r0[p], r1[p], r2[p], r3[p]
+				d[0] = r0[p]
+				d[1] = r1[p]
+				d[2] = r2[p]
+				d[3] = r3[p]
 			}
 		}
+
 		for ; i < n; i++ {
 			for p, v := range o.data[(i0+i)*o.ld+p0:][:k] {
 				panel[p*width+i] = v
@@ -182,11 +205,11 @@ const (
 	blockN        = 4096
 	sharedB       = 1 << 20 // packed elements of B shared by all workers
 	privateB      = 1 << 17 // packed elements of B in a single-threaded product
-	directPanels  = 8       // up to so many panels of B, A is not packed
+	directPanels  = 8       // with at most this number of panels of B, A is not packed
 	splitK        = 2048    // inner sizes from here on are split when C is small
 	splitC        = 1 << 17 // largest such C
 	maxSlices     = 16
-	serialProduct = 1 << 17 // m·n·k up to which threads do not pay
+	serialProduct = 1 << 17 // m·n·k up to which starting threads takes longer than it saves
 )
 
 // A product is C = alpha·op(A)·op(B) + beta·C in all its parts.
@@ -239,15 +262,21 @@ func (p *product[T]) runSlices() {
 	size := p.m * p.n
 	s := getScratch[T]()
 	defer putScratch(s)
+
 	parts := s.grow(&s.b, slices*size)
 	concurrently(slices, func(i int) {
 		q := *p
 		k0 := i * length
 		q.k = min(length, p.k-k0)
-		q.a.data, q.b.data = q.a.from(k0), q.b.from(k0)
-		q.beta, q.c, q.ldc = 0, parts[i*size:(i+1)*size], p.n
+		q.a.data = q.a.from(k0)
+		q.b.data = q.b.from(k0)
+		q.beta = 0
+		q.c = parts[i*size : (i+1)*size]
+		q.ldc = p.n
 		q.runBlocks(serially, privateB)
 	})
+
+	// Add the slices in order, so that the bits do not depend on the threads.
 	par.For(p.m, max(1, 1<<12/p.n), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			width := p.n
@@ -277,11 +306,13 @@ func (o *operand[T]) from(p int) []T {
 // and goes on to the next part. The blocks of k are added to an element of C in
 // order, by one call of the loop's body for each part.
 func (p *product[T]) runBlocks(each loop, limit int) {
-	mr, nr := p.tile.MR, p.tile.NR
+	mr := p.tile.MR
+	nr := p.tile.NR
 	mc := blockM / mr * mr
 	kc := balance(p.k, blockK)
 	s := getScratch[T]()
 	defer putScratch(s)
+
 	for j0 := 0; j0 < p.n; j0 += blockN {
 		j1 := min(j0+blockN, p.n)
 		width := roundUp(j1-j0, nr)
@@ -289,7 +320,8 @@ func (p *product[T]) runBlocks(each loop, limit int) {
 		packed := s.grow(&s.b, width*min(group, p.k))
 
 		// A task is a block of rows by stripe columns.
-		rows, stripe := ceilDiv(p.m, mc), width
+		rows := ceilDiv(p.m, mc)
+		stripe := width
 		if rows < 8 {
 			stripe = min(width, roundUp(max(64, ceilDiv(width*rows, 8)), nr))
 		}
@@ -301,18 +333,21 @@ func (p *product[T]) runBlocks(each loop, limit int) {
 				if p.ctx.Err() != nil {
 					return
 				}
-				q0, jt := k0+t/stripes*kc, t%stripes*stripe
+				q0 := k0 + t/stripes*kc
+				jt := t % stripes * stripe
 				q1 := min(q0+kc, k1)
 				dst := packed[(q0-k0)*width+jt*(q1-q0):]
 				j2 := min(j0+jt+stripe, j1)
 				p.b.pack(dst, nr, j0+jt, j2, q0, q1)
 				scale(p.alpha, dst[:roundUp(j2-j0-jt, nr)*(q1-q0)])
 			})
+
+			// Multiply. In the triangle the long rows come first, so that the threads end together.
 			each(rows*stripes, func(t int) {
 				if p.ctx.Err() != nil {
 					return
 				}
-				i0 := (rows - 1 - t/stripes) * mc // in the triangle, long rows first
+				i0 := (rows - 1 - t/stripes) * mc
 				jt := t % stripes * stripe
 				b := block{i0, min(i0+mc, p.m), j0 + jt, min(j0+jt+stripe, j1)}
 				if p.lower {
@@ -321,6 +356,7 @@ func (p *product[T]) runBlocks(each loop, limit int) {
 				if b.j0 >= b.j1 {
 					return
 				}
+
 				for q0 := k0; q0 < k1; q0 += kc {
 					q1 := min(q0+kc, k1)
 					p.add(b, q0, q1, packed[(q0-k0)*width+jt*(q1-q0):])
@@ -338,19 +374,23 @@ type block struct{ i0, i1, j0, j1 int }
 func (p *product[T]) add(b block, q0, q1 int, packed []T) {
 	s := getScratch[T]()
 	defer putScratch(s)
-	m, n := b.i1-b.i0, b.j1-b.j0
+	m := b.i1 - b.i0
+	n := b.j1 - b.j0
 	var a panels[T]
 	if n <= directPanels*p.tile.NR {
 		a = p.a.direct(s, p.tile.MR, b.i0, b.i1, q0, q1)
 	} else {
 		a = p.a.packed(s, p.tile.MR, b.i0, b.i1, q0, q1)
 	}
+
+	// The first terms find C scaled by beta, and later ones add to it.
 	c := p.c[b.i0*p.ldc+b.j0:]
 	if q0 == 0 && p.beta != 0 {
 		for i := range m {
 			scale(p.beta, c[i*p.ldc:][:n])
 		}
 	}
+
 	diag := n
 	if p.lower {
 		diag = b.i0 - b.j0
@@ -369,14 +409,15 @@ type panels[T simd.Float] struct {
 
 // packed returns indices i0 ≤ i < i1, p0 ≤ p < p1 of o as packed panels.
 func (o *operand[T]) packed(s *scratch[T], mr, i0, i1, p0, p1 int) panels[T] {
-	m, k := i1-i0, p1-p0
+	m := i1 - i0
+	k := p1 - p0
 	data := s.grow(&s.a, roundUp(m, mr)*k)
 	o.pack(data, mr, i0, i1, p0, p1)
 	return panels[T]{data: data, start: k, row: 1, step: mr, last: data[m/mr*mr*k:]}
 }
 
-// direct returns the same panels where they are, but for the last. That saves time
-// if every panel is used a few times only.
+// direct returns the same panels without packing them, except for the last. This saves time if
+// every panel is used a few times only.
 func (o *operand[T]) direct(s *scratch[T], mr, i0, i1, p0, p1 int) panels[T] {
 	full := i0 + (i1-i0)/mr*mr
 	last := s.grow(&s.a, mr*(p1-p0))
@@ -387,10 +428,12 @@ func (o *operand[T]) direct(s *scratch[T], mr, i0, i1, p0, p1 int) panels[T] {
 	return panels[T]{data: o.data[i0*o.ld+p0:], start: o.ld, row: o.ld, step: 1, last: last}
 }
 
-// multiply adds (or without acc, stores) the product of A and packed B to C,
-// except in tiles all of whose elements have j > i+diag.
-func multiply[T simd.Float](tile *simd.Gemm[T], m, n, k int, pa panels[T], pb, c []T, ldc int, acc bool, diag int, s *scratch[T]) {
-	mr, nr := tile.MR, tile.NR
+// multiply adds (or without acc, stores) the product of A and packed B to C, except in tiles with j
+// > i+diag everywhere.
+func multiply[T simd.Float](tile *simd.Gemm[T], m, n, k int, pa panels[T], pb, c []T, ldc int, acc bool,
+	diag int, s *scratch[T]) {
+	mr := tile.MR
+	nr := tile.NR
 	edge := s.grow(&s.edge, mr*nr)
 	for j := 0; j < n; j += nr {
 		b := pb[j*k:]
@@ -403,11 +446,14 @@ func multiply[T simd.Float](tile *simd.Gemm[T], m, n, k int, pa panels[T], pb, c
 				tile.Tile(k, pa.data[i*pa.start:], pa.row, pa.step, b, c[i*ldc+j:], ldc, acc)
 				continue
 			}
+
+			// A tile over the edge of C is computed beside it, and copied as far as C goes.
 			if full {
 				tile.Tile(k, pa.data[i*pa.start:], pa.row, pa.step, b, edge, nr, false)
 			} else {
 				tile.Tile(k, pa.last, 1, mr, b, edge, nr, false)
 			}
+
 			for r := range min(mr, m-i) {
 				dst := c[(i+r)*ldc+j:][:min(nr, n-j)]
 				if !acc {

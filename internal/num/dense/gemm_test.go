@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
 
 func randomSlice[T simd.Float](r *rand.Rand, n int) []T {
@@ -80,6 +81,7 @@ func testGemm[T simd.Float](t *testing.T, f gemmFunc[T], eps float64, m, n, k in
 }
 
 func TestGemm(t *testing.T) {
+	testmode.Skip(t, testmode.Race, "TestThreads has the goroutines")
 	sizes := []int{0, 1, 2, 3, 5, 13, 14, 15, 16, 17, 31, 33, 48, 65}
 	if testing.Short() {
 		sizes = []int{1, 13, 33}

@@ -19,10 +19,9 @@ type LU struct {
 	pivot []int // row i was exchanged with row pivot[i] ≥ i, in order of i
 }
 
-// FactorLU factors the n×n matrix A, whose memory it takes over. A pivot that is
-// zero or not finite is an error, and so is a cancelled ctx. It costs 2n³/3 operations, nearly all in matrix
-// products. The recursion is that of Toledo, SIAM J. Matrix Anal. Appl. 18
-// (1997), 1065–1081.
+// FactorLU factors the n×n matrix A and takes over its memory. A pivot that is zero or not finite
+// is an error, and so is a cancelled ctx. It costs 2n³/3 operations, nearly all in matrix products.
+// The recursion follows Toledo, SIAM J. Matrix Anal. Appl. 18 (1997), 1065–1081.
 func FactorLU(ctx context.Context, a *mat.Dense) (*LU, error) {
 	r := a.RawMatrix()
 	if r.Rows != r.Cols {
@@ -52,10 +51,14 @@ func (f *LU) factor(ctx context.Context, c0, c1 int) error {
 	if err := f.factor(ctx, c0, mid); err != nil {
 		return err
 	}
+
+	// The left columns are factored. Apply their exchanges and L⁻¹ to the right ones, and subtract
+	// the product from the rows below.
 	f.exchange(f.a, f.lda, c0, mid, mid, c1)
 	right := f.a[c0*f.lda+mid:]
 	f.lower(ctx, f.a[c0*f.lda+c0:]).solve(mid-c0, c1-mid, right, f.lda)
-	gemmUntil(ctx, NoTrans, NoTrans, f.n-mid, c1-mid, mid-c0, -1, f.a[mid*f.lda+c0:], f.lda, right, f.lda, 1, f.a[mid*f.lda+mid:], f.lda)
+	gemmUntil(ctx, NoTrans, NoTrans, f.n-mid, c1-mid, mid-c0, -1, f.a[mid*f.lda+c0:], f.lda, right, f.lda, 1,
+		f.a[mid*f.lda+mid:], f.lda)
 	if err := f.factor(ctx, mid, c1); err != nil {
 		return err
 	}
@@ -69,9 +72,12 @@ func (f *LU) panel(c0, c1 int) error {
 		p, top := c, -1.0
 		for i := c; i < f.n; i++ {
 			if v := math.Abs(f.a[i*f.lda+c]); v > top {
-				p, top = i, v
+				p = i
+				top = v
 			}
 		}
+
+		// The largest element of the column is the pivot.
 		f.pivot[c] = p
 		if !(top > 0) || math.IsInf(top, 0) {
 			return fmt.Errorf("dense: matrix is singular or not finite: pivot %d is %g", c, f.a[p*f.lda+c])
@@ -89,6 +95,7 @@ func (f *LU) panel(c0, c1 int) error {
 			}
 		})
 	}
+
 	return nil
 }
 
@@ -101,9 +108,11 @@ func (f *LU) exchange(b []float64, ldb, i0, i1, c0, c1 int) {
 			if p == i {
 				continue
 			}
-			x, y := b[i*ldb+c0+lo:i*ldb+c0+hi], b[p*ldb+c0+lo:p*ldb+c0+hi]
+			x := b[i*ldb+c0+lo : i*ldb+c0+hi]
+			y := b[p*ldb+c0+lo : p*ldb+c0+hi]
 			for j, v := range x {
-				x[j], y[j] = y[j], v
+				x[j] = y[j]
+				y[j] = v
 			}
 		}
 	})

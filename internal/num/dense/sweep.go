@@ -7,15 +7,19 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
+// A Krylov process reads its basis once for an update and the products that follow it, and a row of
+// a graph product stays in registers until it is stored (simd.Graph): with 8 or 16 columns the
+// speed of memory limits both.
+
 // sweepGrain is the number of rows that one task of a sweep takes.
 const sweepGrain = 2048
 
-// Sweep sets w ← (w − v·c)·t and returns vᵀw and wᵀw of the new w. w is n×b, v
-// n×m, c m×b and t b×b; a nil v has no columns, a nil c is zero and a nil t the
-// identity. Without products vᵀw may be nil.
+// Sweep sets w ← (w − v·c)·t and returns vᵀw and wᵀw of the new w. w is n×b, v n×m, c m×b and t
+// b×b; a nil v has no columns, a nil c is zero and a nil t the identity. Without products vᵀw may
+// be nil.
 //
-// A step of block Gram–Schmidt needs this of long blocks. It costs 4nmb + 4nb²
-// operations. The narrow widths that simd.Panel knows take one pass over v.
+// A step of block Gram–Schmidt does this to long blocks. It costs 4nmb + 4nb² operations. The
+// narrow widths that simd.Panel knows take one pass over v.
 func Sweep(w, v, c, t *mat.Dense, products bool) (vtw, wtw *mat.Dense) {
 	n, b := w.Dims()
 	m := 0
@@ -38,6 +42,7 @@ func Sweep(w, v, c, t *mat.Dense, products bool) (vtw, wtw *mat.Dense) {
 		Syrk(Transposed, 1, w, 0, wtw)
 		return vtw, wtw
 	}
+
 	var in []float64 // −c·t above t
 	if c != nil || t != nil {
 		in = make([]float64, (m+b)*b)
@@ -52,6 +57,8 @@ func Sweep(w, v, c, t *mat.Dense, products bool) (vtw, wtw *mat.Dense) {
 			Gemm(NoTrans, NoTrans, -1, c, last, 0, mat.NewDense(m, b, in[:m*b]))
 		}
 	}
+
+	// One pass for the update and both products, summed in the order of the chunks.
 	parts := make([][]float64, par.Chunks(n, sweepGrain))
 	vr := v.RawMatrix()
 	par.For(n, sweepGrain, func(lo, hi int) {
@@ -59,6 +66,7 @@ func Sweep(w, v, c, t *mat.Dense, products bool) (vtw, wtw *mat.Dense) {
 		simd.Panel(vr.Data[lo*vr.Stride:], vr.Stride, m, wr.Data[lo*b:], hi-lo, b, in, out)
 		parts[lo/sweepGrain] = out
 	})
+
 	out := make([]float64, (m+b)*b)
 	for _, part := range parts {
 		for j, x := range part {

@@ -46,12 +46,14 @@ func NotFinite[T float32 | float64](values []T) int {
 			s2 += v[2] * 0
 			s3 += v[3] * 0
 		}
+
 		for _, e := range v {
 			s0 += e * 0
 		}
 		if s0+s1+s2+s3 == 0 {
 			return
 		}
+
 		for i, e := range values[lo:hi] {
 			if e*0 != 0 {
 				bad[lo/grain] = lo + i + 1
@@ -59,6 +61,7 @@ func NotFinite[T float32 | float64](values []T) int {
 			}
 		}
 	})
+
 	for _, b := range bad {
 		if b > 0 {
 			return b - 1
@@ -67,12 +70,14 @@ func NotFinite[T float32 | float64](values []T) int {
 	return -1
 }
 
-// NotFiniteHalf returns the place of the first float16 in v, whose memory is raw, that is
-// NaN or infinite, or −1: their five bits of the exponent are ones.
+// NotFiniteHalf returns the place of the first float16 in v that is NaN or infinite, or −1. raw is
+// the memory of v. Such numbers have ones in all five bits of the exponent.
 func NotFiniteHalf(raw []byte, v []uint16) int {
 	const grain = 1 << 20 // bytes, a multiple of 8
 	found := make([]bool, par.Chunks(len(raw), grain))
 	par.For(len(raw), grain, func(lo, hi int) {
+		// Adding one to five ones carries into the sign bit, which was cleared: four numbers at a
+		// time.
 		var any uint64
 		b := raw[lo:hi]
 		for ; len(b) >= 8; b = b[8:] {
@@ -83,6 +88,8 @@ func NotFiniteHalf(raw []byte, v []uint16) int {
 		}
 		found[lo/grain] = any&0x8000_8000_8000_8000 != 0
 	})
+
+	// Look for the place in the first chunk with one.
 	c := slices.Index(found, true)
 	if c < 0 {
 		return -1

@@ -1,7 +1,7 @@
-// Package par is the project's only source of goroutines: a parallel for over
-// chunks whose boundaries depend on the range and the grain alone. A
-// computation that writes each chunk's result to its own place, or folds the
-// chunks' results in order, therefore yields the same bits at any GOMAXPROCS.
+// Package par is the project's only source of goroutines: a parallel for over chunks. The range and
+// the grain alone decide where chunks begin. A computation that writes each chunk's result to its
+// own place, or folds the chunks' results in order, therefore yields the same bits at any
+// GOMAXPROCS.
 package par
 
 import (
@@ -66,6 +66,8 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 		}
 		return
 	}
+
+	// Workers take the next chunk until none is left. The first panic ends the hand-out.
 	var next atomic.Int64
 	var once sync.Once
 	var failure *Panic
@@ -79,6 +81,7 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 				next.Store(int64(chunks))
 			}
 		}()
+
 		for {
 			c := int(next.Add(1)) - 1
 			if c >= chunks {
@@ -87,6 +90,7 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 			fn(worker, c*grain, min((c+1)*grain, n))
 		}
 	}
+
 	wg.Add(workers)
 	for w := 1; w < workers; w++ {
 		go body(w)

@@ -27,9 +27,10 @@ func assembly() []*path {
 			dot:  dot64AVX512,
 			symv: symvRows64AVX512,
 
-			prefetch:  prefetchAVX2,
-			graphRows: [...]graphKernel{graphRows4AVX2, graphRows8AVX512, graphRows16AVX512, graphRows32AVX512},
-			panel:     map[int]panelKernel{8: {8, panel8AVX512}, 16: {8, panel16AVX512}},
+			prefetch: prefetchAVX2,
+			graphRows: [...]graphKernel{graphRows4AVX2, graphRows8AVX512, graphRows16AVX512,
+				graphRows32AVX512},
+			panel: map[int]panelKernel{8: {8, panel8AVX512}, 16: {8, panel16AVX512}},
 
 			distances: distances32AVX512,
 			halves:    halfKernels{16, widen32AVX512},
@@ -44,6 +45,7 @@ func assembly() []*path {
 			},
 		})
 	}
+
 	if x.HasAVX2 && x.HasFMA && x.HasBMI1 && x.HasF16C {
 		paths = append(paths, &path{
 			name: "avx2",
@@ -79,6 +81,7 @@ func assembly() []*path {
 			},
 		})
 	}
+
 	return paths
 }
 

@@ -11,7 +11,7 @@ type Graph struct {
 	Diag  []float64
 }
 
-// Block is a row-major block of Cols columns whose rows are LD elements apart.
+// Block is a row-major block of Cols columns, with rows LD elements apart.
 type Block struct {
 	Data     []float64
 	Cols, LD int
@@ -20,7 +20,8 @@ type Block struct {
 func (b Block) row(i int) []float64 { return b.Data[i*b.LD:][:b.Cols] }
 
 // graphKernel does rows of a fixed number of adjacent columns.
-type graphKernel func(dst, x, y []float64, first int, ptr []int64, col []int32, val, scale, diag []float64, s, a, b, c float64)
+type graphKernel func(dst, x, y []float64, first int, ptr []int64, col []int32, val, scale, diag []float64,
+	s, a, b, c float64)
 
 // Columns of the fixed kernels; any other number, and rows that are not
 // adjacent, go through the kernels for one row.
@@ -39,6 +40,8 @@ func (g *Graph) Combine(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 	if y.Data != nil {
 		checkEqual(y.Cols, cols)
 	}
+
+	// A kernel keeps a row of its width in registers.
 	if cols == x.LD && cols == dst.LD && (y.Data == nil || cols == y.LD) {
 		for i, n := range graphColumns {
 			kernel := active.graphRows[i]
@@ -49,21 +52,25 @@ func (g *Graph) Combine(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 			if y.Data != nil {
 				yr = y.Data[lo*cols : hi*cols]
 			}
-			kernel(dst.Data[lo*cols:hi*cols], x.Data, yr, lo, g.Ptr[lo:hi+1], g.Col, g.Val, g.Scale, g.Diag[lo:hi], s, a, b, c)
+			kernel(dst.Data[lo*cols:hi*cols], x.Data, yr, lo, g.Ptr[lo:hi+1], g.Col, g.Val, g.Scale,
+				g.Diag[lo:hi], s, a, b, c)
 			return
 		}
 	}
+
 	if cols == 1 {
 		g.combineVector(dst, x, y, lo, hi, s, a, b, c)
 		return
 	}
-	// A product asks for what a row needs two rows earlier, in blocks of up to
-	// 64 columns; the processor foresees the rest of longer ones itself.
+
+	// A product prefetches the rows of x that a row needs, two rows ahead, for blocks of up to 64
+	// columns; the processor prefetches longer rows by itself.
 	const ahead, most = 2, 64
 	acc := make([]float64, cols)
 	var weights []float64
 	for i := lo; i < hi; i++ {
-		p, q := g.Ptr[i], g.Ptr[i+1]
+		p := g.Ptr[i]
+		q := g.Ptr[i+1]
 		own := s
 		if i+ahead < hi && cols <= most {
 			PrefetchRows(x.Data, x.LD, g.Col[g.Ptr[i+ahead]:g.Ptr[i+ahead+1]], cols)
@@ -81,6 +88,8 @@ func (g *Graph) Combine(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 		default:
 			SumRows(acc, x.Data, x.LD, g.Col[p:q])
 		}
+
+		// The diagonal, x and y are added to the sum of the row.
 		d := dst.row(i)
 		if y.Data == nil {
 			CombineRow(d, acc, own, x.row(i), a*g.Diag[i]+b)
@@ -112,6 +121,8 @@ func (g *Graph) combineVector(dst, x, y Block, lo, hi int, s, a, b, c float64) {
 				sum += x.Data[int(j)*x.LD]
 			}
 		}
+
+		// The terms of row i itself.
 		sum = s*sum + (a*g.Diag[i]+b)*x.Data[i*x.LD]
 		if y.Data != nil {
 			sum += c * y.Data[i*y.LD]

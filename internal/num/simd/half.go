@@ -12,6 +12,7 @@ func WidenScaled(dst []float32, src []uint16, scale float32, next []uint16) {
 	if len(dst) != len(src) || len(next) != len(src) {
 		panic("simd: lengths differ")
 	}
+	// The kernel takes whole vectors, and Go the rest.
 	whole := len(src)
 	if lanes := active.halves.lanes; lanes > 0 {
 		whole -= whole % lanes

@@ -11,15 +11,15 @@ type neighborKernels struct {
 	words      func(dst []int32, q, x []int16, ld int, idx []int32)
 }
 
-// GemmBytes computes tiles of an exact product of matrices of bytes. A tile is
-// MR rows of NR columns. A word holds the bytes of Depth successive inner
-// indices, each in 32/Depth bits, the first one lowest; with Signed, those of B
-// are 8-bit integers, 128 less than the bytes they stand for.
+// GemmBytes computes tiles of an exact product of matrices of bytes. A tile is MR rows of NR
+// columns. A word holds the bytes of Depth successive inner indices, each in 32/Depth bits, the
+// first one lowest. With Signed, the bytes of B are stored as 8-bit integers, less 128.
 type GemmBytes struct {
 	MR, NR, Depth int
 	Signed        bool
 	tile          func(k int, a, b []uint32, start, c []int32, ldc int)
-	near          func(k int, a, b []uint32, start, limit, col, own []int32, bits []uint8, ld int) // nil: by tile
+	// nil: by tile
+	near func(k int, a, b []uint32, start, limit, col, own []int32, bits []uint8, ld int)
 }
 
 // Bytes returns the tile product of bytes of the path in use.
@@ -29,10 +29,11 @@ func Bytes() GemmBytes { return active.neighbors.gemm }
 //
 //	c[i·ldc+j] = start[i] + Σ_p a[p·MR+i]·b[p·NR+j]
 //
-// with p running over k words and the product of two words being that of their
-// parts, summed. Sums wrap around. Tile panics if a slice is too short.
+// with p running over k words; the product of two words is the sum of the products of their parts.
+// Sums wrap around. Tile panics if a slice is too short.
 func (g *GemmBytes) Tile(k int, a, b []uint32, start, c []int32, ldc int) {
-	if k < 0 || len(a) < k*g.MR || len(b) < k*g.NR || len(start) < g.MR || ldc < g.NR || len(c) < (g.MR-1)*ldc+g.NR {
+	if k < 0 || len(a) < k*g.MR || len(b) < k*g.NR || len(start) < g.MR || ldc < g.NR ||
+		len(c) < (g.MR-1)*ldc+g.NR {
 		panic("simd: tile out of range")
 	}
 	g.tile(k, a, b, start, c, ldc)
@@ -40,12 +41,13 @@ func (g *GemmBytes) Tile(k int, a, b []uint32, start, c []int32, ldc int) {
 
 // Near computes the values c of one tile as Tile does and writes a bit for each, which is 1 if
 //
-//	c[i,j] > min(col[j], own[j] + limit[i]),
+//	c[i,j] > min(col[j], own[j] + limit[i]).
 //
-// that of column j of row i to bit j%8 of bits[i·ld+j/8]. Sums wrap around. It panics if a
-// slice is too short or if columns of a tile are no whole bytes; see [GemmBytes.HasNear].
+// Bit j%8 of bits[i·ld+j/8] belongs to column j of row i. Sums wrap around. It panics if a slice is
+// too short or if columns of a tile are no whole bytes; see [GemmBytes.HasNear].
 func (g *GemmBytes) Near(k int, a, b []uint32, start, limit, col, own []int32, bits []uint8, ld int) {
-	if k < 0 || len(a) < k*g.MR || len(b) < k*g.NR || len(start) < g.MR || len(limit) < g.MR || len(col) < g.NR || len(own) < g.NR || ld < g.NR/8 || len(bits) < (g.MR-1)*ld+g.NR/8 {
+	if k < 0 || len(a) < k*g.MR || len(b) < k*g.NR || len(start) < g.MR || len(limit) < g.MR ||
+		len(col) < g.NR || len(own) < g.NR || ld < g.NR/8 || len(bits) < (g.MR-1)*ld+g.NR/8 {
 		panic("simd: tile out of range")
 	}
 	g.near(k, a, b, start, limit, col, own, bits, ld)
@@ -116,7 +118,8 @@ func productsGeneric[T uint8 | int16](dst []int32, q, x []T, ld int, idx []int32
 		row := x[int(i)*ld:][:len(q)]
 		var s0, s1, s2, s3 int32
 		for j := 0; j+4 <= len(q); j += 4 {
-			a, b := q[j:j+4:j+4], row[j:j+4:j+4]
+			a := q[j : j+4 : j+4]
+			b := row[j : j+4 : j+4]
 			s0 += int32(a[0]) * int32(b[0])
 			s1 += int32(a[1]) * int32(b[1])
 			s2 += int32(a[2]) * int32(b[2])
@@ -136,11 +139,21 @@ func checkScan(hits, n, col, limits int) {
 
 func gemmBytesGeneric(k int, a, b []uint32, start, c []int32, ldc int) {
 	for i := 0; i < 4; i += 2 {
-		s00, s10 := start[i], start[i+1]
-		s01, s02, s03, s11, s12, s13 := s00, s00, s00, s10, s10, s10
-		a, b := a[:4*k], b[:4*k]
+		// Two rows of A with four columns of B; a word is one byte here.
+		s00 := start[i]
+		s10 := start[i+1]
+		s01 := s00
+		s02 := s00
+		s03 := s00
+		s11 := s10
+		s12 := s10
+		s13 := s10
+
+		a := a[:4*k]
+		b := b[:4*k]
 		for len(a) >= 4 && len(b) >= 4 {
-			a0, a1 := int32(a[i]), int32(a[i+1])
+			a0 := int32(a[i])
+			a1 := int32(a[i+1])
 			s00 += a0 * int32(b[0])
 			s01 += a0 * int32(b[1])
 			s02 += a0 * int32(b[2])
@@ -149,17 +162,27 @@ func gemmBytesGeneric(k int, a, b []uint32, start, c []int32, ldc int) {
 			s11 += a1 * int32(b[1])
 			s12 += a1 * int32(b[2])
 			s13 += a1 * int32(b[3])
-			a, b = a[4:], b[4:]
+			a = a[4:]
+			b = b[4:]
 		}
-		c0, c1 := c[i*ldc:][:4], c[(i+1)*ldc:][:4]
-		c0[0], c0[1], c0[2], c0[3] = s00, s01, s02, s03
-		c1[0], c1[1], c1[2], c1[3] = s10, s11, s12, s13
+
+		c0 := c[i*ldc:][:4]
+		c1 := c[(i+1)*ldc:][:4]
+		c0[0] = s00
+		c0[1] = s01
+		c0[2] = s02
+		c0[3] = s03
+		c1[0] = s10
+		c1[1] = s11
+		c1[2] = s12
+		c1[3] = s13
 	}
 }
 
 func scanGeneric[T float32 | int32](hits []int32, c, col, limits []T, row, limit T) int {
 	count := 0
-	col, limits = col[:len(c)], limits[:len(c)]
+	col = col[:len(c)]
+	limits = limits[:len(c)]
 	for j, v := range c {
 		if (col[j]-2*v)+row < max(limit, limits[j]) {
 			hits[count] = int32(j)
@@ -170,7 +193,8 @@ func scanGeneric[T float32 | int32](hits []int32, c, col, limits []T, row, limit
 }
 
 func scaleIntsGeneric(dst []float32, c []int32, row float32, col []float32) {
-	c, col = c[:len(dst)], col[:len(dst)]
+	c = c[:len(dst)]
+	col = col[:len(dst)]
 	for j, v := range c {
 		dst[j] = float32(v) * row * col[j]
 	}

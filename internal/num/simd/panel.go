@@ -1,6 +1,6 @@
 package simd
 
-// panelKernel does whole blocks of rows.
+// panelKernel does whole groups of rows: blocks of them, rows each.
 type panelKernel struct {
 	rows int
 	run  func(v []float64, ldv, cols int, w []float64, blocks int, in, out []float64)
@@ -12,9 +12,9 @@ func HasPanel(n int) bool {
 	return ok
 }
 
-// Panel updates rows rows of a narrow block w and multiplies them with those of
-// v, both in one pass. w has n adjacent columns, v has cols columns and rows ldv
-// elements apart; in and out are (cols+n)×n. With [v w] the two side by side,
+// Panel updates a narrow block w with the given number of rows and multiplies it with the rows of
+// v, both in one pass. w has n adjacent columns, v has cols columns and rows ldv elements apart; in
+// and out are (cols+n)×n. With [v w] the two side by side,
 //
 //	w ← [v w]·in, then out ← out + [v w]ᵀ·w.
 //
@@ -27,6 +27,8 @@ func Panel(v []float64, ldv, cols int, w []float64, rows, n int, in, out []float
 		in != nil && len(in) < (cols+n)*n || out != nil && len(out) < (cols+n)*n {
 		panic("simd: panel out of range")
 	}
+
+	// The kernel takes groups of rows, and the loop below the rest.
 	done := 0
 	if k, ok := active.panel[n]; ok && cols > 0 {
 		if blocks := rows / k.rows; blocks > 0 {
@@ -34,12 +36,15 @@ func Panel(v []float64, ldv, cols int, w []float64, rows, n int, in, out []float
 			done = blocks * k.rows
 		}
 	}
+
 	row := make([]float64, n)
 	for i := done; i < rows; i++ {
-		vi, wi := []float64(nil), w[i*n:][:n]
+		vi := []float64(nil)
+		wi := w[i*n:][:n]
 		if cols > 0 {
 			vi = v[i*ldv:][:cols]
 		}
+		// w ← [v w]·in for this row, then its share of [v w]ᵀ·w.
 		if in != nil {
 			clear(row)
 			for j, x := range vi {
@@ -50,6 +55,7 @@ func Panel(v []float64, ldv, cols int, w []float64, rows, n int, in, out []float
 			}
 			copy(wi, row)
 		}
+
 		if out != nil {
 			for j, x := range vi {
 				addScaled(out[j*n:][:n], wi, x)

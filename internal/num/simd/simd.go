@@ -11,6 +11,15 @@
 // On one path every function returns the same bits for the same input. Paths
 // differ from each other by rounding, because the assembly fuses each multiply
 // with its add.
+//
+// # Instruction sets
+//
+// Bits depend on the instruction set and not on the number of threads. Between sets, answers
+// differ only by rounding and by the tolerance of solvers: eigenvectors have the sign by which
+// the first of their largest entries, up to 1e-6, is positive, and choices among equals
+// (pivots, centres of k-means, thresholds of cuts) take the first up to 1e-9. Vectors of a
+// multiple eigenvalue are any basis of its space. The tests of models/all compare all learners
+// under all sets.
 package simd
 
 import (
@@ -45,7 +54,9 @@ type path struct {
 
 	distances func(dst, q, x []float32, ld int, idx []int32)
 	halves    halfKernels
-	graphStep func(dst, x, r []float32, first int, ptr []int64, col []int32, val, factor []float32, a, b, c float32) // nil: by rows
+	// nil: by rows
+	graphStep func(dst, x, r []float32, first int, ptr []int64, col []int32, val, factor []float32,
+		a, b, c float32)
 	neighbors neighborKernels
 }
 
@@ -59,6 +70,7 @@ var (
 // choose returns the path called name, or the best one not above it; for an
 // unknown name the best of all. from is sorted, best first, generic last.
 func choose(name string, from []*path) *path {
+	// Paths above the named one are skipped.
 	allowed := false
 	for _, candidate := range names {
 		allowed = allowed || candidate == name

@@ -20,20 +20,27 @@ func StepColumns(n int) int {
 // with p over row i, adding in this order. The blocks are row-major with cols
 // adjacent columns; dst overlaps neither x nor r. The caller guarantees that all
 // columns are rows of x; this is not checked.
-func GraphStep(dst, x, r []float32, cols int, ptr []int64, col []int32, val, factor []float32, lo, hi int, a, b, c float32) {
+func GraphStep(dst, x, r []float32, cols int, ptr []int64, col []int32, val, factor []float32, lo, hi int,
+	a, b, c float32) {
 	if hi <= lo {
 		return
 	}
-	to, right := dst[lo*cols:hi*cols], r[lo*cols:hi*cols]
-	ptr, factor = ptr[lo:hi+1], factor[lo:hi]
+	to := dst[lo*cols : hi*cols]
+	right := r[lo*cols : hi*cols]
+	ptr = ptr[lo : hi+1]
+	factor = factor[lo:hi]
 	own := x[lo*cols : hi*cols]
+
+	// The kernel keeps a row of its width in registers.
 	if cols == stepColumns && active.graphStep != nil {
 		active.graphStep(to, x, right, lo, ptr, col, val, factor, a, b, c)
 		return
 	}
+
 	// Long rows are combined faster than short ones.
 	const some = 32
-	sum, rows := make([]float32, cols), make([]float32, some*cols)
+	sum := make([]float32, cols)
+	rows := make([]float32, some*cols)
 	for i := 0; i < hi-lo; i += some {
 		end := min(i+some, hi-lo)
 		for v := i; v < end; v++ {
@@ -44,7 +51,8 @@ func GraphStep(dst, x, r []float32, cols int, ptr []int64, col []int32, val, fac
 			}
 			CombineRow32(rows[(v-i)*cols:][:cols], sum, a*factor[v], right[v*cols:][:cols], a)
 		}
-		all, d := rows[:(end-i)*cols], to[i*cols:end*cols]
+		all := rows[:(end-i)*cols]
+		d := to[i*cols : end*cols]
 		CombineRow32(all, all, 1, own[i*cols:end*cols], b)
 		CombineRow32(d, all, 1, d, c)
 	}

@@ -42,7 +42,8 @@ func (b *Bars) Draw() (*Picture, error) {
 	x := newScale(false)
 	p := newPicture(b.Title, "", "", x, nil)
 	n := len(b.Rows)
-	lengths, names := make(plotter.Values, n), make([]string, n)
+	lengths := make(plotter.Values, n)
+	names := make([]string, n)
 	for i, r := range b.Rows {
 		at := n - 1 - i // the first on top
 		names[at] = shorten(r.Name, mostName)
@@ -58,15 +59,19 @@ func (b *Bars) Draw() (*Picture, error) {
 		}
 		p.note(lengths[at], float64(at), text, draw.XLeft)
 	}
-	p.plot.Add(&plotter.BarChart{Values: lengths, Width: vg.Points(11), Color: seriesColor(0), Horizontal: true})
+
+	p.plot.Add(&plotter.BarChart{Values: lengths, Width: vg.Points(11), Color: seriesColor(0),
+		Horizontal: true})
 	if n > 0 {
 		p.plot.NominalY(names...)
 	}
-	p.plot.X.Min, p.plot.X.Max = 0, 1
+	p.plot.X.Min = 0
+	p.plot.X.Max = 1
 	if p.Marks > 0 {
 		p.plot.X.Max = slices.Max(lengths)
 	}
-	p.plot.Y.Min, p.plot.Y.Max = -0.6, max(0, float64(n)-0.4)
+	p.plot.Y.Min = -0.6
+	p.plot.Y.Max = max(0, float64(n)-0.4)
 	p.plot.HideX()
 	p.plot.Y.Tick.Length = vg.Points(4)
 	p.plot.Y.Tick.LineStyle.Width = 0
@@ -88,5 +93,6 @@ func Amount(v float64) string {
 	case a >= 0.1:
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
+
 	return strconv.FormatFloat(v, 'g', 2, 64)
 }

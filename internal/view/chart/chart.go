@@ -6,6 +6,14 @@
 // Values that cannot be drawn (NaN, ±Inf, and negative ones on a logarithmic
 // axis) are left out and counted in the notes. Marks and error bars lie inside
 // the frame. The same Chart gives the same bytes.
+//
+// # Colours and marks
+//
+// All pictures are drawn by gonum/plot. Their colours in files are the light theme; in a page
+// the same SVG text has CSS variables in their place, so that one picture serves light and
+// dark. Contour lines are our own marching squares, because plotter.Contour panics on some
+// lines through grid points and its order differs from run to run. Our marks and error bars
+// write short paths and never leave a logarithmic axis by rounding.
 package chart
 
 import (
@@ -51,17 +59,24 @@ type key struct {
 func newPicture(title, xlabel, ylabel string, x, y *scale) *Picture {
 	p := plot.New()
 	p.BackgroundColor = nil
-	p.X.Label.Text, p.Y.Label.Text = xlabel, ylabel
+	p.X.Label.Text = xlabel
+	p.Y.Label.Text = ylabel
 	p.Title.Padding = vg.Points(6)
 	for _, s := range []struct {
 		style *draw.TextStyle
 		size  font.Length
-	}{{&p.Title.TextStyle, 13}, {&p.X.Label.TextStyle, 11}, {&p.Y.Label.TextStyle, 11}, {&p.X.Tick.Label, 10}, {&p.Y.Tick.Label, 10}} {
-		s.style.Font.Variant, s.style.Font.Size, s.style.Color = "Sans", s.size, ink
+	}{{&p.Title.TextStyle, 13}, {&p.X.Label.TextStyle, 11}, {&p.Y.Label.TextStyle, 11}, {&p.X.Tick.Label, 10},
+		{&p.Y.Tick.Label, 10}} {
+		s.style.Font.Variant = "Sans"
+		s.style.Font.Size = s.size
+		s.style.Color = ink
 	}
+
 	out := &Picture{Title: title, Aspect: 0.6, plot: p, x: x, y: y}
 	for i, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.LineStyle.Color, axis.Tick.LineStyle.Color, axis.Tick.Label.Color = soft, soft, soft
+		axis.LineStyle.Color = soft
+		axis.Tick.LineStyle.Color = soft
+		axis.Tick.Label.Color = soft
 		axis.Padding, axis.Label.Padding = 0, vg.Points(3)
 		if s := []*scale{x, y}[i]; s != nil {
 			axis.Tick.Marker = s
@@ -70,6 +85,7 @@ func newPicture(title, xlabel, ylabel string, x, y *scale) *Picture {
 			}
 		}
 	}
+
 	return out
 }
 
@@ -86,7 +102,8 @@ func (p *Picture) frame() {
 
 func (p *Picture) grid() {
 	g := plotter.NewGrid()
-	g.Horizontal.Color, g.Vertical.Color = line, line
+	g.Horizontal.Color = line
+	g.Vertical.Color = line
 	p.plot.Add(g)
 }
 
@@ -100,8 +117,10 @@ func (p *Picture) empty() {
 // note writes text at a place, centred or to its right.
 func (p *Picture) note(x, y float64, text string, align draw.XAlignment) {
 	style := p.plot.X.Tick.Label
-	style.XAlign, style.YAlign = align, draw.YCenter
-	label := &plotter.Labels{XYs: plotter.XYs{{X: x, Y: y}}, Labels: []string{text}, TextStyle: []draw.TextStyle{style}}
+	style.XAlign = align
+	style.YAlign = draw.YCenter
+	label := &plotter.Labels{XYs: plotter.XYs{{X: x, Y: y}}, Labels: []string{text},
+		TextStyle: []draw.TextStyle{style}}
 	if align != draw.XLeft {
 		p.plot.Add(label)
 		return

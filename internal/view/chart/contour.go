@@ -19,7 +19,10 @@ func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
 	for r := range g.Rows - 1 {
 		for c := range n - 1 {
 			edge := 2 * (r*n + c)
-			bottom, left, right, top := edge, edge+1, edge+3, edge+2*n
+			bottom := edge
+			left := edge + 1
+			right := edge + 3
+			top := edge + 2*n
 			corners := [4]bool{above(c, r), above(c+1, r), above(c+1, r+1), above(c, r+1)}
 			var crossed []int
 			for q, side := range [4]int{bottom, right, top, left} {
@@ -27,6 +30,7 @@ func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
 					crossed = append(crossed, side)
 				}
 			}
+
 			switch len(crossed) {
 			case 2:
 				join(crossed[0], crossed[1])
@@ -42,14 +46,18 @@ func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
 			}
 		}
 	}
+
 	point := func(edge int) plotter.XY {
-		c, r := edge/2%n, edge/2/n
-		toC, toR := c+1-edge%2, r+edge%2
+		c := edge / 2 % n
+		r := edge / 2 / n
+		toC := c + 1 - edge%2
+		toR := r + edge%2
 		x, y := g.Centre(c, r)
 		toX, toY := g.Centre(toC, toR)
 		share := (v - at(c, r)) / (at(toC, toR) - at(c, r))
 		return plotter.XY{X: x + share*(toX-x), Y: y + share*(toY-y)}
 	}
+
 	var out []plotter.XYs
 	done := map[int]bool{}
 	for _, ends := range []int{1, 2} {
@@ -64,16 +72,19 @@ func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
 				more = false
 				for _, to := range next[from] {
 					if !done[to] {
-						from, more = to, true
+						from = to
+						more = true
 						break
 					}
 				}
 			}
+
 			if ends == 2 {
 				line = append(line, line[0])
 			}
 			out = append(out, line)
 		}
 	}
+
 	return out
 }

@@ -46,7 +46,8 @@ func (s *Series) bar(i int) float64 {
 
 // scales returns axes that hold all series, error bars included.
 func (l *Lines) scales() (x, y *scale) {
-	x, y = newScale(l.XLog), newScale(l.YLog)
+	x = newScale(l.XLog)
+	y = newScale(l.YLog)
 	for _, s := range l.Series {
 		for i := range s.X {
 			if !x.ok(s.X[i]) || !y.ok(s.Y[i]) {
@@ -61,6 +62,7 @@ func (l *Lines) scales() (x, y *scale) {
 			}
 		}
 	}
+
 	// Zero is shown where it is not far.
 	if !l.YLog && (y.low > 0 && y.low < 0.7*y.high || y.high < 0 && y.high > 0.7*y.low) {
 		y.see(0)
@@ -72,9 +74,11 @@ func (l *Lines) scales() (x, y *scale) {
 func (l *Lines) Draw() (*Picture, error) {
 	for _, s := range l.Series {
 		if len(s.X) != len(s.Y) || s.Err != nil && len(s.Err) != len(s.Y) {
-			return nil, fmt.Errorf("series %q: %d x, %d y and %d error values", s.Name, len(s.X), len(s.Y), len(s.Err))
+			return nil, fmt.Errorf("series %q: %d x, %d y and %d error values", s.Name, len(s.X), len(s.Y),
+				len(s.Err))
 		}
 	}
+
 	x, y := l.scales()
 	p := newPicture(l.Title, l.XLabel, l.YLabel, x, y)
 	p.grid()
@@ -101,16 +105,19 @@ func (l *Lines) Draw() (*Picture, error) {
 				bars.cut = append(bars.cut, s.Y[i]-e < bottom)
 			}
 		}
+
 		p.Marks += len(at)
 		thumbs := l.series(p, k, at, bars)
 		if len(l.Series) > 1 {
 			p.key(s.Name, thumbs...)
 		}
 		if last >= 0 {
-			alt = append(alt, fmt.Sprintf("%s: %d points from (%s, %s) to (%s, %s).", orWord(s.Name, "Series"), len(at),
+			alt = append(alt, fmt.Sprintf("%s: %d points from (%s, %s) to (%s, %s).",
+				orWord(s.Name, "Series"), len(at),
 				number(s.X[first]), number(s.Y[first]), number(s.X[last]), number(s.Y[last])))
 		}
 	}
+
 	why := "that are not finite"
 	if l.XLog || l.YLog {
 		why += ", or negative on a logarithmic axis,"
@@ -130,7 +137,8 @@ func (l *Lines) series(p *Picture, k int, at plotter.XYs, bars *errorBars) (thum
 	s := &l.Series[k]
 	p.plot.Add(bars)
 	if !s.Points {
-		path := &plotter.Line{XYs: at, LineStyle: draw.LineStyle{Color: seriesColor(k), Width: vg.Points(1.4)}}
+		path := &plotter.Line{XYs: at, LineStyle: draw.LineStyle{Color: seriesColor(k),
+			Width: vg.Points(1.4)}}
 		if s.Dashed || k >= colors {
 			path.Dashes = []vg.Length{vg.Points(5), vg.Points(4)}
 		}
@@ -139,6 +147,7 @@ func (l *Lines) series(p *Picture, k int, at plotter.XYs, bars *errorBars) (thum
 		}
 		thumbs = append(thumbs, path)
 	}
+
 	if s.Points || len(at) <= few {
 		m := &marks{at: at, color: seriesColor(k), shape: shape(k), radius: vg.Points(2.8)}
 		if len(at) > few {
@@ -147,6 +156,7 @@ func (l *Lines) series(p *Picture, k int, at plotter.XYs, bars *errorBars) (thum
 		p.plot.Add(m)
 		thumbs = append(thumbs, m)
 	}
+
 	return thumbs
 }
 
@@ -163,6 +173,7 @@ func (l *Lines) Numbers() [][]string {
 		header = append(header, orWord(s.Name, orWord(l.YLabel, "y")))
 		xs = append(xs, slices.DeleteFunc(slices.Clone(s.X), func(x float64) bool { return !finite(x) })...)
 	}
+
 	slices.Sort(xs)
 	xs = slices.Compact(xs)
 	if len(xs) == 0 || len(xs) > few {
@@ -182,5 +193,6 @@ func (l *Lines) Numbers() [][]string {
 		}
 		rows = append(rows, row)
 	}
+
 	return rows
 }

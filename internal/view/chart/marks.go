@@ -33,6 +33,7 @@ func (s shape) add(p *vg.Path, at vg.Point, r vg.Length) {
 		r *= 1.25
 		corners = []vg.Point{{X: 0, Y: r}, {X: -r, Y: 0}, {X: 0, Y: -r}, {X: r, Y: 0}}
 	}
+
 	p.Move(at.Add(corners[0]))
 	for _, q := range corners[1:] {
 		p.Line(at.Add(q))
@@ -76,6 +77,7 @@ func (m *marks) draw(c draw.Canvas, at []vg.Point, r vg.Length) {
 			return
 		}
 	}
+
 	var path vg.Path
 	for _, q := range at {
 		m.shape.add(&path, q, r)
@@ -103,7 +105,9 @@ func (e *errorBars) Plot(c draw.Canvas, p *plot.Plot) {
 	style := draw.LineStyle{Color: e.color, Width: vg.Points(1)}
 	half := vg.Points(2.5)
 	for i, ends := range e.ends {
-		at, low, high := x(e.x[i]), y(ends[0]), y(ends[1])
+		at := x(e.x[i])
+		low := y(ends[0])
+		high := y(ends[1])
 		c.StrokeLine2(style, at, low, at, high)
 		if !e.cut[i] {
 			c.StrokeLine2(style, at-half, low, at+half, low)

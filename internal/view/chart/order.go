@@ -24,14 +24,17 @@ func CompareNames(a, b string) int {
 	case errY == nil:
 		return 1
 	}
+
 	for p, q := a, b; p != "" || q != ""; {
 		textP, valueP, restP := firstNumber(p)
 		textQ, valueQ, restQ := firstNumber(q)
 		if c := cmp.Or(cmp.Compare(textP, textQ), cmp.Compare(valueP, valueQ)); c != 0 {
 			return c
 		}
-		p, q = restP, restQ
+		p = restP
+		q = restQ
 	}
+
 	return cmp.Compare(a, b)
 }
 

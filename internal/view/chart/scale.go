@@ -36,7 +36,8 @@ func (s *scale) see(v float64) {
 	case s.log && v == 0:
 		s.hasZero = true
 	default:
-		s.low, s.high = min(s.low, v), max(s.high, v)
+		s.low = min(s.low, v)
+		s.high = max(s.high, v)
 	}
 }
 
@@ -67,10 +68,12 @@ func (s *scale) frame() (low, high float64) {
 		if s.hasZero {
 			low = s.at(0)
 		}
-		l, h := math.Log10(low), math.Log10(high)
+		l := math.Log10(low)
+		h := math.Log10(high)
 		d := max(s.margin*(h-l), (0.6-(h-l))/2) // a factor of four at least
 		return math.Pow(10, l-d), math.Pow(10, h+d)
 	}
+
 	d := s.margin * (high - low)
 	// One value, or values that differ by rounding only.
 	if size := max(math.Abs(low), math.Abs(high)); high-low <= 1e-9*size || high == low {
@@ -79,6 +82,7 @@ func (s *scale) frame() (low, high float64) {
 			d = 1
 		}
 	}
+
 	return low - d, high + d
 }
 
@@ -96,6 +100,7 @@ func (s *scale) Ticks(low, high float64) []plot.Tick {
 			break
 		}
 	}
+
 	for q := math.Ceil(low / step); q*step <= high; q++ {
 		// Twelve digits: 0.3, not 0.30000000000000004.
 		v, _ := strconv.ParseFloat(strconv.FormatFloat(q*step+0, 'g', 12, 64), 64)
@@ -111,7 +116,8 @@ func (s *scale) logTicks(low, high float64) (ticks []plot.Tick) {
 		ticks = append(ticks, plot.Tick{Value: s.at(0), Label: "0"})
 		low, _ = s.ends()
 	}
-	l, h := math.Log10(low)-1e-9, math.Log10(high)+1e-9
+	l := math.Log10(low) - 1e-9
+	h := math.Log10(high) + 1e-9
 	every := int(math.Ceil((h - l) / float64(s.ticks)))
 	fine := (h-l)*3 <= float64(s.ticks)+2
 	for k := int(math.Floor(l)); k <= int(math.Ceil(h)); k++ {
@@ -131,5 +137,6 @@ func (s *scale) logTicks(low, high float64) (ticks []plot.Tick) {
 			ticks = append(ticks, t)
 		}
 	}
+
 	return ticks
 }

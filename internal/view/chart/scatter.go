@@ -41,11 +41,13 @@ func (p *Points) check() error {
 	if p.Scale && len(p.Classes) > MaxSteps {
 		return fmt.Errorf("a scale of %d steps; at most %d can be told apart", len(p.Classes), MaxSteps)
 	}
+
 	for i, c := range p.Class {
 		if c >= len(p.Classes) {
 			return fmt.Errorf("point %d is of class %d of %d", i, c, len(p.Classes))
 		}
 	}
+
 	for _, i := range p.Marked {
 		if i < 0 || i >= n {
 			return fmt.Errorf("marked point %d of %d", i, n)
@@ -80,6 +82,7 @@ func (p *Points) choose(inside func(i int) bool) (index []int, total int) {
 			index = append(index, i)
 		}
 	}
+
 	total = len(index)
 	if total > most {
 		slices.SortStableFunc(index, func(a, b int) int {
@@ -93,6 +96,7 @@ func (p *Points) choose(inside func(i int) bool) (index []int, total int) {
 		})
 		index = index[:most]
 	}
+
 	slices.Sort(index)
 	return index, total
 }
@@ -109,8 +113,10 @@ func (p *Points) add(pic *Picture, inside func(i int) bool) {
 		pic.Left += total - len(index)
 		pic.Notes = append(pic.Notes, fmt.Sprintf("%d of %d points are drawn.", len(index), total))
 	}
+
 	style := func(k int) *marks {
-		m := &marks{color: seriesColor(k), radius: vg.Points(max(1, min(2.6, 40/math.Sqrt(float64(len(index))+1))))}
+		m := &marks{color: seriesColor(k),
+			radius: vg.Points(max(1, min(2.6, 40/math.Sqrt(float64(len(index))+1))))}
 		switch {
 		case k < 0:
 			m.radius *= 0.75
@@ -121,8 +127,10 @@ func (p *Points) add(pic *Picture, inside func(i int) bool) {
 		case k >= colors: // among many, discs and squares can be told apart
 			m.shape = shape(k / colors)
 		}
+
 		return m
 	}
+
 	// Points without a class lie below.
 	bare := style(-1)
 	groups := make([][]*marks, layers)
@@ -142,12 +150,14 @@ func (p *Points) add(pic *Picture, inside func(i int) bool) {
 		}
 		(*g)[k].at = append((*g)[k].at, at)
 	}
+
 	pic.plot.Add(bare)
 	for _, g := range groups {
 		for _, m := range g {
 			pic.plot.Add(m)
 		}
 	}
+
 	p.rings(pic, inside, style(0).radius+vg.Points(2))
 	p.legend(pic, style)
 }
@@ -161,6 +171,7 @@ func (p *Points) rings(pic *Picture, inside func(i int) bool, radius vg.Length) 
 			ring.at = append(ring.at, plotter.XY{X: p.X[i], Y: p.Y[i]})
 		}
 	}
+
 	halo := *ring
 	halo.color, halo.ring = page, vg.Points(3)
 	pic.plot.Add(&halo, ring)
@@ -182,6 +193,7 @@ func (p *Points) legend(pic *Picture, style func(k int) *marks) {
 	if !p.Scale {
 		slices.SortStableFunc(order, func(a, b int) int { return CompareNames(p.Classes[a], p.Classes[b]) })
 	}
+
 	for at, k := range order {
 		if at == most {
 			pic.key(fmt.Sprintf("and %d more", len(p.Classes)-most))
@@ -189,6 +201,7 @@ func (p *Points) legend(pic *Picture, style func(k int) *marks) {
 		}
 		pic.key(p.Classes[k], style(k))
 	}
+
 	if slices.ContainsFunc(p.Class, func(c int) bool { return c < 0 }) {
 		pic.key("no label", style(-1))
 	}
@@ -199,8 +212,10 @@ func (s *Scatter) Draw() (*Picture, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	x, y := newScale(false), newScale(false)
-	x.margin, y.margin = 0.06, 0.06 // rings are larger than marks
+	x := newScale(false)
+	y := newScale(false)
+	x.margin = 0.06
+	y.margin = 0.06 // rings are larger than marks
 	inside := func(i int) bool { return finite(s.X[i]) && finite(s.Y[i]) }
 	left := 0
 	for i := range s.X {
@@ -211,6 +226,7 @@ func (s *Scatter) Draw() (*Picture, error) {
 		x.see(s.X[i])
 		y.see(s.Y[i])
 	}
+
 	p := newPicture(s.Title, s.XLabel, s.YLabel, x, y)
 	p.grid()
 	p.leftOut(left, "that are not finite")
@@ -219,7 +235,8 @@ func (s *Scatter) Draw() (*Picture, error) {
 		p.empty()
 	}
 	p.Aspect = 0.8
-	p.Alt = fmt.Sprintf("Scatter plot of %d points, %s over %s", p.Marks, orWord(s.YLabel, "y"), orWord(s.XLabel, "x"))
+	p.Alt = fmt.Sprintf("Scatter plot of %d points, %s over %s", p.Marks, orWord(s.YLabel, "y"),
+		orWord(s.XLabel, "x"))
 	if len(s.Classes) > 0 {
 		p.Alt += fmt.Sprintf(", in %d classes", len(s.Classes))
 	}

@@ -21,7 +21,41 @@ type Grid struct {
 // Centre returns the centre of the cell in column c and row r, both counted from
 // 0, the lowest row first.
 func (g *Grid) Centre(c, r int) (x, y float64) {
-	return g.Left + (g.Right-g.Left)*(float64(c)+0.5)/float64(g.Columns), g.Bottom + (g.Top-g.Bottom)*(float64(r)+0.5)/float64(g.Rows)
+	return g.Left + (g.Right-g.Left)*(float64(c)+0.5)/float64(g.Columns),
+		g.Bottom + (g.Top-g.Bottom)*(float64(r)+0.5)/float64(g.Rows)
+}
+
+// GridAround returns a rectangle around points with a margin. The rectangle has a number of
+// columns, and rows as high as the columns are wide.
+func GridAround(x, y []float64, columns int) Grid {
+	margin := func(low, high float64) (float64, float64) {
+		d := 0.08 * (high - low)
+		if !(d > 0) {
+			d = 1
+		}
+		return low - d, high + d
+	}
+
+	g := Grid{Columns: columns}
+	g.Left, g.Right = margin(slices.Min(x), slices.Max(x))
+	g.Bottom, g.Top = margin(slices.Min(y), slices.Max(y))
+
+	rows := float64(columns) * (g.Top - g.Bottom) / (g.Right - g.Left)
+	g.Rows = int(max(2, min(2*float64(columns), rows)))
+	return g
+}
+
+// Centres returns the centres of all cells, row by row, the lowest row first: x and y of the
+// first cell, then of the second.
+func (g *Grid) Centres() []float64 {
+	out := make([]float64, 0, 2*g.Columns*g.Rows)
+	for r := range g.Rows {
+		for c := range g.Columns {
+			x, y := g.Centre(c, r)
+			out = append(out, x, y)
+		}
+	}
+	return out
 }
 
 // A Surface shows a decision function over a rectangle: the line f = 0 between
@@ -45,10 +79,13 @@ func (s *Surface) check() error {
 	case s.Values == nil && s.Areas == nil:
 		return fmt.Errorf("neither values nor areas")
 	case s.Values != nil && len(s.Values) != n || s.Areas != nil && len(s.Areas) != n:
-		return fmt.Errorf("%d values and %d areas on a grid of %d×%d", len(s.Values), len(s.Areas), s.Columns, s.Rows)
-	case !(s.Left < s.Right && s.Bottom < s.Top) || !finite(s.Left) || !finite(s.Right) || !finite(s.Bottom) || !finite(s.Top):
+		return fmt.Errorf("%d values and %d areas on a grid of %d×%d", len(s.Values), len(s.Areas),
+			s.Columns, s.Rows)
+	case !(s.Left < s.Right && s.Bottom < s.Top) || !finite(s.Left) || !finite(s.Right) ||
+		!finite(s.Bottom) || !finite(s.Top):
 		return fmt.Errorf("[%g, %g] × [%g, %g] is no rectangle", s.Left, s.Right, s.Bottom, s.Top)
 	}
+
 	if at := slices.IndexFunc(s.Values, func(v float64) bool { return !finite(v) }); at >= 0 {
 		return fmt.Errorf("f is %g in column %d of row %d", s.Values[at], at%s.Columns, at/s.Columns)
 	}
@@ -60,15 +97,18 @@ func (s *Surface) Draw() (*Picture, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	x, y := newScale(false), newScale(false)
+	x := newScale(false)
+	y := newScale(false)
 	p := newPicture(s.Title, s.XLabel, s.YLabel, x, y)
 	p.plot.Add(plotter.NewImage(s.tint(), s.Left, s.Bottom, s.Right, s.Top))
 	p.Alt = "Areas of classes"
 	if s.Values != nil {
-		low, high := slices.Min(s.Values), slices.Max(s.Values)
+		low := slices.Min(s.Values)
+		high := slices.Max(s.Values)
 		p.Alt = fmt.Sprintf("A function between %s and %s", number(low), number(high))
 		s.contours(p, low, high)
 	}
+
 	inside := func(i int) bool {
 		return s.X[i] >= s.Left && s.X[i] <= s.Right && s.Y[i] >= s.Bottom && s.Y[i] <= s.Top
 	}
@@ -78,13 +118,17 @@ func (s *Surface) Draw() (*Picture, error) {
 			left++
 		}
 	}
+
 	p.leftOut(left, "outside of the rectangle")
 	points := s.Points
 	points.tinted = true
 	points.add(p, inside)
 	p.Alt += fmt.Sprintf(" over a rectangle with %d points.", p.Marks)
 	p.Aspect = max(0.55, min(1.1, 0.1+0.85*(s.Top-s.Bottom)/(s.Right-s.Left)))
-	p.plot.X.Min, p.plot.X.Max, p.plot.Y.Min, p.plot.Y.Max = s.Left, s.Right, s.Bottom, s.Top
+	p.plot.X.Min = s.Left
+	p.plot.X.Max = s.Right
+	p.plot.Y.Min = s.Bottom
+	p.plot.Y.Max = s.Top
 	return p, nil
 }
 
@@ -93,8 +137,10 @@ func (s *Surface) tint() image.Image {
 	img := image.NewNRGBA(image.Rect(0, 0, s.Columns, s.Rows))
 	low, high := 0.0, 0.0
 	if s.Values != nil {
-		low, high = slices.Min(s.Values), slices.Max(s.Values)
+		low = slices.Min(s.Values)
+		high = slices.Max(s.Values)
 	}
+
 	size := max(math.Abs(low), math.Abs(high))
 	for i := range s.Columns * s.Rows {
 		var c color.NRGBA
@@ -112,6 +158,7 @@ func (s *Surface) tint() image.Image {
 		c.A = uint8(16 * math.Round(255*share/16)) // few values, small files
 		img.SetNRGBA(i%s.Columns, s.Rows-1-i/s.Columns, c)
 	}
+
 	return img
 }
 
@@ -126,11 +173,13 @@ func (s *Surface) contours(p *Picture, low, high float64) {
 			levels = append(levels, low+(high-low)*(float64(i)+0.5)/8)
 		}
 	}
+
 	for _, v := range levels {
 		if !(v > low && v < high) {
 			continue
 		}
-		style := draw.LineStyle{Color: ink, Width: vg.Points(0.6), Dashes: []vg.Length{vg.Points(3), vg.Points(2)}}
+		style := draw.LineStyle{Color: ink, Width: vg.Points(0.6),
+			Dashes: []vg.Length{vg.Points(3), vg.Points(2)}}
 		if s.Areas != nil && v == 0 {
 			style = draw.LineStyle{Color: ink, Width: vg.Points(1.4)}
 			p.key("f = 0", &plotter.Line{LineStyle: style})

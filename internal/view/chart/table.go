@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/bigfit/bigfit/param"
 )
 
 // Table is a list of JSON objects, the rows, whose fields are numbers or texts.
@@ -44,6 +46,7 @@ func (t *Table) Lines(c *Curves) (*Lines, error) {
 			return nil, fmt.Errorf("%s has no field %q; it has %s", t.path, name, strings.Join(have, ", "))
 		}
 	}
+
 	series, err := t.split(c)
 	if err != nil {
 		return nil, err
@@ -71,18 +74,21 @@ func compareCells(a, b any) int {
 	case okY:
 		return 1
 	}
+
 	return CompareNames(fmt.Sprint(a), fmt.Sprint(b))
 }
 
 // split makes a series of the rows of each combination of the fields c.By, in the
 // order of their values. A row without a value has NaN, which charts leave out.
 func (t *Table) split(c *Curves) (all []Series, err error) {
-	path, rows := t.path, t.rows
+	path := t.path
+	rows := t.rows
 	for i, row := range rows {
 		if _, ok := tableNumber(row, c.X, true); !ok {
 			return nil, fmt.Errorf("%s: row %d: %s is %v; it must be a number", path, i, c.X, row[c.X])
 		}
 	}
+
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b map[string]any) int {
 		for _, name := range append(slices.Clone(c.By), c.X) {
@@ -92,6 +98,7 @@ func (t *Table) split(c *Curves) (all []Series, err error) {
 		}
 		return 0
 	})
+
 	texts := map[string]bool{}
 	for _, row := range rows {
 		for _, name := range c.By {
@@ -100,6 +107,7 @@ func (t *Table) split(c *Curves) (all []Series, err error) {
 			}
 		}
 	}
+
 	drawable := false
 	for _, row := range rows {
 		name := curveName(row, c.By, texts)
@@ -113,15 +121,21 @@ func (t *Table) split(c *Curves) (all []Series, err error) {
 		if !ok {
 			y = math.NaN()
 		} else if drawable = drawable || !c.XLog || x >= 0; slices.Contains(s.X, x) {
-			return nil, fmt.Errorf("%s has several rows with %s = %v on one curve; tell them apart with --by", path, c.X, x)
+			return nil, fmt.Errorf("%s has several rows with %s = %v on one curve; tell them apart with %s",
+				path, c.X, x, param.Name("by"))
 		}
-		s.X, s.Y, s.Err = append(s.X, x), append(s.Y, y), append(s.Err, e)
+
+		s.X = append(s.X, x)
+		s.Y = append(s.Y, y)
+		s.Err = append(s.Err, e)
 	}
+
 	if !drawable {
 		return nil, fmt.Errorf("%s: no row has a %s that can be drawn", path, c.Value)
 	}
 	if len(all) > MaxSeries {
-		return nil, fmt.Errorf("%s makes %d curves with --by %s; at most %d can be told apart", path, len(all), strings.Join(c.By, ","), MaxSeries)
+		return nil, fmt.Errorf("%s makes %d curves with %s %s; at most %d can be told apart", path,
+			len(all), param.Name("by"), strings.Join(c.By, ","), MaxSeries)
 	}
 	return all, nil
 }
@@ -139,6 +153,7 @@ func curveName(row map[string]any, by []string, texts map[string]bool) string {
 			parts = append(parts, fmt.Sprintf("%s %v", name, tableCell(row, name)))
 		}
 	}
+
 	return strings.Join(parts, ", ")
 }
 
@@ -161,12 +176,14 @@ func ReadTable(path string, limit int64) (*Table, error) {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, fmt.Errorf("%s: a table of %d bytes is too large to draw; at most %d are allowed", path, info.Size(), limit)
+		return nil, fmt.Errorf("%s: a table of %d bytes is too large to draw; at most %d are allowed", path,
+			info.Size(), limit)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+
 	var rows []map[string]any
 	if json.Unmarshal(text, &rows) == nil && len(rows) > 0 {
 		return &Table{path, rows}, nil
@@ -182,8 +199,10 @@ func ReadTable(path string, limit int64) (*Table, error) {
 			rows, found = list, append(found, name)
 		}
 	}
+
 	if len(found) != 1 {
-		return nil, fmt.Errorf("%s: the object has %d lists of objects %v; there must be one", path, len(found), found)
+		return nil, fmt.Errorf("%s: the object has %d lists of objects %v; there must be one", path,
+			len(found), found)
 	}
 	return &Table{path, rows}, nil
 }

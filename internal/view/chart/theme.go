@@ -15,14 +15,17 @@ import (
 // the page and on chroma. TestPalette repeats the measurement. The last five are
 // the steps of a scale: each has less contrast with the page than the one before.
 var theme = []struct{ name, light, dark string }{
-	{"c0", "#628ffb", "#2c91ec"}, {"c1", "#af5800", "#fba91d"}, {"c2", "#015d64", "#12dc9f"}, {"c3", "#e367a3", "#d56c9a"}, {"c4", "#412086", "#cfaffe"},
-	{"c5", "#a2a200", "#918f00"}, {"c6", "#00d3f6", "#aaf4ff"}, {"c7", "#602500", "#99513c"}, {"c8", "#8c49b5", "#7754ab"}, {"c9", "#fbaf94", "#e4f362"},
+	{"c0", "#628ffb", "#2c91ec"}, {"c1", "#af5800", "#fba91d"}, {"c2", "#015d64", "#12dc9f"},
+	{"c3", "#e367a3", "#d56c9a"}, {"c4", "#412086", "#cfaffe"},
+	{"c5", "#a2a200", "#918f00"}, {"c6", "#00d3f6", "#aaf4ff"}, {"c7", "#602500", "#99513c"},
+	{"c8", "#8c49b5", "#7754ab"}, {"c9", "#fbaf94", "#e4f362"},
 	{"page", "#ffffff", "#16191d"},
 	{"text", "#1c2128", "#e4e7eb"},
 	{"soft", "#59636e", "#a3acb6"},
 	{"line", "#e3e6ea", "#2c3239"},
 	{"none", "#b4bac1", "#626b75"},
-	{"s0", "#6b0f4f", "#ffe9a8"}, {"s1", "#b5306b", "#fdb062"}, {"s2", "#e4716f", "#dd6a6f"}, {"s3", "#efac8b", "#9a4478"}, {"s4", "#d6d0c8", "#54476b"},
+	{"s0", "#6b0f4f", "#ffe9a8"}, {"s1", "#b5306b", "#fdb062"}, {"s2", "#e4716f", "#dd6a6f"},
+	{"s3", "#efac8b", "#9a4478"}, {"s4", "#d6d0c8", "#54476b"},
 }
 
 const (
@@ -32,7 +35,8 @@ const (
 	MaxSteps = 5
 )
 
-var page, ink, soft, line, none = parse(theme[10].light), parse(theme[11].light), parse(theme[12].light), parse(theme[13].light), parse(theme[14].light)
+var page, ink, soft, line, none = parse(theme[10].light), parse(theme[11].light), parse(theme[12].light),
+	parse(theme[13].light), parse(theme[14].light)
 
 // parse reads #rrggbb.
 func parse(s string) (c color.NRGBA) {

@@ -33,12 +33,14 @@ var Formats = []string{".png", ".svg", ".pdf"}
 // Write writes the picture with title and legend on white, of a size in
 // centimetres, in a format of [Formats].
 func (p *Picture) Write(w io.Writer, format string, width, height float64) error {
-	wide, high := vg.Length(width)*vg.Centimeter, vg.Length(height)*vg.Centimeter
+	wide := vg.Length(width) * vg.Centimeter
+	high := vg.Length(height) * vg.Centimeter
 	switch format {
 	case ".svg":
 		alt := strings.TrimSpace(p.Title + "\n" + p.Alt)
 		_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%.5gpt" height="%.5gpt" viewBox="0 0 %.5[1]g %.5[2]g" role="img" stroke-linecap="round">`+
-			"\n<title>%s</title>\n%s</svg>\n", wide, high, html.EscapeString(Clean(alt)), svgText(wide, high, p.file))
+			"\n<title>%s</title>\n%s</svg>\n", wide, high, html.EscapeString(Clean(alt)),
+			svgText(wide, high, p.file))
 		return err
 	case ".png":
 		const dotsPerInch = 150
@@ -54,9 +56,11 @@ func (p *Picture) Write(w io.Writer, format string, width, height float64) error
 			return err
 		}
 		// The same picture gives the same bytes: the times are blanked.
-		_, err := w.Write(pdfDate.ReplaceAllFunc(b.Bytes(), func(s []byte) []byte { return bytes.Repeat([]byte(" "), len(s)) }))
+		_, err := w.Write(pdfDate.ReplaceAllFunc(b.Bytes(),
+			func(s []byte) []byte { return bytes.Repeat([]byte(" "), len(s)) }))
 		return err
 	}
+
 	return fmt.Errorf("no picture format %q", format)
 }
 
@@ -70,7 +74,10 @@ func (p *Picture) file(c draw.Canvas) {
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	p.plot.Title.Text = p.Title
 	legend := plot.NewLegend()
-	legend.TextStyle.Font.Variant, legend.TextStyle.Font.Size, legend.TextStyle.Color = "Sans", 10, ink
+	legend.TextStyle.Font.Variant = "Sans"
+	legend.TextStyle.Font.Size = 10
+	legend.TextStyle.Color = ink
+
 	legend.Top, legend.Left, legend.Padding, legend.ThumbnailWidth = true, true, vg.Points(3), vg.Points(18)
 	var strip vg.Length
 	for _, k := range p.legend {
@@ -78,6 +85,7 @@ func (p *Picture) file(c draw.Canvas) {
 		legend.Add(name, k.thumbs...)
 		strip = max(strip, legend.TextStyle.Width(name)+legend.ThumbnailWidth+vg.Points(16))
 	}
+
 	plotted := draw.Crop(c, 0, -strip, 0, 0)
 	p.draw(plotted, plotted.Size().X, plotted.Size().Y)
 	if strip > 0 {
@@ -142,7 +150,8 @@ func svgText(width, height vg.Length, f func(draw.Canvas)) string {
 // measured the text, the type of images, which may be stretched. Quotes and angle
 // brackets of text are escaped, so that nothing else is found.
 var svgFixes = strings.NewReplacer(
-	"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal", "font-family:system-ui,sans-serif",
+	"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal",
+	"font-family:system-ui,sans-serif",
 	`<image x=`, `<image preserveAspectRatio="none" x=`,
 	`xlink:href="data:image/jpg;`, `xlink:href="data:image/png;`)
 
@@ -222,6 +231,7 @@ func (c pdfCanvas) FillString(f font.Face, at vg.Point, text string) {
 		if err != nil {
 			continue
 		}
+
 		for _, s := range segments {
 			switch s.Op {
 			case sfnt.SegmentOpMoveTo:
@@ -234,8 +244,10 @@ func (c pdfCanvas) FillString(f font.Face, at vg.Point, text string) {
 				path.CubeTo(place(s.Args[0]), place(s.Args[1]), place(s.Args[2]))
 			}
 		}
+
 		at.X += f.Width(string(r))
 	}
+
 	c.Fill(path)
 }
 

@@ -52,16 +52,19 @@ func (f Figure) render() (template.HTML, error) {
 			name += ", " + p.Title
 		}
 		panels = append(panels, panel{p.Title, template.HTML(p.HTML(name+". "+p.Alt, several))})
+
 		for _, s := range p.Notes {
 			if !slices.Contains(out.Notes, s) {
 				out.Notes = append(out.Notes, s)
 			}
 		}
+
 		if i == 0 {
 			for _, k := range p.Legend() {
 				out.Legend = append(out.Legend, legendKey{template.HTML(k.Swatch), k.Name})
 			}
 		}
+
 		if lines, ok := c.(*chart.Lines); ok && !several {
 			if rows := lines.Numbers(); rows != nil {
 				if out.Data, err = (Table{Header: rows[0], Rows: rows[1:]}).render(); err != nil {
@@ -70,6 +73,7 @@ func (f Figure) render() (template.HTML, error) {
 			}
 		}
 	}
+
 	var err error
 	if out.Body, err = execute("panels", panels); err != nil {
 		return "", err

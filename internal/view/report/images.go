@@ -34,6 +34,7 @@ func (s ImageStrip) render() (template.HTML, error) {
 		Alt, Predicted, Actual, Note string
 		Wrong                        bool
 	}
+
 	data := struct {
 		Width, Height int // as shown
 		Items         []item
@@ -41,12 +42,15 @@ func (s ImageStrip) render() (template.HTML, error) {
 	// Small pictures are enlarged by a whole factor.
 	if s.Width > 0 && s.Width < 56 {
 		f := (56 + s.Width - 1) / s.Width
-		data.Width, data.Height = f*s.Width, f*s.Height
+		data.Width = f * s.Width
+		data.Height = f * s.Height
 	}
+
 	wrong := 0
 	for i, img := range s.Images {
 		if s.Width <= 0 || s.Height <= 0 || len(img.Pixels) != s.Width*s.Height {
-			return "", fmt.Errorf("image strip %q: image %d has %d pixels, not %d×%d", s.Title, i, len(img.Pixels), s.Width, s.Height)
+			return "", fmt.Errorf("image strip %q: image %d has %d pixels, not %d×%d", s.Title, i,
+				len(img.Pixels), s.Width, s.Height)
 		}
 		uri, err := s.encode(img.Pixels)
 		if err != nil {
@@ -64,17 +68,21 @@ func (s ImageStrip) render() (template.HTML, error) {
 				it.Alt += ", correct"
 			}
 		default:
-			it.Alt, it.Predicted = it.Actual, it.Actual
+			it.Alt = it.Actual
+			it.Predicted = it.Actual
 		}
+
 		data.Items = append(data.Items, it)
 	}
+
 	body, err := execute("strip", data)
 	if err != nil {
 		return "", err
 	}
 	var notes []string
 	if wrong > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d are wrong: framed, with ✗ and the true label.", wrong, len(s.Images)))
+		notes = append(notes, fmt.Sprintf("%d of %d are wrong: framed, with ✗ and the true label.", wrong,
+			len(s.Images)))
 	}
 	return execute("figure", figure{Title: s.Title, Caption: s.Caption, Notes: notes, Body: body})
 }
@@ -88,6 +96,7 @@ func (s ImageStrip) encode(pixels []uint8) (template.URL, error) {
 		}
 		img.Pix[i] = v
 	}
+
 	var b bytes.Buffer
 	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, img); err != nil {
 		return "", err

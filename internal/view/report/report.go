@@ -123,6 +123,7 @@ func Write(w io.Writer, r *Report) error {
 		}
 		data.Sections = append(data.Sections, out)
 	}
+
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
@@ -159,19 +160,23 @@ func (t Table) render() (template.HTML, error) {
 		Num, Best bool
 		Mark      Mark
 	}
+
 	data := struct {
 		Caption, Note string
 		Header        []cell
 		Rows          [][]cell
 	}{Caption: t.Caption, Note: t.Note}
+
 	numeric := make([]bool, len(t.Header))
 	for j := range numeric {
 		numeric[j] = t.numeric(j)
 		data.Header = append(data.Header, cell{Text: t.Header[j], Num: numeric[j]})
 	}
+
 	for i, row := range t.Rows {
 		if len(row) > len(t.Header) {
-			return "", fmt.Errorf("table %q: row %d has %d cells, the header has %d", t.Caption, i, len(row), len(t.Header))
+			return "", fmt.Errorf("table %q: row %d has %d cells, the header has %d", t.Caption, i, len(row),
+				len(t.Header))
 		}
 		out := make([]cell, len(t.Header))
 		for j := range out {
@@ -182,12 +187,15 @@ func (t Table) render() (template.HTML, error) {
 		}
 		data.Rows = append(data.Rows, out)
 	}
+
 	at := func(c Cell, what string) (*cell, error) {
 		if c.Row < 0 || c.Row >= len(t.Rows) || c.Col < 0 || c.Col >= len(t.Header) {
-			return nil, fmt.Errorf("table %q: %s cell (%d, %d) is outside its %d×%d cells", t.Caption, what, c.Row, c.Col, len(t.Rows), len(t.Header))
+			return nil, fmt.Errorf("table %q: %s cell (%d, %d) is outside its %d×%d cells", t.Caption, what,
+				c.Row, c.Col, len(t.Rows), len(t.Header))
 		}
 		return &data.Rows[c.Row][c.Col], nil
 	}
+
 	var faults []error
 	for _, c := range t.Best {
 		if to, err := at(c, "best"); err != nil {
@@ -196,6 +204,7 @@ func (t Table) render() (template.HTML, error) {
 			to.Best = true
 		}
 	}
+
 	for _, m := range t.Marks {
 		if to, err := at(m.Cell, "marked"); err != nil {
 			faults = append(faults, err)
@@ -203,6 +212,7 @@ func (t Table) render() (template.HTML, error) {
 			to.Mark = m
 		}
 	}
+
 	for _, l := range t.Links {
 		if to, err := at(l.Cell, "linked"); err != nil {
 			faults = append(faults, err)
@@ -210,6 +220,7 @@ func (t Table) render() (template.HTML, error) {
 			to.URL = l.URL
 		}
 	}
+
 	if err := errors.Join(faults...); err != nil {
 		return "", err
 	}
@@ -232,6 +243,7 @@ func (t Table) numeric(j int) bool {
 			return false
 		}
 	}
+
 	return found
 }
 

@@ -25,7 +25,8 @@ func (d *Drawing) Chart() chart.Chart {
 func (d *Drawing) lines() *chart.Lines {
 	out := &chart.Lines{XLabel: d.XLabel, YLabel: d.YLabel, XLog: d.LogX, YLog: d.LogY}
 	for _, c := range d.Curves {
-		out.Series = append(out.Series, chart.Series{Name: c.Name, X: c.X, Y: c.Y, Err: c.Deviation, Dashed: c.Published})
+		out.Series = append(out.Series, chart.Series{Name: c.Name, X: c.X, Y: c.Y, Err: c.Deviation,
+			Dashed: c.Published})
 	}
 	return out
 }

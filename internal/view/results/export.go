@@ -19,6 +19,7 @@ func (t *Table) CSV() string {
 		}
 		line = append(append(line, c.Key), c.parts()...)
 	}
+
 	w.Write(line)
 	number := func(v float64) string {
 		if math.IsNaN(v) {
@@ -44,8 +45,10 @@ func (t *Table) CSV() string {
 				}
 			}
 		}
+
 		w.Write(line)
 	}
+
 	w.Flush()
 	return b.String()
 }
@@ -98,8 +101,10 @@ func (g *Grid) LaTeX() string {
 			}
 			b.WriteString(text)
 		}
+
 		b.WriteString(` \\` + "\n")
 	}
+
 	b.WriteString(`\begin{tabular}{l` + strings.Repeat("r", max(0, len(g.Header)-1)) + "}\n\\hline\n")
 	line(-1, g.Header)
 	b.WriteString("\\hline\n")
@@ -111,7 +116,9 @@ func (g *Grid) LaTeX() string {
 }
 
 // latexText writes text so that LaTeX prints it.
-var latexText = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "#", `\#`, "$", `\$`, "%", `\%`, "&", `\&`, "_", `\_`,
-	"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`,
+var latexText = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "#", `\#`, "$", `\$`, "%",
+	`\%`, "&", `\&`, "_", `\_`,
+	"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|",
+	`\textbar{}`,
 	"±", `$\pm$`, "−", "$-$", "–", "--", "…", `\dots{}`, "\n", " ",
 	"α", `$\alpha$`, "γ", `$\gamma$`, "λ", `$\lambda$`, "σ", `$\sigma$`)

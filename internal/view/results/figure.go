@@ -69,13 +69,15 @@ func (t *Table) Drawings() []Drawing {
 			out = append(out, t.drawing(f, f.Title+v, t.Select(Where{f.Each, v})))
 		}
 	}
+
 	return out
 }
 
 // drawing draws some of the records.
 func (t *Table) drawing(f *Figure, title string, records []Record) Drawing {
 	value := t.Column(f.Value)
-	d := Drawing{Title: title, Caption: f.Caption, YLabel: value.axis(), Unit: value.Unit, LogX: f.LogX, LogY: f.LogY}
+	d := Drawing{Title: title, Caption: f.Caption, YLabel: value.axis(), Unit: value.Unit, LogX: f.LogX,
+		LogY: f.LogY}
 	if f.X == "" {
 		for _, r := range records {
 			v := t.Value(r, f.Value)
@@ -83,22 +85,27 @@ func (t *Table) drawing(f *Figure, title string, records []Record) Drawing {
 		}
 		return d
 	}
+
 	d.XLabel = t.Column(f.X).axis()
 	number := func(r Record, key string) float64 { return t.Value(r, key).Number } // 0 of text
 	records = slices.Clone(records)
 	slices.SortStableFunc(records, func(a, b Record) int {
-		return cmp.Or(cmp.Compare(number(a, f.By), number(b, f.By)), cmp.Compare(number(a, f.X), number(b, f.X)))
+		return cmp.Or(cmp.Compare(number(a, f.By), number(b, f.By)), cmp.Compare(number(a, f.X),
+			number(b, f.X)))
 	})
 	for _, name := range t.Distinct(records, f.By) {
 		c := Curve{Name: t.legend(f.By, name)}
 		for _, r := range records {
 			if t.print(r, f.By) == name {
 				v := t.Value(r, f.Value)
-				c.X, c.Y, c.Deviation = append(c.X, number(r, f.X)), append(c.Y, v.Number), append(c.Deviation, v.Deviation)
+				c.X = append(c.X, number(r, f.X))
+				c.Y = append(c.Y, v.Number)
+				c.Deviation = append(c.Deviation, v.Deviation)
 			}
 		}
 		d.Curves = append(d.Curves, c)
 	}
+
 	if c := t.publishedCurve(f, records); len(c.X) > 0 {
 		d.Curves = append(d.Curves, c)
 	}
@@ -118,6 +125,7 @@ func (t *Table) publishedCurve(f *Figure, records []Record) Curve {
 	if f.Published == "" {
 		return c
 	}
+
 	for _, r := range records {
 		x, v := t.Value(r, f.X).Number, t.Value(r, f.Value).Published
 		if math.IsNaN(v) || f.Of.Key != "" && t.print(r, f.Of.Key) != f.Of.Is {
@@ -126,8 +134,10 @@ func (t *Table) publishedCurve(f *Figure, records []Record) Curve {
 		if i := slices.Index(c.X, x); i >= 0 {
 			c.Y[i] = min(c.Y[i], v)
 		} else {
-			c.X, c.Y = append(c.X, x), append(c.Y, v)
+			c.X = append(c.X, x)
+			c.Y = append(c.Y, v)
 		}
 	}
+
 	return c
 }

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/bigfit/bigfit/models/metrics"
 )
 
 // A Table holds the results of an experiment: records of typed values, one value
@@ -174,7 +172,8 @@ func (t *Table) Value(r Record, key string) Value { return r[t.index(key)] }
 // print returns the text of a value.
 func (t *Table) print(r Record, key string) string {
 	i := t.index(key)
-	c, v := &t.Columns[i], r[i]
+	c := &t.Columns[i]
+	v := r[i]
 	f := c.Format
 	switch {
 	case v.Text != "" || c.Kind == Texts || c.Kind == Remarks:
@@ -184,6 +183,7 @@ func (t *Table) print(r Record, key string) string {
 	case c.Kind == Integers:
 		return fmt.Sprintf(f.Number, int(v.Number))
 	}
+
 	s := fmt.Sprintf(f.Number, v.Number)
 	if f.Deviation != "" && !math.IsNaN(v.Deviation) {
 		s += " ± " + fmt.Sprintf(f.Deviation, v.Deviation)
@@ -192,6 +192,17 @@ func (t *Table) print(r Record, key string) string {
 		s += " (" + fmt.Sprintf(f.Published, v.Published) + ")"
 	}
 	return s
+}
+
+// jsonNumber is a float64 whose NaN is null in JSON.
+type jsonNumber float64
+
+// MarshalJSON writes NaN as null.
+func (x jsonNumber) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(x)) {
+		return []byte("null"), nil
+	}
+	return fmt.Appendf(nil, "%g", float64(x)), nil
 }
 
 // MarshalJSON writes the list of records.
@@ -206,6 +217,7 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	b.WriteByte(']')
 	return b.Bytes(), nil
 }
@@ -223,6 +235,7 @@ func (t *Table) appendRecord(b *bytes.Buffer, r Record) error {
 		fmt.Fprintf(b, "%q:%s", key, text)
 		return nil
 	}
+
 	for i, c := range t.Columns {
 		v := r[i]
 		var err error
@@ -237,18 +250,20 @@ func (t *Table) appendRecord(b *bytes.Buffer, r Record) error {
 				err = put(c.Key, int(v.Number))
 			}
 		default:
-			err = put(c.Key, metrics.Number(v.Number))
+			err = put(c.Key, jsonNumber(v.Number))
 			if err == nil && c.Deviation != "" {
-				err = put(c.Deviation, metrics.Number(v.Deviation))
+				err = put(c.Deviation, jsonNumber(v.Deviation))
 			}
 			if err == nil && c.Published != "" {
-				err = put(c.Published, metrics.Number(v.Published))
+				err = put(c.Published, jsonNumber(v.Published))
 			}
 		}
+
 		if err != nil {
 			return err
 		}
 	}
+
 	b.WriteByte('}')
 	return nil
 }

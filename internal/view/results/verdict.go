@@ -19,9 +19,12 @@ const (
 )
 
 // VerdictRule is the rule of [Table.Verdict] in words.
-const VerdictRule = "A figure is reached if it differs from the paper's by no more than s·√(8/n), two standard errors of the difference of two means over n draws, where s is the standard deviation of our n draws; " +
+const VerdictRule = "A figure is reached if it differs from the paper's by no more than s·√(8/n), " +
+	"two standard errors of the difference of two means over n draws, where s is the standard " +
+	"deviation of our n draws; " +
 	"or by one unit of the last digit that the paper prints, if that is more. " +
-	"Beyond that it is better or missed. Where the data are not those of the paper it says other data. A number that the paper has no figure for has no verdict."
+	"Beyond that it is better or missed. Where the data are not those of the paper it says other " +
+	"data. A number that the paper has no figure for has no verdict."
 
 // Verdict compares the number v of a record with its published figure p. With the
 // deviation s over n draws, and the unit u of the last printed digit of p, the number is
@@ -29,7 +32,8 @@ const VerdictRule = "A figure is reached if it differs from the paper's by no mo
 // MoreIsBetter if v > p, and else missed. There is none where no published figure is
 // printed, but for the best number of a column of BestIsPublished.
 func (t *Table) Verdict(r Record, key string) Verdict {
-	c, v := t.Column(key), t.Value(r, key)
+	c := t.Column(key)
+	v := t.Value(r, key)
 	format := c.Format.Published
 	if c.BestIsPublished && format == "" && t.best(key, r) {
 		format = "%g"
@@ -40,6 +44,7 @@ func (t *Table) Verdict(r Record, key string) Verdict {
 	if t.OtherData {
 		return OtherData
 	}
+
 	_, decimals, _ := strings.Cut(fmt.Sprintf(format, v.Published), ".")
 	slack := math.Pow(10, -float64(len(decimals)))
 	if v.Draws > 1 && v.Deviation > 0 {
@@ -52,6 +57,7 @@ func (t *Table) Verdict(r Record, key string) Verdict {
 	case v.Number > v.Published == c.MoreIsBetter:
 		return Better
 	}
+
 	return Missed
 }
 
@@ -60,7 +66,8 @@ func (t *Table) best(key string, r Record) bool {
 	var best Record
 	for _, other := range t.Records {
 		v := t.Value(other, key).Number
-		if !math.IsNaN(v) && (best == nil || v != t.Value(best, key).Number && v > t.Value(best, key).Number == t.Column(key).MoreIsBetter) {
+		if !math.IsNaN(v) && (best == nil || v != t.Value(best, key).Number &&
+			v > t.Value(best, key).Number == t.Column(key).MoreIsBetter) {
 			best = other
 		}
 	}
@@ -102,6 +109,7 @@ func (t *Table) Tally() Tally {
 			}
 		}
 	}
+
 	return out
 }
 
@@ -116,6 +124,7 @@ func (t Tally) String() string {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.name))
 		}
 	}
+
 	if parts == nil {
 		return "no published figure"
 	}

@@ -52,6 +52,7 @@ func (t *Table) Distinct(records []Record, key string) []string {
 			found = append(found, v)
 		}
 	}
+
 	order := t.Column(key).Order
 	place := func(v string) int {
 		if i := slices.Index(order, v); i >= 0 {
@@ -59,6 +60,7 @@ func (t *Table) Distinct(records []Record, key string) []string {
 		}
 		return len(order)
 	}
+
 	slices.SortStableFunc(found, func(a, b string) int { return place(a) - place(b) })
 	return found
 }
@@ -95,6 +97,7 @@ func (t *Table) list(v *View) Grid {
 		}
 		g.Header = append(g.Header, heading)
 	}
+
 	for i, r := range t.Select(v.Where) {
 		var row []string
 		for j, key := range v.Show {
@@ -105,18 +108,22 @@ func (t *Table) list(v *View) Grid {
 		}
 		g.Rows = append(g.Rows, row)
 	}
+
 	return g
 }
 
 func (t *Table) pivot(v *View) Grid {
 	records := t.Select(v.Where)
-	rows, columns := t.Distinct(records, v.Rows), t.Distinct(records, v.Across)
-	g := Grid{Caption: v.Caption, Header: append([]string{v.Corner}, columns...), Verdicts: map[[2]int]Verdict{}}
+	rows := t.Distinct(records, v.Rows)
+	columns := t.Distinct(records, v.Across)
+	g := Grid{Caption: v.Caption, Header: append([]string{v.Corner}, columns...),
+		Verdicts: map[[2]int]Verdict{}}
 	for _, name := range rows {
 		row := make([]string, len(g.Header))
 		row[0] = name
 		g.Rows = append(g.Rows, row)
 	}
+
 	best := make([]float64, len(rows))
 	marked := make([][2]int, len(rows))
 	for _, r := range records {
@@ -133,10 +140,13 @@ func (t *Table) pivot(v *View) Grid {
 		if v.MarkMost {
 			x = -x
 		}
+
 		if !math.IsNaN(x) && (marked[i][1] == 0 || x < best[i]) {
-			best[i], marked[i] = x, [2]int{i, j}
+			best[i] = x
+			marked[i] = [2]int{i, j}
 		}
 	}
+
 	if v.MarkLeast || v.MarkMost {
 		g.Marked = slices.DeleteFunc(marked, func(at [2]int) bool { return at[1] == 0 })
 	}
@@ -159,6 +169,7 @@ func (g *Grid) Markdown() string {
 		}
 		b.WriteString("\n")
 	}
+
 	line(g.Header)
 	b.WriteString("|" + strings.Repeat("---|", len(g.Header)) + "\n")
 	for _, row := range g.Rows {
@@ -186,6 +197,7 @@ func (t *Table) Remarks() []string {
 			out = append(out, fmt.Sprintf("%s: %s", strings.Join(about, ", "), r[i].Text))
 		}
 	}
+
 	return append(out, t.Notes...)
 }
 

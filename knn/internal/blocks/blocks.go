@@ -1,7 +1,7 @@
-// Package blocks finds the pairs of points nearest to each other by blocks of inner
-// products, in exact integers or in float32. It knows no metric and no point types: who
-// uses it gives squared norms and a function that multiplies a block of queries by a
-// block of points. float32 values are for candidates, which are then measured again.
+// Package blocks finds nearest neighbours by blocks of inner products, in exact integers or in
+// float32. It knows no metric and no types of points: its caller gives squared norms and a
+// function that multiplies a block of queries by a block of points. Neighbours found in float32
+// are candidates, which the caller measures again.
 package blocks
 
 import (
@@ -14,22 +14,20 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
-// Value is a type in which blocks of distances are computed: exact integers or
-// float32.
+// Value is a type in which distances of a block are computed: exact integers or float32.
 type Value interface{ float32 | int32 }
 
-// Sizes of the blocks of inner products, of which a stripe is computed and
-// searched at a time: it stays in the second-level cache. They are rounded down
-// to whole tiles.
+// Sizes of the blocks of inner products, rounded down to whole tiles of a kernel. A stripe of a
+// block is computed and searched at a time: its 200 KB stay in the second-level cache.
 const (
 	blockSize  = 448
 	stripeSize = 112
 )
 
-// Blocks compares queries with points, a block of both at a time, through
-// D = (Col[j] − 2·⟨query i, point j⟩) + Row[i], with squared norms in Row and Col.
+// Blocks compares queries with points, a block of both at a time, by the squared distance D =
+// (Col[j] − 2·⟨query i, point j⟩) + Row[i], where Row and Col hold squared norms.
 type Blocks[T Value] struct {
-	Row, Col []T // one for every query, one for every point
+	Row, Col []T // Row has an element for every query, Col for every point
 	// Stripe is the number of queries and Block the number of points that are compared
 	// at a time. Stripe divides Block; both sides can be cut at its multiples.
 	Stripe, Block int
@@ -39,10 +37,13 @@ type Blocks[T Value] struct {
 	scan     func(hits []int32, c, col, limits []T, row, limit T) []int32
 }
 
-// tiles sets the sizes for tiles of mr×nr.
+// tiles sets Stripe and Block to multiples of the tiles' sizes mr and nr.
 func (b *Blocks[T]) tiles(mr, nr int) {
 	b.Stripe = stripeSize / mr * mr
 	b.Block = b.Stripe
+
+	// The largest size up to blockSize that is a multiple of the stripe and of nr, or the first one
+	// beyond.
 	for size := b.Stripe; size <= blockSize || b.Block%nr != 0; size += b.Stripe {
 		if size%nr == 0 {
 			b.Block = size
@@ -72,26 +73,34 @@ type Workspace[T Value] struct {
 	Ints    []int32       // for Multiply
 	Scratch dense.Scratch // for Multiply
 	hits    []int32
-	none    []T // limits that no distance is below
+	none    []T // limits of points that no distance is below
 }
 
 // NewWorkspace returns the memory that one goroutine needs.
 func (b *Blocks[T]) NewWorkspace() *Workspace[T] {
-	return &Workspace[T]{C: make([]T, b.Stripe*b.Block), hits: make([]int32, b.Block), none: slices.Repeat([]T{Nothing[T]()}, b.Block)}
+	return &Workspace[T]{
+		C:    make([]T, b.Stripe*b.Block),
+		hits: make([]int32, b.Block),
+		none: slices.Repeat([]T{Nothing[T]()}, b.Block),
+	}
 }
 
 // Span is the range from Lo to Hi, without Hi.
 type Span struct{ Lo, Hi int }
 
-// Visit calls near(i, j, D) for the queries i and points j of two ranges with D <
-// max(limits[i−i0], ownLimits[j−j0]), both as they are when row i begins. i0 and j0
-// begin the ranges, which are at most a stripe and a block. Without ownLimits the others decide alone.
-func (b *Blocks[T]) Visit(w *Workspace[T], queries, points Span, limits, ownLimits []T, near func(i, j int, d T)) {
+// Visit calls near(i, j, D) for the queries i and points j of two ranges with
+// D < max(limits[i−i0], ownLimits[j−j0]), where the limits have their values from the beginning of
+// row i. i0 and j0 begin the ranges, which are at most a stripe and a block long. If ownLimits is
+// nil, the limits of the queries decide alone.
+func (b *Blocks[T]) Visit(w *Workspace[T], queries, points Span, limits, ownLimits []T,
+	near func(i, j int, d T)) {
 	b.Multiply(w, queries.Lo, queries.Hi, points.Lo, points.Hi)
 	col := b.Col[points.Lo:points.Hi]
 	if ownLimits == nil {
 		ownLimits = w.none[:len(col)]
 	}
+
+	// A kernel scans a row for the places of pairs below a limit, which are few.
 	for i := queries.Lo; i < queries.Hi; i++ {
 		c := w.C[(i-queries.Lo)*b.Block:][:len(col)]
 		row := b.Row[i]
@@ -101,7 +110,7 @@ func (b *Blocks[T]) Visit(w *Workspace[T], queries, points Span, limits, ownLimi
 	}
 }
 
-// everything returns a limit above every distance that is found.
+// everything returns a limit above every distance that can be found.
 func everything[T Value]() T { return limitOf[T](NoHit, 0) }
 
 // Nothing returns a limit that no distance is below.
@@ -116,8 +125,8 @@ func Nothing[T Value]() T {
 	return v
 }
 
-// A Hit orders pairs of a distance and an index; negative distances, which are
-// due to rounding, count as zero.
+// A Hit is a distance and an index in one number, ordered by both. Negative distances, which are
+// due to rounding, count as zero. Bits of positive float32 have the order of their values.
 type Hit uint64
 
 // NoHit stands for a neighbour not yet found.
@@ -153,9 +162,9 @@ func DistanceOf[T Value](k Hit) T {
 	return v
 }
 
-// limitOf returns the limit below which lies the distance of every point that,
-// with an index of at least from, comes before k. Float distances are not exact:
-// for them ties do not count.
+// limitOf returns a limit above the distance of every point that comes before k and has an index
+// of at least from. Integers are exact, so a point at the same distance comes before k if its
+// index is smaller. Distances in float32 are not, and ties are not looked for.
 func limitOf[T Value](k Hit, from int) T {
 	v := DistanceOf[T](k)
 	switch p := any(&v).(type) {
@@ -170,26 +179,28 @@ func limitOf[T Value](k Hit, from int) T {
 			*p++
 		}
 	}
+
 	return v
 }
 
-// Candidates holds the smallest keys of each of some queries as max-heaps, and
-// the limits that follow from the largest.
+// Candidates holds, for each of some queries, a max-heap of the nearest hits so far, and the limit
+// that follows from the farthest of them.
 type Candidates[T Value] struct {
 	kept   int
 	keys   []Hit
 	limits []T
 }
 
+// newCandidates returns empty heaps of kept hits for n queries.
 func newCandidates[T Value](n, kept int) *Candidates[T] {
 	return &Candidates[T]{kept, slices.Repeat([]Hit{NoHit}, n*kept), slices.Repeat([]T{everything[T]()}, n)}
 }
 
-// Of returns the keys of query i, the largest first.
+// Of returns the hits of query i, the farthest first. Free places hold NoHit.
 func (c *Candidates[T]) Of(i int) []Hit { return c.keys[i*c.kept:][:c.kept] }
 
-// offer adds a point to those of query i if it is nearer than one of them. The
-// indices of points to come are at least from.
+// offer adds point j at distance d to the heap of query i, if it is nearer than the farthest there.
+// The indices of points to come are at least from.
 func (c *Candidates[T]) offer(i, j int, d T, from int) {
 	heap := c.Of(i)
 	if k := NewHit(d, j); k < heap[0] {
@@ -198,15 +209,14 @@ func (c *Candidates[T]) offer(i, j int, d T, from int) {
 	}
 }
 
-// expect sets the limits of queries lo to hi for points with indices of at least
-// from.
-func (c *Candidates[T]) expect(lo, hi, from int) {
+// setLimits sets the limits of queries lo to hi for points with indices of at least from.
+func (c *Candidates[T]) setLimits(lo, hi, from int) {
 	for i := lo; i < hi; i++ {
 		c.limits[i] = limitOf[T](c.keys[i*c.kept], from)
 	}
 }
 
-// replaceLargest puts k in the place of the root of a max-heap.
+// replaceLargest replaces the root of a max-heap by k.
 func replaceLargest(heap []Hit, k Hit) {
 	p := 0
 	for {
@@ -223,9 +233,9 @@ func replaceLargest(heap []Hit, k Hit) {
 	heap[p] = k
 }
 
-// Self finds the kept smallest distances of every point to other points. Each
-// pair of blocks is computed once, for the rows and for the columns, in [Rounds], so that
-// the candidates depend on no order of execution.
+// Self finds the kept nearest other points of every point. Each pair of blocks is computed once,
+// for its rows and its columns, in [Rounds], so that the candidates do not depend on the number
+// of threads.
 func (b *Blocks[T]) Self(ctx context.Context, kept int, report func(share float64)) (*Candidates[T], error) {
 	n := len(b.Col)
 	found := newCandidates[T](n, kept)
@@ -235,15 +245,15 @@ func (b *Blocks[T]) Self(ctx context.Context, kept int, report func(share float6
 		if scratch[worker] == nil {
 			scratch[worker] = b.NewWorkspace()
 		}
-		b.meet(scratch[worker], found, p*b.Block, q*b.Block)
+		b.comparePair(scratch[worker], found, p*b.Block, q*b.Block)
 	})
 	return found, err
 }
 
-// Rounds calls meet for every pair p ≤ q of so many teams. No team is in two pairs that
-// meet at a time: these are the rounds of a tournament in which everyone meets everyone
-// (the circle method). worker, below [par.Workers](teams, 1), names the calling goroutine.
-// report is given the share of the work that is done, below 1.
+// Rounds calls meet for every pair p ≤ q of teams. No team is in two calls at a time: the pairs are
+// scheduled as the rounds of a tournament in which everyone meets everyone (the circle method).
+// worker, below [par.Workers](teams, 1), names the calling goroutine. report is given the share
+// of the work that is done, below 1.
 func Rounds(ctx context.Context, teams int, report func(share float64), meet func(worker, p, q int)) error {
 	odd := teams % 2
 	pairs := (teams + odd) / 2
@@ -252,11 +262,16 @@ func Rounds(ctx context.Context, teams int, report func(share float64), meet fun
 			meet(worker, p, q)
 		}
 	}
+
 	par.ForWorker(teams, 1, func(worker, p, _ int) { pair(worker, p, p) })
+
+	// In round r the places r+t and r−t of a circle meet; one team stands in the middle. An odd
+	// number is filled up by a team that no one meets.
 	rounds := teams + odd - 1
 	for r := range rounds {
 		par.ForWorker(pairs, 1, func(worker, t, _ int) {
-			p, q := (r+t)%rounds, (r-t+rounds)%rounds
+			p := (r + t) % rounds
+			q := (r - t + rounds) % rounds
 			if t == 0 {
 				q = rounds
 			}
@@ -267,22 +282,28 @@ func Rounds(ctx context.Context, teams int, report func(share float64), meet fun
 		}
 		report(float64(r+1) / float64(rounds+1))
 	}
+
 	return ctx.Err()
 }
 
-// meet offers the points of the blocks that begin at p and at q ≥ p to each other.
-func (b *Blocks[T]) meet(w *Workspace[T], found *Candidates[T], p, q int) {
+// comparePair compares the blocks that begin at p and at q ≥ p, and offers the points of either to
+// the points of the other.
+func (b *Blocks[T]) comparePair(w *Workspace[T], found *Candidates[T], p, q int) {
 	n := len(b.Col)
-	pEnd, qEnd := min(p+b.Block, n), min(q+b.Block, n)
-	found.expect(p, pEnd, q)
+	pEnd := min(p+b.Block, n)
+	qEnd := min(q+b.Block, n)
+	// Limits depend on the indices that are compared next, because of ties.
+	found.setLimits(p, pEnd, q)
+
 	var own []T
+	// A block with itself has every pair twice, once for either end.
 	near := func(i, j int, d T) {
 		if d < found.limits[i] && i != j {
 			found.offer(i, j, d, q)
 		}
 	}
 	if p < q {
-		found.expect(q, qEnd, p)
+		found.setLimits(q, qEnd, p)
 		own = found.limits[q:qEnd]
 		near = func(i, j int, d T) {
 			if d < found.limits[i] {
@@ -293,15 +314,16 @@ func (b *Blocks[T]) meet(w *Workspace[T], found *Candidates[T], p, q int) {
 			}
 		}
 	}
+
 	for i := p; i < pEnd; i += b.Stripe {
 		end := min(i+b.Stripe, pEnd)
 		b.Visit(w, Span{i, end}, Span{q, qEnd}, found.limits[i:end], own, near)
 	}
 }
 
-// Search finds the kept smallest distances of queries lo to hi, at most a stripe,
-// to all points. m, if not nil, is told of pairs on the way.
-func (b *Blocks[T]) Search(w *Workspace[T], lo, hi, kept int, m *Meetings[T]) *Candidates[T] {
+// Search finds the kept nearest of all points for queries lo to hi, at most a stripe. m, if not
+// nil, is told of the pairs that it asks for on the way.
+func (b *Blocks[T]) Search(w *Workspace[T], lo, hi, kept int, m *Reverse[T]) *Candidates[T] {
 	found := newCandidates[T](hi-lo, kept)
 	for j := 0; j < len(b.Col); j += b.Block {
 		b.search(w, found, Span{lo, hi}, j, m)
@@ -309,7 +331,7 @@ func (b *Blocks[T]) Search(w *Workspace[T], lo, hi, kept int, m *Meetings[T]) *C
 	return found
 }
 
-// SearchIn is Search among the points of some blocks, which are numbered from 0.
+// SearchIn is Search among the points of some blocks, by their numbers from 0.
 func (b *Blocks[T]) SearchIn(w *Workspace[T], queries Span, kept int, numbers []int) *Candidates[T] {
 	found := newCandidates[T](queries.Hi-queries.Lo, kept)
 	for _, p := range numbers {
@@ -318,28 +340,29 @@ func (b *Blocks[T]) SearchIn(w *Workspace[T], queries Span, kept int, numbers []
 	return found
 }
 
-// search offers the points of the block that begins at j to queries.
-func (b *Blocks[T]) search(w *Workspace[T], found *Candidates[T], queries Span, j int, m *Meetings[T]) {
+// search offers the points of the block that begins at j to the queries.
+func (b *Blocks[T]) search(w *Workspace[T], found *Candidates[T], queries Span, j int, m *Reverse[T]) {
 	lo := queries.Lo
-	found.expect(0, queries.Hi-lo, j)
+	found.setLimits(0, queries.Hi-lo, j)
 	end := min(j+b.Block, len(b.Col))
 	var own []T
 	if m != nil {
 		own = m.Limits[j:end]
 	}
+
 	b.Visit(w, queries, Span{j, end}, found.limits, own, func(i, j int, d T) {
 		if d < found.limits[i-lo] {
 			found.offer(i-lo, j, d, j)
 		}
 		if m != nil && d < m.Limits[j] {
-			m.Met(i, j, d)
+			m.Found(i, j, d)
 		}
 	})
 }
 
-// Meetings are the pairs of query i and point j with D below the limit of the point:
-// Met is called for each of them, queries in ascending order for each block of points.
-type Meetings[T Value] struct {
+// Reverse asks for the pairs of query i and point j with D below the limit of the point. Found is
+// called for each such pair, with queries in ascending order for each block of points.
+type Reverse[T Value] struct {
 	Limits []T // one for every point
-	Met    func(i, j int, d T)
+	Found  func(i, j int, d T)
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
-// Insert returns the graph of a set whose first len(st.Order) points are those of st, and
-// whose other lists are known: lists[i] are the nearest other points of point i of the set,
-// nearest first, by their numbers in the set, st.K of them or more. Of a point of st it may
-// be nil, and its list stays; else what was in it follows.
+// Insert returns the graph of a set that begins with the len(st.Order) points of st, without a
+// search. lists[i] names the nearest other points of point i of the set, nearest first, by their
+// numbers in the set: at least st.K points. For a point of st it may be nil, and its list
+// stays; if it is not, the points of the old list follow.
 //
-// A new point joins the leaf of the entry tree that it falls into; nodes that become too
-// large for a leaf, or that one side outweighs, are divided anew. It costs O(n·Width), and
-// per new point the way down the tree.
+// A new point joins the leaf of the entry tree into which it falls. Nodes that become too large
+// for a leaf, or too uneven, are divided anew. Insert costs O(n·Width), and for each new point the
+// way down the tree.
 func Insert(set Set, st *State, lists [][]int32, seed uint64) (*Graph, error) {
 	old := len(st.Order)
 	kept, err := st.lists(old)
@@ -24,19 +24,32 @@ func Insert(set Set, st *State, lists [][]int32, seed uint64) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// The entry tree names points of the set while points are inserted.
 	forest := newForest(set.Rows, set.N, st.Leaf, seed)
 	root.rename(st.Order)
 	forest.insert(st.Order, root)
 	order := forest.arrange(root)
 	g := &Graph{
-		candidateGraph: &candidateGraph{rows: set.Rows, n: set.N, width: st.Width, index: make([]uint32, set.N*st.Width)},
-		stats:          Stats{K: st.K, Width: st.Width}, order: order, root: root, leaf: st.Leaf,
+		candidateGraph: &candidateGraph{
+			rows:  set.Rows,
+			n:     set.N,
+			width: st.Width,
+			index: make([]uint32, set.N*st.Width),
+		},
+		stats: Stats{K: st.K, Width: st.Width},
+		order: order,
+		root:  root,
+		leaf:  st.Leaf,
 	}
-	place := forest.spare // of a point of the set in the graph
+
+	// Points of the set stand at place in the new graph, and stood at at in the old one.
+	place := forest.spare
 	at := make([]int32, set.N)
 	for i, v := range st.Order {
 		at[v] = int32(i)
 	}
+
 	par.For(set.N, 1024, func(lo, hi int) {
 		for v := lo; v < hi; v++ {
 			list := g.index[int(place[v])*st.Width:][:0:st.Width]
@@ -45,6 +58,8 @@ func Insert(set Set, st *State, lists [][]int32, seed uint64) (*Graph, error) {
 					list = append(list, uint32(place[j]))
 				}
 			}
+
+			// The old list follows, without points that are in the list already.
 			known := len(list)
 			if v < old {
 				for _, j := range kept[int(at[v])*st.Width:][:st.Width] {
@@ -56,6 +71,7 @@ func Insert(set Set, st *State, lists [][]int32, seed uint64) (*Graph, error) {
 					}
 				}
 			}
+
 			for len(list) < st.Width {
 				list = append(list, number)
 			}
@@ -65,8 +81,8 @@ func Insert(set Set, st *State, lists [][]int32, seed uint64) (*Graph, error) {
 	return g, nil
 }
 
-// insert makes order that of the points of old, the leaves of root, each with the new points
-// that fall into it. The tree names points by their numbers in the set.
+// insert puts f.order into the order of the leaves of root: in each leaf its points in old, then
+// the new points that fall into it. The tree names points by their numbers in the set.
 func (f *rpForest) insert(old []int32, root *rpNode) {
 	m := groupOf(f.rows.Meter())
 	joined := map[*rpNode][]int32{}
@@ -75,6 +91,8 @@ func (f *rpForest) insert(old []int32, root *rpNode) {
 		leaf := root.leafOf(m)
 		joined[leaf] = append(joined[leaf], int32(i))
 	}
+
+	// All nodes move to their new ranges, leaves from left to right.
 	at := 0
 	var move func(p *rpNode)
 	move = func(p *rpNode) {
@@ -86,13 +104,15 @@ func (f *rpForest) insert(old []int32, root *rpNode) {
 			move(p.left)
 			move(p.right)
 		}
-		p.lo, p.hi = lo, at
+		p.lo = lo
+		p.hi = at
 	}
+
 	move(root)
 	f.repair(m, root)
 }
 
-// repair divides anew what Check would refuse below p.
+// repair divides the nodes below p anew that [State.Check] would refuse.
 func (f *rpForest) repair(m group, p *rpNode) {
 	switch {
 	case p.size() <= f.leaf:

@@ -2,8 +2,8 @@ package nndescent
 
 import "math/bits"
 
-// Bits are rows of bits, 64 in a word. The distance is the number of bits that differ;
-// with Overlap it is Jaccard's of the sets, 1 − |a∩b| / |a∪b|.
+// Bits are rows of bits, 64 in a word. The distance is the number of bits that differ (Hamming).
+// With Overlap it is the Jaccard distance of the sets of ones, 1 − |a∩b| / |a∪b|.
 type Bits struct {
 	numbering
 	words   int
@@ -11,7 +11,7 @@ type Bits struct {
 	overlap bool
 }
 
-// NewBits returns rows of so many words, row-major without gaps.
+// NewBits returns rows of the given number of words, row-major without gaps.
 func NewBits(words int, data []uint64, overlap bool) *Bits {
 	return &Bits{words: words, data: data, overlap: overlap}
 }
@@ -28,6 +28,7 @@ type BitMeter struct {
 // At makes row i the point.
 func (m *BitMeter) At(i int32) { m.Point = m.rows.row(m.rows.of(i)) }
 
+// row returns the words of a point of the set.
 func (b *Bits) row(point int32) []uint64 { return b.data[int(point)*b.words:][:b.words] }
 
 // Measure sets dst to the distances.
@@ -44,6 +45,7 @@ func (m *BitMeter) Measure(dst []float32, ids []int32) {
 			dst[p] = float32(differ)
 			continue
 		}
+
 		either, both := 0, 0
 		for j, w := range row {
 			either += bits.OnesCount64(w | q[j])

@@ -2,7 +2,7 @@ package nndescent
 
 import "github.com/bigfit/bigfit/internal/num/simd"
 
-// Floats are rows of float32 in the order of a search, so that neighbours lie together
+// Floats are rows of float32, copied in the order of a search, so that neighbours lie together
 // in memory.
 type Floats struct {
 	flat []float32 // n×d

@@ -1,28 +1,26 @@
 package nndescent
 
-// Sparse are rows with few numbers that are not zero, in the layout of a CSR matrix.
-// With Overlap they are sets, whatever the numbers, and the distance is Jaccard's,
-// 1 − |a∩b| / |a∪b|, not squared.
+// Sparse are rows with few nonzero numbers, in the layout of a CSR matrix. With Overlap they are
+// sets of columns, and the distance is the Jaccard distance 1 − |a∩b| / |a∪b|, not squared.
 type Sparse struct {
 	numbering
 	cols    int
 	ptr     []int64
 	col     []int32
 	val     []float32 // nil for ones
-	norm    []float64 // squared, of the points of the set
+	norm    []float64 // squared norms of the points of the set
 	overlap bool
 	apart   bool
 }
 
-// SparseSettings of [NewSparse].
+// SparseSettings are the settings of [NewSparse].
 type SparseSettings struct {
 	Overlap bool // the rows are sets: val must be nil
-	Apart   bool // empty rows are [Apart] from all
+	Apart   bool // empty rows are [Apart] from all rows
 }
 
-// NewSparse returns the rows of a matrix of so many columns: row i has val[p], or ones,
-// in the columns col[p], ascending, for ptr[i] ≤ p < ptr[i+1]. Each goroutine takes 8
-// bytes a column.
+// NewSparse returns the rows of a matrix with cols columns: row i has val[p], or ones, in the
+// columns col[p], ascending, for ptr[i] ≤ p < ptr[i+1]. Each meter takes 8 bytes a column.
 func NewSparse(cols int, ptr []int64, col []int32, val []float32, s SparseSettings) *Sparse {
 	out := &Sparse{cols: cols, ptr: ptr, col: col, val: val, overlap: s.Overlap, apart: s.Apart}
 	out.norm = make([]float64, len(ptr)-1)
@@ -44,8 +42,8 @@ func (s *Sparse) Meter() Meter { return &SparseMeter{rows: s, point: make([]floa
 // SparseMeter is the meter of [Sparse].
 type SparseMeter struct {
 	rows  *Sparse
-	point []float64 // dense
-	used  []int32   // its columns
+	point []float64 // the point, dense
+	used  []int32   // its nonzero columns
 	norm  float64
 }
 
@@ -53,7 +51,8 @@ type SparseMeter struct {
 func (m *SparseMeter) At(i int32) {
 	s := m.rows
 	at := s.of(i)
-	lo, hi := s.ptr[at], s.ptr[at+1]
+	lo := s.ptr[at]
+	hi := s.ptr[at+1]
 	if s.val == nil {
 		m.Set(s.col[lo:hi], nil, s.norm[at])
 		return
@@ -61,22 +60,25 @@ func (m *SparseMeter) At(i int32) {
 	m.Set(s.col[lo:hi], s.val[lo:hi], s.norm[at])
 }
 
-// Set makes a point that is no row the point: val, or ones, in some columns. Its squared
-// norm, given, may have more to it than these. col is kept.
+// Set makes a point that is no row the point: val, or ones, in the columns col. norm is its squared
+// norm, which may include columns that are left out. col is kept.
 func (m *SparseMeter) Set(col []int32, val []float32, norm float64) {
 	for _, c := range m.used {
 		m.point[c] = 0
 	}
+
 	for p, c := range col {
 		m.point[c] = 1
 		if val != nil {
 			m.point[c] = float64(val[p])
 		}
 	}
-	m.used, m.norm = col, norm
+
+	m.used = col
+	m.norm = norm
 }
 
-// Measure sets dst to squared Euclidean distances, or to those of sets. The sums are in
+// Measure sets dst to squared Euclidean distances, or to Jaccard distances of sets. The sums are in
 // float64, over the columns in ascending order.
 func (m *SparseMeter) Measure(dst []float32, ids []int32) {
 	s := m.rows
@@ -87,6 +89,7 @@ func (m *SparseMeter) Measure(dst []float32, ids []int32) {
 			dst[p] = Apart
 			continue
 		}
+
 		dot := m.dot(int(at))
 		if !s.overlap {
 			dst[p] = float32(max(0, m.norm+norm-2*dot))
@@ -99,9 +102,11 @@ func (m *SparseMeter) Measure(dst []float32, ids []int32) {
 	}
 }
 
+// dot returns the inner product of the point and row at of the set.
 func (m *SparseMeter) dot(at int) (sum float64) {
 	s := m.rows
-	lo, hi := s.ptr[at], s.ptr[at+1]
+	lo := s.ptr[at]
+	hi := s.ptr[at+1]
 	if s.val == nil {
 		for _, c := range s.col[lo:hi] {
 			sum += m.point[c]

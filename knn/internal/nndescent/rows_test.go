@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
 
 // rowKinds makes the same kind of rows of n points as often as it is called, with the
@@ -176,6 +177,7 @@ func TestMeters(t *testing.T) {
 // A search finds neighbours among rows of every kind; these points, without any
 // structure and with hubs, are hard to search.
 func TestSearchRows(t *testing.T) {
+	testmode.Skip(t, testmode.Race, "recall; other tests of the package have the goroutines")
 	const n, k = 1500, 10
 	for name, kind := range rowKinds(n) {
 		rows, want := kind()
@@ -211,6 +213,7 @@ func TestSearchRows(t *testing.T) {
 // Sketches are as far from each other as the rows, on average and within the spread of
 // sums of 32 squares; rows in the order of a tree have theirs in that order.
 func TestSketch(t *testing.T) {
+	testmode.Skip(t, testmode.Race, "accuracy of distances, without goroutines of its own")
 	const n, d = 40, 200
 	rows, at := halfKind(n, d, false)
 	if short, _ := halfKind(n, 4*SketchColumns-1, false); short.(*Halves).Sketch(n, 1) != nil {

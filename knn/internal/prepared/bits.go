@@ -6,13 +6,13 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Bits are points of zeros and ones, 64 coordinates in a word, Words a point.
+// Bits are points of zeros and ones, 64 coordinates in a word and Words words a point.
 type Bits struct {
 	D, Words int
 	Data     []uint64
 }
 
-// PackBits packs dense points; a coordinate that is not 0 is a 1.
+// PackBits packs dense points. A coordinate other than 0 becomes a 1.
 func PackBits(x data.Points) *Bits {
 	n, d := x.Dims()
 	b := &Bits{D: d, Words: (d + 63) / 64}
@@ -29,7 +29,7 @@ func PackBits(x data.Points) *Bits {
 // Row returns point i.
 func (b *Bits) Row(i int) []uint64 { return b.Data[i*b.Words:][:b.Words:b.Words] }
 
-// Pack writes point i of x to dst; row is scratch memory.
+// Pack writes point i of x to dst. row is scratch memory.
 func (b *Bits) Pack(dst []uint64, x data.Points, i int, row []float64) {
 	data.RowTo(row, x, i)
 	clear(dst)
@@ -40,7 +40,7 @@ func (b *Bits) Pack(dst []uint64, x data.Points, i int, row []float64) {
 	}
 }
 
-// A Coordinate is a value and its place.
+// A Coordinate is a value with its row and column.
 type Coordinate struct {
 	Row, Column int
 	Value       float64
@@ -50,6 +50,7 @@ type Coordinate struct {
 func NotBit(x data.Points) *Coordinate {
 	n, d := x.Dims()
 	if s, ok := x.(*sparse.CSR); ok {
+		// Without values, all entries are ones.
 		for p, v := range s.Val {
 			if v != 0 && v != 1 {
 				return &Coordinate{rowOf(s, p), int(s.Col[p]), v}
@@ -57,9 +58,11 @@ func NotBit(x data.Points) *Coordinate {
 		}
 		return nil
 	}
+
 	const grain = 1024
 	found := make([]*Coordinate, par.Chunks(n, grain))
 	par.For(n, grain, func(lo, hi int) {
+		// A chunk stops at its first coordinate that is no bit.
 		row := make([]float64, d)
 		for i := lo; i < hi; i++ {
 			data.RowTo(row, x, i)
@@ -71,6 +74,7 @@ func NotBit(x data.Points) *Coordinate {
 			}
 		}
 	})
+
 	for _, c := range found {
 		if c != nil {
 			return c
@@ -79,9 +83,10 @@ func NotBit(x data.Points) *Coordinate {
 	return nil
 }
 
-// rowOf returns the row of entry p.
+// rowOf returns the row of entry p, by bisection.
 func rowOf(x *sparse.CSR, p int) int {
-	lo, hi := 0, x.Rows
+	lo := 0
+	hi := x.Rows
 	for lo < hi {
 		if middle := (lo + hi) / 2; x.Ptr[middle+1] <= int64(p) {
 			lo = middle + 1

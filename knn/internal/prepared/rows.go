@@ -1,6 +1,5 @@
-// Package prepared makes points ready to be compared: near the origin in float32, of norm
-// one, packed into bits. It knows the types of points, and of a distance only what
-// matters here.
+// Package prepared makes points ready to be compared: near the origin in float32, of norm one, or
+// packed into bits. It knows the types of points, and distances only by their [Form].
 package prepared
 
 import (
@@ -21,16 +20,15 @@ const (
 	Lengths Form = iota // by the lengths of their differences
 	Angles              // by directions: zero points are at a right angle to all
 	Hamming             // as sets, by the share of coordinates in which they differ
-	Jaccard             // as sets, by the share of their union that they do not share
+	Jaccard             // as sets, by the share of their union that is not in both
 )
 
 func (f Form) ofSets() bool { return f == Hamming || f == Jaccard }
 
-// Rows are points as one search by NN-descent takes them.
+// Rows are points in the form in which one search by NN-descent reads them.
 type Rows interface {
 	All() nndescent.Rows
-	// Loader returns the means to make a point of another set the one that is
-	// measured from, for one goroutine.
+	// Loader returns a loader of points of other sets, for one goroutine.
 	Loader() Loader
 }
 
@@ -40,8 +38,8 @@ type Loader struct {
 	Load  func(x data.Points, i int)
 }
 
-// NewRows returns a function that makes rows of the points of x. Sets are of zeros and
-// ones; sparse ones have no values. It is an error if a coordinate is not finite.
+// NewRows returns a function that makes rows of the points of x. Coordinates of sets are zeros and
+// ones; sparse sets have no values. It is an error if a coordinate is not finite.
 func NewRows(x data.Points, form Form) (func() Rows, error) {
 	switch z := x.(type) {
 	case *sparse.CSR:
@@ -53,10 +51,12 @@ func NewRows(x data.Points, form Form) (func() Rows, error) {
 			return func() Rows { return newHalfRows(z, form, scale) }, err
 		}
 	}
+
 	if form.ofSets() {
 		b := PackBits(x)
 		return func() Rows { return &setRows{b, nndescent.NewBits(b.Words, b.Data, form == Jaccard)} }, nil
 	}
+
 	c, err := NewScaling(x, form)
 	if err != nil {
 		return nil, err
@@ -66,15 +66,16 @@ func NewRows(x data.Points, form Form) (func() Rows, error) {
 	return f.fresh, nil
 }
 
-// Scaling turns dense points into rows of float32 that can be compared: (x − Mean)·Scale,
-// or without a mean x scaled to norm one, for angles.
+// Scaling turns dense points into rows of float32 that can be compared: (x − Mean)·Scale or,
+// without a mean, x scaled to norm one.
 type Scaling struct {
 	Mean  []float64 // nil for angles
 	Scale float64
 }
 
-// NewScaling returns the scaling for the points of x, compared as Lengths or Angles: squares
-// of float32 neither overflow nor vanish. It is an error if a coordinate is not finite.
+// NewScaling returns the scaling for the points of x, compared as Lengths or Angles. The scale is a
+// power of two with which squares in float32 neither overflow nor vanish. It is an error if a
+// coordinate is not finite.
 func NewScaling(x data.Points, form Form) (*Scaling, error) {
 	s := &Scaling{Scale: 1}
 	if form == Lengths {
@@ -84,6 +85,8 @@ func NewScaling(x data.Points, form Form) (*Scaling, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// A power of two does not round.
 	if s.Mean != nil && largest > 0 {
 		_, exponent := math.Frexp(largest)
 		s.Scale = math.Ldexp(1, -exponent)
@@ -91,8 +94,7 @@ func NewScaling(x data.Points, form Form) (*Scaling, error) {
 	return s, nil
 }
 
-// floatRows are dense points as float32, minus their mean and scaled, or scaled to norm one
-// for angles.
+// floatRows are dense points as float32, under a scaling.
 type floatRows struct {
 	Scaling
 	x    data.Points
@@ -115,9 +117,10 @@ func (f *floatRows) Loader() Loader {
 	return Loader{m, func(x data.Points, i int) { f.Row(m.Point, x, i, row) }}
 }
 
-// spread returns the largest difference of a coordinate from its mean, or from
-// zero for angles. It is an error if a coordinate is not finite.
+// spread returns the largest difference of a coordinate from its mean, or from zero without means.
+// It is an error if a coordinate is not finite.
 func (s *Scaling) spread(x data.Points) (float64, error) {
+	// Bytes differ by 255 at most, and need no pass.
 	if _, ok := x.(*data.Dense[uint8]); ok {
 		return 255, nil
 	}
@@ -141,17 +144,19 @@ func (s *Scaling) spread(x data.Points) (float64, error) {
 		data.Release(x, lo, hi)
 		largest[lo/grain] = most
 	})
+
+	// NaN stays the largest of its chunk, as no comparison with it is true.
 	for c, v := range largest {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return 0, fmt.Errorf("a coordinate of one of the points %d to %d is not finite", c*grain, min((c+1)*grain, n)-1)
+			return 0, fmt.Errorf("a coordinate of one of the points %d to %d is not finite",
+				c*grain, min((c+1)*grain, n)-1)
 		}
 	}
 	return slices.Max(largest), nil
 }
 
-// prepare writes the points of x in the given order to flat, as float32: minus
-// their mean and scaled, or scaled to norm one for angles. A nil order is that
-// of x.
+// prepare writes the rows of the points of x to flat, in the given order or, if that is nil, in
+// the order of x.
 func (f *floatRows) prepare(flat []float32, order []int32) {
 	par.For(f.n, 1024, func(lo, hi int) {
 		row := make([]float64, f.d)
@@ -165,11 +170,11 @@ func (f *floatRows) prepare(flat []float32, order []int32) {
 	})
 }
 
-// nowhere keeps zero points, at a right angle to all, out of the lists of points
-// with neighbours at less.
+// nowhere is the first coordinate of the row of a zero point among directions. A zero point is at a
+// right angle to all points; at this distance it enters no list of a point with nearer neighbours.
 const nowhere = 1000
 
-// Row sets dst to the row of point i of x; row is scratch memory for its coordinates.
+// Row sets dst to the row of point i of x. row is scratch memory for its coordinates.
 func (s *Scaling) Row(dst []float32, x data.Points, i int, row []float64) {
 	data.RowTo(row, x, i)
 	if s.Mean != nil {
@@ -178,7 +183,9 @@ func (s *Scaling) Row(dst []float32, x data.Points, i int, row []float64) {
 		}
 		return
 	}
+
 	ToUnit(row)
+	// ToUnit leaves a zero point as it is.
 	zero := true
 	for j, v := range row {
 		dst[j] = float32(v)
@@ -189,8 +196,8 @@ func (s *Scaling) Row(dst []float32, x data.Points, i int, row []float64) {
 	}
 }
 
-// halfRows are points in float16 where they are. For angles each has a scale, so that
-// its norm is one.
+// halfRows are points in float16, read where they are. For angles each has a scale that makes its
+// norm one.
 type halfRows struct {
 	d    int
 	unit bool
@@ -202,8 +209,8 @@ func newHalfRows(x *data.Stored, form Form, scale []float32) *halfRows {
 	return &halfRows{x.Cols, form == Angles, nndescent.NewHalves(x.Cols, row, scale)}
 }
 
-// halfScales returns the factors that scale points to norm one for angles, 0 for zero
-// points; otherwise nil. A coordinate that is not finite is an error.
+// halfScales returns, for angles, the factors that scale points to norm one, and 0 for zero points.
+// Otherwise it returns nil. A coordinate that is not finite is an error.
 func halfScales(x *data.Stored, form Form) ([]float32, error) {
 	const grain = 1024
 	scale := make([]float32, x.Rows)
@@ -211,12 +218,13 @@ func halfScales(x *data.Stored, form Form) ([]float32, error) {
 	par.For(x.Rows, grain, func(lo, hi int) {
 		row := make([]float32, x.Cols)
 		for i := lo; i < hi; i++ {
+			// Sums are in float64, where squares of float16 do not overflow.
 			x.Read32(row, i, i+1)
 			var sum float64
 			for _, v := range row {
 				sum += float64(v) * float64(v)
 			}
-			if sum-sum != 0 {
+			if sum-sum != 0 { // Inf − Inf and NaN − NaN are NaN
 				faults[lo/grain] = fmt.Errorf("a coordinate of point %d is not finite", i)
 				return
 			}
@@ -225,11 +233,13 @@ func halfScales(x *data.Stored, form Form) ([]float32, error) {
 			}
 		}
 	})
+
 	for _, err := range faults {
 		if err != nil {
 			return nil, err
 		}
 	}
+
 	if form != Angles {
 		return nil, nil
 	}
@@ -246,6 +256,7 @@ func (h *halfRows) Loader() Loader {
 		if h.unit {
 			ToUnit(row)
 		}
+		// A zero query is apart from all points.
 		m.Apart = h.unit
 		for j, v := range row {
 			m.Point[j] = float32(v)
@@ -254,7 +265,7 @@ func (h *halfRows) Loader() Loader {
 	}}
 }
 
-// setRows are sets as bits.
+// setRows are sets, a bit for each coordinate.
 type setRows struct {
 	*Bits
 	rows *nndescent.Bits
@@ -269,21 +280,24 @@ func (s *setRows) Loader() Loader {
 	return Loader{m, func(x data.Points, i int) { s.Pack(m.Point, x, i, row) }}
 }
 
-// sparseRows are sparse points as float32, scaled, or to norm one for angles.
+// sparseRows are sparse points as float32, multiplied by a power of two or, for angles, scaled to
+// norm one.
 type sparseRows struct {
 	form  Form
 	x     *sparse.CSR
-	used  []int32 // numbers of the columns of x in the points; nil if it has all
+	used  []int32 // the columns of the points that x has, ascending; nil if x has all columns
 	val   []float32
 	scale float64
 	rows  *nndescent.Sparse
 }
 
+// newSparseRows returns rows of the points of x. Of very wide points it keeps the columns in use.
 func newSparseRows(x *sparse.CSR, form Form) (*sparseRows, error) {
 	s := &sparseRows{form: form, x: x, scale: 1}
 	if Wide(x) {
 		s.x, s.used = x.Narrow()
 	}
+
 	var largest float64
 	for p, v := range x.Val {
 		if v-v != 0 {
@@ -295,6 +309,7 @@ func newSparseRows(x *sparse.CSR, form Form) (*sparseRows, error) {
 		_, exponent := math.Frexp(largest)
 		s.scale = math.Ldexp(1, -exponent)
 	}
+
 	if x.Val != nil || form == Angles {
 		s.val = make([]float32, x.NNZ())
 		par.For(x.Rows, 1024, func(lo, hi int) {
@@ -307,15 +322,17 @@ func newSparseRows(x *sparse.CSR, form Form) (*sparseRows, error) {
 	return s, nil
 }
 
-// values sets dst to the entries of point i of x as they are measured; row is scratch
-// memory, which it returns.
+// values sets dst to the entries of point i of x as they are measured. row is scratch memory, which
+// it returns.
 func (s *sparseRows) values(dst []float32, x *sparse.CSR, i int, row []float64) []float64 {
 	col, val := x.Row(i)
+	// Without values, all entries are ones.
 	if row = append(row[:0], val...); val == nil {
 		for range col {
 			row = append(row, 1)
 		}
 	}
+
 	scale := s.scale
 	if s.form == Angles {
 		ToUnit(row)
@@ -329,7 +346,8 @@ func (s *sparseRows) values(dst []float32, x *sparse.CSR, i int, row []float64) 
 
 func (s *sparseRows) fresh() Rows {
 	out := *s
-	out.rows = nndescent.NewSparse(s.x.Cols, s.x.Ptr, s.x.Col, s.val, nndescent.SparseSettings{Overlap: s.form == Jaccard, Apart: s.form == Angles})
+	settings := nndescent.SparseSettings{Overlap: s.form == Jaccard, Apart: s.form == Angles}
+	out.rows = nndescent.NewSparse(s.x.Cols, s.x.Ptr, s.x.Col, s.val, settings)
 	return &out
 }
 
@@ -340,9 +358,12 @@ func (s *sparseRows) Loader() Loader {
 	var row []float64
 	return Loader{m, func(x data.Points, i int) {
 		q := x.(*sparse.CSR)
+		// The query's own columns are translated to the columns in use.
 		col, _ := q.Row(i)
 		val := make([]float32, len(col))
 		row = s.values(val, q, i, row)
+
+		// Columns that no point of the set has count in the norm alone.
 		var norm float64
 		known := make([]int32, 0, len(col))
 		for p, c := range col {

@@ -6,9 +6,11 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// ToUnit divides x by its norm, unless that is zero.
+// ToUnit divides x by its norm, unless the norm is zero.
 func ToUnit(x []float64) {
 	s := SquaredNorm(x)
+
+	// Where squares overflow or vanish, x is multiplied by a power of two first.
 	if !(s > 1e-280 && s < 1e300) {
 		var largest float64
 		for _, v := range x {
@@ -23,6 +25,7 @@ func ToUnit(x []float64) {
 		}
 		s = SquaredNorm(x)
 	}
+
 	s = math.Sqrt(s)
 	for j := range x {
 		x[j] /= s
@@ -38,6 +41,6 @@ func SquaredNorm(x []float64) float64 {
 	return s
 }
 
-// Wide tells whether a number for each column would take more memory than those that
-// have entries are worth.
+// Wide reports whether memory for each column would exceed the worth of x: it has more than 2²⁰
+// columns, and more than 16 for each entry.
 func Wide(x *sparse.CSR) bool { return x.Cols > 1<<20 && x.Cols/16 > x.NNZ() }

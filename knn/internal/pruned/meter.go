@@ -11,11 +11,12 @@ import (
 // An Exact measures the distance of query i from point j as it is to be reported.
 type Exact func(i, j int) float64
 
-// bytesSide is points whose coordinates are bytes.
+// bytesSide holds points of bytes, as one side of the pairs that a meter
+// measures.
 type bytesSide struct {
 	x       *data.Dense[uint8]
-	sq      []int32
-	inverse []float64 // 1/‖x‖ where vectors have norm one
+	sq      []int32   // ‖x‖²
+	inverse []float64 // 1/‖x‖, if vectors are the points divided by their norms
 }
 
 func newBytesSide(s *Space, x *data.Dense[uint8]) *bytesSide {
@@ -29,19 +30,22 @@ func newBytesSide(s *Space, x *data.Dense[uint8]) *bytesSide {
 	return b
 }
 
-// bytesMeter measures bytes by exact products. Distances of vectors of norm one are
-// measured by exact where the product does not rule the pair out.
+// bytesMeter measures bytes by exact products. For vectors of norm one the product only rules pairs
+// out, and exact measures the others.
 type bytesMeter struct {
 	queries, points *bytesSide
 	exact           Exact
 	prods           []int32
 }
 
-// Measure is that of [Meter].
+// Measure implements [Meter]. For vectors of norm one ‖x−y‖² = 2 − 2⟨x,y⟩, and 2⁻⁴⁰ is far above
+// the rounding error of a few operations in float64.
 func (m *bytesMeter) Measure(dst []float64, i int, idx []int32, limits []float64) {
 	m.prods = grow(m.prods, len(idx))
 	simd.ByteProducts(m.prods, m.queries.x.Row(i), m.points.x.Data, m.points.x.Cols, idx)
+
 	if m.exact == nil {
+
 		for p, j := range idx {
 			dst[p] = math.Sqrt(float64(m.queries.sq[i] + m.points.sq[j] - 2*m.prods[p]))
 		}
@@ -55,13 +59,13 @@ func (m *bytesMeter) Measure(dst []float64, i int, idx []int32, limits []float64
 	}
 }
 
-// Ask is that of [Meter].
-func (m *bytesMeter) Ask(idx []int32) {
+// Prefetch implements [Meter].
+func (m *bytesMeter) Prefetch(idx []int32) {
 	simd.PrefetchRows(m.points.x.Data, m.points.x.Cols, idx, m.points.x.Cols)
 }
 
-// Bound is that of [Meter].
-func (m *bytesMeter) Bound(dst []float64, i int, idx []int32) {
+// UpperBound implements [Meter].
+func (m *bytesMeter) UpperBound(dst []float64, i int, idx []int32) {
 	m.prods = grow(m.prods, len(idx))
 	simd.ByteProducts(m.prods, m.queries.x.Row(i), m.points.x.Data, m.points.x.Cols, idx)
 	for p, j := range idx {
@@ -73,16 +77,16 @@ func (m *bytesMeter) Bound(dst []float64, i int, idx []int32) {
 	}
 }
 
-// floats is points as float32: their coordinates as given, or those of frame.rotate.
+// floats holds points as float32, either as they are given or as the vectors v of [frame].
 type floats struct {
 	n, d   int
-	x      []float32    // all of them, or
-	stored *data.Stored // points that stay where they are,
-	unit   []float32    // times these, if there are any
-	err    float64      // of a vector, by rounding
+	x      []float32    // n×d, or nil if stored holds the points
+	stored *data.Stored // points in files, which are read when they are measured
+	unit   []float32    // the factors that make stored points unit vectors, or nil
+	err    float64      // the largest rounding error of a vector
 }
 
-// raw reports whether points are compared in float32 as they are given, not centred.
+// raw reports whether points are compared in float32 as they are given, neither centred nor scaled.
 func (s *Space) raw() bool {
 	switch x := s.X.(type) {
 	case *data.Dense[float32]:
@@ -93,7 +97,7 @@ func (s *Space) raw() bool {
 	return false
 }
 
-// newFloats returns the points of x for comparisons with those of the space.
+// newFloats returns the points of x for comparisons with the points of the space.
 func (f *frame) newFloats(s *Space, x data.Points) *floats {
 	n, d := x.Dims()
 	out := &floats{n: n, d: d}
@@ -108,16 +112,23 @@ func (f *frame) newFloats(s *Space, x data.Points) *floats {
 		if raw && x.Kind() != data.Float64 {
 			out.stored = x
 			if s.Unit {
-				out.unit, out.err = inverseNorms(x), 0x1p-22
+				out.unit = inverseNorms(x)
+				out.err = 0x1p-22 // the factor and the product round once each
 			}
 			return out
 		}
 	}
+
+	// Rounding to float32 changes a vector by at most u times its norm, and by less than 1e-38 per
+	// coordinate where it underflows.
 	const u = 0x1.1p-24
-	mean, factor := f.mean, f.factor
+	mean := f.mean
+	factor := f.factor
 	if raw {
-		mean, factor = make([]float64, d), 1
+		mean = make([]float64, d)
+		factor = 1
 	}
+
 	out.x = make([]float32, n*d)
 	const grain = 64
 	largest := make([]float64, par.Chunks(n, grain))
@@ -134,12 +145,14 @@ func (f *frame) newFloats(s *Space, x data.Points) *floats {
 			largest[lo/grain] = max(largest[lo/grain], sum)
 		}
 	})
+
 	for _, v := range largest {
 		out.err = max(out.err, u*math.Sqrt(v)+1e-38*float64(d))
 	}
 	return out
 }
 
+// inverseNorms returns 1/‖x‖ for every point, summed in float64.
 func inverseNorms(x *data.Stored) []float32 {
 	n, d := x.Dims()
 	out := make([]float32, n)
@@ -157,7 +170,7 @@ func inverseNorms(x *data.Stored) []float32 {
 	return out
 }
 
-// read returns point i; row is scratch memory.
+// read returns point i. row is scratch memory that the result may use.
 func (s *floats) read(row []float32, i int) []float32 {
 	if s.stored == nil {
 		return s.x[i*s.d:][:s.d]
@@ -171,22 +184,23 @@ func (s *floats) read(row []float32, i int) []float32 {
 	return row
 }
 
-// floatMeter rules pairs out by sums of squares in float32, and measures the others by exact.
-// Such a sum of d terms is off by less than (d+4)u of itself, whatever the order (Higham
-// 2002, section 3.1), unless it overflows.
+// floatMeter rules pairs out by sums of squares in float32, and measures the others by exact. Such
+// a sum of d terms is off by less than (d+4)u times itself, in any order of summation (Higham 2002,
+// section 3.1), unless it overflows.
 type floatMeter struct {
 	queries, points *floats
-	factor          float64 // by which vectors are multiplied
+	factor          float64 // what vectors are multiplied by
 	exact           Exact
-	sums            []float32
-	q, rows         []float32
-	at              []int32
+	sums            []float32 // squared distances of the pairs in hand
+	query, point    []float32 // scratch memory of floats.read
+	at              []int32   // the list {0}: where a point read alone stands
 }
 
-// Measure is that of [Meter].
+// Measure implements [Meter].
 func (m *floatMeter) Measure(dst []float64, i int, idx []int32, limits []float64) {
 	m.add(i, idx)
 	e, growth, tiny := m.rounding()
+
 	for p, j := range idx {
 		t := math.Sqrt(limits[p])*m.factor + e
 		if sum := float64(m.sums[p]); sum > t*t*growth+tiny && sum <= math.MaxFloat32 {
@@ -197,15 +211,15 @@ func (m *floatMeter) Measure(dst []float64, i int, idx []int32, limits []float64
 	}
 }
 
-// Ask is that of [Meter].
-func (m *floatMeter) Ask(idx []int32) {
+// Prefetch implements [Meter]. Points in files have no address to prefetch.
+func (m *floatMeter) Prefetch(idx []int32) {
 	if m.points.stored == nil {
 		simd.PrefetchRows(m.points.x, m.points.d, idx, m.points.d)
 	}
 }
 
-// Bound is that of [Meter].
-func (m *floatMeter) Bound(dst []float64, i int, idx []int32) {
+// UpperBound implements [Meter].
+func (m *floatMeter) UpperBound(dst []float64, i int, idx []int32) {
 	m.add(i, idx)
 	e, growth, tiny := m.rounding()
 	for p := range idx {
@@ -218,21 +232,23 @@ func (m *floatMeter) Bound(dst []float64, i int, idx []int32) {
 	}
 }
 
-// add sets m.sums to the squared distances of query i and the points idx.
+// add sets m.sums to the squared distances of query i from the points idx.
 func (m *floatMeter) add(i int, idx []int32) {
-	q := m.queries.read(m.q, i)
+	q := m.queries.read(m.query, i)
 	m.sums = grow(m.sums, len(idx))
 	if m.points.stored == nil {
 		simd.SquaredDistances32(m.sums, q, m.points.x, m.points.d, idx)
 		return
 	}
+
 	for p, j := range idx {
-		simd.SquaredDistances32(m.sums[p:p+1], q, m.points.read(m.rows, int(j)), m.points.d, m.at)
+		point := m.points.read(m.point, int(j))
+		simd.SquaredDistances32(m.sums[p:p+1], q, point, m.points.d, m.at)
 	}
 }
 
-// rounding returns the error of vectors, the factor that a sum of squares may be off by, and
-// what may be lost where it underflows.
+// rounding returns the error e of the two vectors together, the factor by which a sum of squares
+// may be too small or too large, and what it may lose where squares underflow.
 func (m *floatMeter) rounding() (e, growth, tiny float64) {
 	const u = 0x1p-24
 	d := float64(m.points.d)

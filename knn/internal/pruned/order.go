@@ -7,13 +7,15 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
-// order returns the points so that those of a block are near each other: they are halved
-// at the median of the coordinate in which they differ most, until a part is one block.
+// order returns the points in an order in which points of a block are near each other: sets are
+// halved at the median of the coordinate in which they differ most, until a set is one block.
 func (c *codes) order(block int) []int32 {
-	order, spare := make([]int32, c.n), make([]int32, c.n)
+	order := make([]int32, c.n)
+	spare := make([]int32, c.n)
 	for i := range order {
 		order[i] = int32(i)
 	}
+
 	type part struct{ lo, hi int }
 	parts := []part{{0, c.n}}
 	for len(parts) > 0 {
@@ -23,17 +25,21 @@ func (c *codes) order(block int) []int32 {
 			if p.hi-p.lo <= block {
 				return
 			}
+
+			// The lower half is whole blocks, so that only the last block of all is not full.
 			c.sortBy(c.widest(order[p.lo:p.hi]), order[p.lo:p.hi], spare[p.lo:p.hi])
 			whole := (p.hi - p.lo + block - 1) / block
 			mid := p.lo + (whole+1)/2*block
 			halves[i] = []part{{p.lo, mid}, {mid, p.hi}}
 		})
+
 		parts = slices.Concat(halves...)
 	}
 	return order
 }
 
-// widest returns the coordinate of the largest variance, among the first.
+// widest returns the coordinate with the largest variance in the points rows, among the first 24:
+// components are in the order of their variance over all points.
 func (c *codes) widest(rows []int32) int {
 	const among = 24
 	m := min(c.m, among)
@@ -44,36 +50,42 @@ func (c *codes) widest(rows []int32) int {
 			sq[j] += int64(v) * int64(v)
 		}
 	}
+
 	best, most := 0, -1.0
 	for j := range m {
 		mean := float64(sum[j]) / float64(len(rows))
 		if v := float64(sq[j])/float64(len(rows)) - mean*mean; v > most {
-			best, most = j, v
+			best = j
+			most = v
 		}
 	}
 	return best
 }
 
-// sortBy sorts rows by coordinate j, those that agree in it in their order.
+// sortBy sorts rows by the byte of coordinate j. Rows with equal bytes keep their order.
 func (c *codes) sortBy(j int, rows, spare []int32) {
 	var start [257]int
 	for _, i := range rows {
 		start[int(c.data[int(i)*c.ld+j])/fine+1]++
 	}
+
 	for b := range 256 {
 		start[b+1] += start[b]
 	}
+
 	for _, i := range rows {
 		b := c.data[int(i)*c.ld+j] / fine
 		spare[start[b]] = i
 		start[b]++
 	}
+
 	copy(rows, spare)
 }
 
-// box bounds the codes of a block, column by column.
+// box is the smallest and largest byte of every column in a block of points.
 type box struct{ lo, hi []uint8 }
 
+// boxes returns the box of every block of rows of flat.
 func boxes(flat []uint8, width, block int) []box {
 	n := len(flat) / width
 	out := make([]box, par.Chunks(n, block))
@@ -81,7 +93,8 @@ func boxes(flat []uint8, width, block int) []box {
 		b := box{slices.Clone(flat[lo*width:][:width]), slices.Clone(flat[lo*width:][:width])}
 		for i := lo; i < hi; i++ {
 			for j, v := range flat[i*width:][:width] {
-				b.lo[j], b.hi[j] = min(b.lo[j], v), max(b.hi[j], v)
+				b.lo[j] = min(b.lo[j], v)
+				b.hi[j] = max(b.hi[j], v)
 			}
 		}
 		out[lo/block] = b
@@ -89,7 +102,7 @@ func boxes(flat []uint8, width, block int) []box {
 	return out
 }
 
-// gap returns the least squared distance of codes of two blocks.
+// gap returns a lower bound of the squared distances between the bytes of two blocks.
 func (b box) gap(o box) int32 {
 	var sum int32
 	for j, lo := range b.lo {
@@ -99,7 +112,7 @@ func (b box) gap(o box) int32 {
 	return sum
 }
 
-// between returns the squared distance of the middles of two blocks, times four.
+// between returns four times the squared distance of the middles of two boxes.
 func (b box) between(o box) int32 {
 	var sum int32
 	for j, lo := range b.lo {
@@ -109,13 +122,16 @@ func (b box) between(o box) int32 {
 	return sum
 }
 
-// nearest returns the numbers of some blocks whose middles are nearest to that of one, in
-// ascending order; of equals those of smaller numbers.
+// nearest returns the numbers of the count boxes whose middles are nearest to the middle of to, in
+// ascending order. Of boxes that are equally near it takes those with smaller numbers.
 func nearest(all []box, to box, count int) []int {
-	distance, numbers := make([]int32, len(all)), make([]int, len(all))
+	distance := make([]int32, len(all))
+	numbers := make([]int, len(all))
 	for q, b := range all {
-		distance[q], numbers[q] = b.between(to), q
+		distance[q] = b.between(to)
+		numbers[q] = q
 	}
+
 	slices.SortStableFunc(numbers, func(a, b int) int { return cmp.Compare(distance[a], distance[b]) })
 	out := numbers[:min(count, len(numbers))]
 	slices.Sort(out)

@@ -12,25 +12,28 @@ import (
 	"github.com/bigfit/bigfit/knn/internal/blocks"
 )
 
-// Plan says in how many coordinates all pairs are compared, and what the sample showed.
+// Plan says in how many coordinates all pairs are compared, and what a sample of queries showed.
 type Plan struct {
-	// Columns is the number of principal coordinates of which all pairs are compared; the
-	// length of the rest is one more.
+	// Columns is the number of principal coordinates in which all pairs are compared. The
+	// length of the rest is one column more.
 	Columns int
-	// Left and Measured are the shares of the pairs that the comparison leaves, and that
-	// are measured, once the k-th distances are known.
+	// Left is the share of the pairs that pass the filter by bytes, and Measured the share
+	// that passes the fine codes too, once the k-th distances are known.
 	Left, Measured float64
-	// Faster is by what factor this takes less time than comparing all pairs, about.
+	// Faster estimates the time of comparing all pairs divided by the time of pruning.
 	Faster float64
 }
 
-// cost is the time that steps of a search take for a pair of points, in that of a column of
-// a product of bytes, which depends on the instructions in use.
+// cost is the time that the steps of a search take for a pair of points. The unit is the time
+// of one column of a product of bytes, so the numbers depend on the instruction set: the faster
+// its products, the dearer is a candidate, as fine codes come from anywhere in memory.
 type cost struct {
-	scan float64 // to look at the bound
-	left float64 // to compare a pair that is left in all coordinates that are kept
+	scan float64 // to compare the bound with the limit
+	left float64 // to filter a candidate by its fine codes
 }
 
+// costs returns the costs for the number of bytes that a lane of the product's instruction sums at
+// a time: 4, 2 or 1.
 func costs() cost {
 	switch simd.Bytes().Depth {
 	case 4:
@@ -41,7 +44,7 @@ func costs() cost {
 	return cost{2, 150}
 }
 
-// Column returns the time of a column of a product of float32 in that of one of bytes.
+// Column returns the time of a column of a product of float32, in the unit of [cost].
 func Column() float64 {
 	switch simd.Bytes().Depth {
 	case 4:
@@ -52,31 +55,38 @@ func Column() float64 {
 	return 1
 }
 
-// Scan returns the time of looking at a distance, in that of a column of bytes.
+// Scan returns the time to compare a distance with a limit, in the unit of [cost].
 func Scan() float64 { return costs().scan }
 
-// Row returns the time of comparing rows of so many bytes in any order, in that of a column
-// of bytes.
+// Row returns the time to compare two rows of the given length, which lie anywhere in memory, in
+// the unit of [cost].
 func Row(bytes int) float64 { return costs().left * (0.5 + float64(bytes)/256) }
 
-// sampled is the queries of a sample.
+// sampled is a sample of queries.
 type sampled struct {
 	rows   []int32
-	limits []float64 // of squared distances: those of the k-th neighbours
+	limits []float64 // the squared distance of each query's k-th neighbour, or more
 }
 
-// sample finds how far the k-th neighbours of some points are, or somewhat farther.
+// sample returns some points as queries, with upper bounds of the squared distances of their k-th
+// neighbours.
 func (ix *Index) sample(m Meter, k int) sampled {
-	c, last := ix.codes, len(ix.frame.cuts)-1
+	c := ix.codes
+	last := len(ix.frame.cuts) - 1
 	s := sampled{rows: slices.Collect(c.sample())}
 	count := len(s.rows)
 	s.limits = make([]float64, count)
 	width := ix.frame.m + 1
-	flat, all := c.columns(ix.frame.cuts, last, s.rows), c.columns(ix.frame.cuts, last, nil)
+	flat := c.columns(ix.frame.cuts, last, s.rows)
+	all := c.columns(ix.frame.cuts, last, nil)
+
+	// The bytes of all coordinates give 2k + 8 candidates for each query, and the k-th smallest of
+	// their distances is the limit.
 	left := dense.PackAU8(dense.NoTrans, flat, count, width, width)
 	right := dense.PackBU8(dense.NoTrans, all, c.n, width, width)
 	b := compare(left, right, squares(flat, count, width), squares(all, c.n, width))
 	found := b.Search(b.NewWorkspace(), 0, count, min(2*k+8, c.n), nil)
+
 	var idx []int32
 	for i, q := range s.rows {
 		idx = idx[:0]
@@ -90,7 +100,7 @@ func (ix *Index) sample(m Meter, k int) sampled {
 	return s
 }
 
-// sample yields some points, spread over all, no more than a stripe.
+// sample yields at most one stripe of points, spread evenly over all.
 func (c *codes) sample() iter.Seq[int32] {
 	panel := simd.Bytes().MR
 	count := min(c.n, 112/panel*panel)
@@ -103,44 +113,55 @@ func (c *codes) sample() iter.Seq[int32] {
 	}
 }
 
-// kth returns the squared distance within which k of the points idx lie, infinity if they
-// are fewer.
+// kth returns an upper bound of the squared distance within which k of the points idx lie, or
+// infinity if there are fewer than k.
 func (ix *Index) kth(m Meter, i int, idx []int32, k int) float64 {
 	if len(idx) < k {
 		return math.Inf(1)
 	}
+
 	found := make([]float64, len(idx))
-	m.Bound(found, i, idx)
+	m.UpperBound(found, i, idx)
 	slices.Sort(found)
 	return ix.space.Widen(found[k-1])
 }
 
-// share returns the share of pairs of the sample and other points that a cut leaves.
+// share returns the share of the pairs of the sample with other points that a cut leaves.
 func (ix *Index) share(s sampled, cut int) float64 {
-	c, width, count := ix.codes, ix.frame.cuts[cut]+1, len(s.rows)
+	c := ix.codes
+	width := ix.frame.cuts[cut] + 1
+	count := len(s.rows)
 	others := c.others(amongBytes)
-	flat, far := c.columns(ix.frame.cuts, cut, s.rows), c.columns(ix.frame.cuts, cut, others)
-	b := compare(dense.PackAU8(dense.NoTrans, flat, count, width, width), dense.PackBU8(dense.NoTrans, far, len(others), width, width),
-		squares(flat, count, width), squares(far, len(others), width))
+	flat := c.columns(ix.frame.cuts, cut, s.rows)
+	far := c.columns(ix.frame.cuts, cut, others)
+	b := compare(
+		dense.PackAU8(dense.NoTrans, flat, count, width, width),
+		dense.PackBU8(dense.NoTrans, far, len(others), width, width),
+		squares(flat, count, width),
+		squares(far, len(others), width),
+	)
+
 	limits := make([]int32, count)
 	for i, d := range s.limits {
 		limits[i] = ix.limit(d, 1, 2*c.err[cut])
 	}
+
 	var sum int
 	w := b.NewWorkspace()
 	for j := 0; j < len(others); j += b.Block {
-		b.Visit(w, blocks.Span{Lo: 0, Hi: count}, blocks.Span{Lo: j, Hi: min(j+b.Block, len(others))}, limits, nil, func(int, int, int32) { sum++ })
+		block := blocks.Span{Lo: j, Hi: min(j+b.Block, len(others))}
+		b.Visit(w, blocks.Span{Lo: 0, Hi: count}, block, limits, nil, func(int, int, int32) { sum++ })
 	}
 	return float64(sum) / (float64(count) * float64(len(others)))
 }
 
-// Pairs of a sample are counted with so many points: by bytes, and by fine codes.
+// The pairs of a sample of queries are counted with a sample of points.
 const (
-	amongBytes = 1 << 14
-	amongFine  = 1 << 12
+	amongBytes = 1 << 14 // points for the filter by bytes
+	amongFine  = 1 << 12 // points for the filter by fine codes
 )
 
-// others returns so many points, spread over all.
+// others returns at most among points, spread evenly over all.
 func (c *codes) others(among int) []int32 {
 	others := make([]int32, min(c.n, among))
 	for j := range others {
@@ -149,23 +170,27 @@ func (c *codes) others(among int) []int32 {
 	return others
 }
 
-// measured returns the share of pairs of the sample and other points that the fine codes
-// leave to be measured.
+// measured returns the share of the pairs of the sample with other points that the fine codes leave
+// to be measured.
 func (ix *Index) measured(s sampled) float64 {
 	c := ix.codes
 	others := c.others(amongFine)
-	norms, counts := c.squares(others), make([]int, len(s.rows))
+	norms := c.squares(others)
+	counts := make([]int, len(s.rows))
 	par.For(len(s.rows), 1, func(i, _ int) {
 		q := s.rows[i]
-		limit, own := ix.limit(s.limits[i], fine, 2*c.fine), c.square(q)
+		limit := ix.limit(s.limits[i], fine, 2*c.fine)
+		square := c.square(q)
 		prods := make([]int32, len(others))
 		simd.WordProducts(prods, c.row(int(q)), c.data, c.ld, others)
+
 		for p, norm := range norms {
-			if own+norm-2*prods[p] < limit {
+			if square+norm-2*prods[p] < limit {
 				counts[i]++
 			}
 		}
 	})
+
 	sum := 0
 	for _, n := range counts {
 		sum += n
@@ -173,36 +198,45 @@ func (ix *Index) measured(s sampled) float64 {
 	return float64(sum) / (float64(len(s.rows)) * float64(len(others)))
 }
 
-// choose takes the cut that costs least by a sample of queries.
+// choose returns the plan with the cut that costs least for a sample of queries. The error is
+// [ErrNothing] where no cut is 1.5 times as fast as comparing all pairs: the estimates are rough.
 func (ix *Index) choose(m Meter, s Settings) (Plan, error) {
 	if s.Columns > 0 {
 		return Plan{Columns: ix.frame.cuts[0]}, nil
 	}
-	queries, c := ix.sample(m, s.K), costs()
+	queries := ix.sample(m, s.K)
+	c := costs()
 	measured := ix.measured(queries)
-	best, least := Plan{}, math.Inf(1)
+
+	best := Plan{}
+	least := math.Inf(1)
 	for cut, columns := range ix.frame.cuts {
 		if columns > mostCompared {
 			break
 		}
+
 		left := ix.share(queries, cut)
-		// Both points of a pair look for neighbours, and their limits begin too high.
-		const sides = 2
-		time := float64(columns+1) + c.scan + sides*(left*c.left+measured*s.Refined)
+
+		// A pair is a candidate for either of its ends, and limits are too high at first.
+		const ends = 2
+		time := float64(columns+1) + c.scan + ends*(left*c.left+measured*s.Refined)
 		if time < least {
-			least, best = time, Plan{columns, left, measured, s.Plain / time}
+			least = time
+			best = Plan{columns, left, measured, s.Plain / time}
 		}
 	}
+
 	if !(best.Faster > 1.5) {
-		return best, fmt.Errorf("%w: %.2g %% of the pairs would be left after %d principal coordinates, %.2g %% after %d",
+		return best, fmt.Errorf(
+			"%w: %.2g %% of the pairs would be left after %d principal coordinates, %.2g %% after %d",
 			ErrNothing, 100*best.Left, best.Columns, 100*measured, ix.frame.m)
 	}
 	return best, nil
 }
 
-// limit returns the limit below which lie the squared distances of the codes of all points
-// whose vectors are as near as √d, where a step has so many of the codes and their errors
-// are e together.
+// limit returns an integer above the squared distance of the codes of any two points whose vectors
+// are at most √d apart. steps is the number of steps of these codes in a step of the bytes, and e
+// the sum of the errors of the two codes.
 func (ix *Index) limit(d, steps, e float64) int32 {
 	f := ix.frame
 	rounding := 1 + 0x1p-50*float64(f.d+8)

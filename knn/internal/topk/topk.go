@@ -1,4 +1,4 @@
-// Package topk keeps the nearest of the points that a search meets.
+// Package topk keeps the k nearest of the points that a search offers.
 package topk
 
 import (
@@ -6,14 +6,13 @@ import (
 	"slices"
 )
 
-// Pair is a candidate neighbour. The distance may be any increasing function
-// of the true one.
+// Pair is a candidate neighbour. Dist may be any increasing function of the distance.
 type Pair struct {
 	Dist  float64
 	Index int32
 }
 
-// Less orders pairs by distance, and by index where distances are equal.
+// Less orders pairs by distance, and pairs at equal distances by index.
 func (p Pair) Less(q Pair) bool {
 	return p.Dist < q.Dist || p.Dist == q.Dist && p.Index < q.Index
 }
@@ -43,12 +42,15 @@ func (h *Set) Full() bool { return len(h.Heap) == h.Limit }
 // O(log Limit).
 func (h *Set) Add(p Pair) {
 	if h.Full() {
+		// A nearer pair takes the place of the farthest.
 		if p.Less(h.Heap[0]) {
 			h.Heap[0] = p
 			h.down()
 		}
 		return
 	}
+
+	// The new pair rises as long as its parent is nearer.
 	h.Heap = append(h.Heap, p)
 	for c := len(h.Heap) - 1; c > 0; {
 		parent := (c - 1) / 2

@@ -6,20 +6,20 @@ import (
 	"github.com/bigfit/bigfit/knn/internal/topk"
 )
 
-// Index finds the nearest of the points in a tree and of those kept apart.
+// Index finds the nearest points in a tree and among points that are kept apart.
 type Index[T Real] struct {
 	shape Shape
 	tree  *tree[T] // nil if all points are kept apart
 	apart []int32
 }
 
-// Apart is the squared distance between a point kept apart and any other: that of unit
-// vectors at a right angle, so that zero vectors are found among them.
+// Apart is the squared distance between a point kept apart and any other point: two, as for unit
+// vectors at a right angle. Zero vectors among directions are kept apart.
 const Apart = 2
 
-// New builds a tree on rows of Shape.D coordinates with the given indices, and keeps other
-// points apart, whose indices ascend. All indices together are those from 0 to the number
-// of points. rows has room for [Padded] rows. index and rows are overwritten.
+// New builds a tree on rows of shape.D coordinates with the given indices, and keeps the points
+// with the indices apart, which ascend, out of it. Together the indices are 0 to n−1. rows has room
+// for [Padded] rows. index and rows are overwritten.
 func New[T Real](shape Shape, index []int32, rows []T, apart []int32) *Index[T] {
 	ix := &Index[T]{shape: shape, apart: apart}
 	if len(index) > 0 {
@@ -28,7 +28,7 @@ func New[T Real](shape Shape, index []int32, rows []T, apart []int32) *Index[T] 
 	return ix
 }
 
-// Restore builds the tree whose Order is given, of rows in that order.
+// Restore builds the tree with the given Order, from rows in that order.
 func Restore[T Real](shape Shape, order []int32, rows []T, apart []int32) *Index[T] {
 	ix := &Index[T]{shape: shape, apart: apart}
 	if len(order) > 0 {
@@ -37,14 +37,14 @@ func Restore[T Real](shape Shape, order []int32, rows []T, apart []int32) *Index
 	return ix
 }
 
-// Len returns the number of points, those kept apart included.
+// Len returns the number of points, with the points kept apart.
 func (ix *Index[T]) Len() int { return ix.inTree() + len(ix.apart) }
 
-// Shape returns what the index was made with.
+// Shape returns the shape with which the index was made.
 func (ix *Index[T]) Shape() Shape { return ix.shape }
 
-// Order returns the indices of the points from the first leaf to the last, without those
-// kept apart. It must not be changed.
+// Order returns the indices of the points in the tree, from the first leaf to the last. It must not
+// be changed.
 func (ix *Index[T]) Order() []int32 {
 	if ix.tree == nil {
 		return []int32{}
@@ -52,6 +52,7 @@ func (ix *Index[T]) Order() []int32 {
 	return ix.tree.order
 }
 
+// inTree returns the number of points in the tree.
 func (ix *Index[T]) inTree() int {
 	if ix.tree == nil {
 		return 0
@@ -59,39 +60,44 @@ func (ix *Index[T]) inTree() int {
 	return ix.tree.n
 }
 
-// Searcher answers one query after another, for one goroutine. It looks for the k
-// nearest points, or, if k is 0, for all within a radius.
+// Searcher answers one query after another, for one goroutine. It looks for the k nearest points
+// or, if k is 0, for all points within a radius.
 type Searcher[T Real] struct {
 	// Q is the query.
 	Q []float64
-	// Near holds the answer until the next search: the nearest, nearest first, or all
-	// within the radius, in no order.
+	// Near holds the result until the next search: the k nearest points, nearest first, or all
+	// points within the radius, in no order.
 	Near []topk.Pair
 	// Self is the index of the query, or −1.
 	Self int32
 
 	ix *Index[T]
 	k  int
-	// A point at a distance above limit, as measure gives it, is not among the
-	// nearest. Below clear it is nearer than the k-th so far. Between the two the
-	// metric's distance decides, which may tie where its square does not, and then
-	// the index.
+	// A point with a value of the norm above limit is not among the nearest. Below clear it is
+	// nearer than the k-th so far. Between the two the distance decides, which may tie where
+	// its square does not, and then the index.
 	limit, clear float64
 	radius       float64
-	dist         []float64 // of the points of one leaf
-	stack        []visit   // at most one for each level
+	dist         []float64 // values of the norm for the points of one leaf
+	stack        []visit   // at most one node for each level
 }
 
-// visit is a node to be searched, with its bound.
+// visit is a node to be searched, with its lower bound.
 type visit struct {
 	bound float64
 	node  int
 }
 
-// NewSearcher returns a searcher of the k nearest points or, if k is 0, of those within
-// the radius.
+// NewSearcher returns a searcher of the k nearest points or, if k is 0, of the points within the
+// radius.
 func (ix *Index[T]) NewSearcher(k int, radius float64) *Searcher[T] {
-	s := &Searcher[T]{ix: ix, k: k, radius: radius, Q: make([]float64, ix.shape.D), Near: make([]topk.Pair, 0, k)}
+	s := &Searcher[T]{
+		ix:     ix,
+		k:      k,
+		radius: radius,
+		Q:      make([]float64, ix.shape.D),
+		Near:   make([]topk.Pair, 0, k),
+	}
 	if ix.tree != nil {
 		s.dist = make([]float64, ix.tree.size)
 		s.stack = make([]visit, 0, ix.tree.levels+1)
@@ -99,7 +105,7 @@ func (ix *Index[T]) NewSearcher(k int, radius float64) *Searcher[T] {
 	return s
 }
 
-// Home returns the leaf that a search for the neighbours of Q begins with.
+// Home returns the leaf in which a search for the neighbours of Q begins.
 func (s *Searcher[T]) Home() int {
 	if s.ix.tree == nil {
 		return 0
@@ -107,7 +113,7 @@ func (s *Searcher[T]) Home() int {
 	return s.ix.tree.home(s.Q)
 }
 
-// Query searches for the neighbours of Q, beginning with a leaf.
+// Query searches for the neighbours of Q, beginning in a leaf.
 func (s *Searcher[T]) Query(leaf int) {
 	s.start(-1, false)
 	if s.ix.tree != nil {
@@ -115,11 +121,12 @@ func (s *Searcher[T]) Query(leaf int) {
 	}
 }
 
-// QueryApart searches for the neighbours of a point kept apart that is not in the index.
+// QueryApart searches for the neighbours of a query that is itself apart from all points, such as a
+// zero vector among directions.
 func (s *Searcher[T]) QueryApart() { s.start(-1, true) }
 
-// Own searches for the neighbours of point p of the index, which are counted in the
-// order of the leaves, those kept apart last.
+// Own searches for the neighbours of point p of the index. Points are counted in the order of the
+// leaves, and points kept apart come last.
 func (s *Searcher[T]) Own(p int) {
 	if rest := s.ix.inTree(); p >= rest {
 		s.start(s.ix.apart[p-rest], true)
@@ -131,21 +138,25 @@ func (s *Searcher[T]) Own(p int) {
 	s.search(leaf)
 }
 
-// start begins a search for the neighbours of the query in Q, or of one kept apart, with
-// the points at the distance Apart.
+// start begins a search for the neighbours of the query in Q, or of a query that is apart. It offers
+// the points at the distance Apart: the points kept apart, or all points if the query is apart.
 func (s *Searcher[T]) start(self int32, apart bool) {
 	s.Self = self
 	right := len(s.ix.apart)
 	if apart {
 		right = s.ix.Len()
 	}
+
 	s.Near = s.Near[:0]
 	if s.k > 0 {
-		s.limit, s.clear = math.Inf(1), math.Inf(1)
-		right = min(right, s.k+1) // the query may be one of them
+		// Until k points are known, none is ruled out.
+		s.limit = math.Inf(1)
+		s.clear = math.Inf(1)
+		right = min(right, s.k+1) // the query itself may be one of them
 	} else if s.limit = s.ix.shape.widen(s.ix.shape.square(s.radius)); Apart > s.limit {
 		right = 0
 	}
+
 	for i := range int32(right) {
 		if !apart {
 			i = s.ix.apart[i]
@@ -154,7 +165,7 @@ func (s *Searcher[T]) start(self int32, apart bool) {
 	}
 }
 
-// offer takes a point at a distance that measure gives as v.
+// offer takes a point with the value v of the norm, unless k nearer points are known.
 func (s *Searcher[T]) offer(v float64, index int32) {
 	if v > s.limit || index == s.Self {
 		return
@@ -166,6 +177,8 @@ func (s *Searcher[T]) offer(v float64, index int32) {
 		}
 		return
 	}
+
+	// Insertion by (distance, index).
 	i := len(s.Near)
 	if i < s.k {
 		s.Near = append(s.Near, p)
@@ -176,6 +189,8 @@ func (s *Searcher[T]) offer(v float64, index int32) {
 		s.Near[i] = s.Near[i-1]
 	}
 	s.Near[i] = p
+
+	// The list is full, or its last point has changed: the limits follow.
 	if len(s.Near) == s.k {
 		v := s.ix.shape.square(s.Near[s.k-1].Dist)
 		s.limit = s.ix.shape.widen(v)
@@ -183,21 +198,22 @@ func (s *Searcher[T]) offer(v float64, index int32) {
 	}
 }
 
-// useless reports whether no point of a node at that bound can be among the
-// nearest.
+// useless reports whether no point of a node can be among the nearest, by its lower bound.
 func (s *Searcher[T]) useless(v visit) bool {
 	if v.bound > s.limit {
 		return true
 	}
+	// A node that is certainly nearer, or a list that is not full.
 	if v.bound < s.clear && s.clear > 0 || s.k == 0 || len(s.Near) < s.k {
 		return false
 	}
+
+	// The distance may tie with the k-th, and then a smaller index wins.
 	last := s.Near[s.k-1]
 	return s.ix.tree.first[v.node] > last.Index && s.ix.shape.distance(max(v.bound, 0)) >= last.Dist
 }
 
-// search visits the tree from a leaf upwards: the leaf, then at each ancestor
-// the other child.
+// search visits the tree from a leaf upwards: first the leaf, then the other child of each ancestor.
 func (s *Searcher[T]) search(leaf int) {
 	t := s.ix.tree
 	s.scan(leaf)
@@ -209,8 +225,8 @@ func (s *Searcher[T]) search(leaf int) {
 	}
 }
 
-// descend visits the leaves below a node that may hold one of the nearest
-// points, from each node the nearer child first.
+// descend visits the leaves below a node that may hold one of the nearest points. Of two children
+// it visits the nearer one first.
 func (s *Searcher[T]) descend(from visit) {
 	t := s.ix.tree
 	stack := append(s.stack[:0], from)
@@ -222,8 +238,13 @@ func (s *Searcher[T]) descend(from visit) {
 				s.scan(leaf)
 				break
 			}
-			left, right := 2*v.node, 2*v.node+1
-			near, far := visit{t.bounds.bound(s.Q, left), left}, visit{t.bounds.bound(s.Q, right), right}
+
+			left := 2 * v.node
+			right := 2*v.node + 1
+			near := visit{t.bounds.bound(s.Q, left), left}
+			far := visit{t.bounds.bound(s.Q, right), right}
+			// Of nodes at the same bound, the one with the smallest index comes first: its points
+			// win ties.
 			if far.bound < near.bound || far.bound == near.bound && t.first[right] < t.first[left] {
 				near, far = far, near
 			}
@@ -249,12 +270,13 @@ func (s *Searcher[T]) scan(leaf int) {
 	}
 }
 
-// measureLeaf sets dst to the distances of q from the points of a leaf, as
-// measure does for one.
+// measureLeaf sets dst to the values of the norm for q and the points of a leaf, with the bits of
+// [Measure]. Planes and space have loops of their own, in which the sums stay in registers.
 func (t *tree[T]) measureLeaf(dst, q []float64, leaf int) {
 	size := t.size
 	block := t.blocks[leaf*t.d*size:][:t.d*size]
 	n := len(dst)
+
 	switch {
 	case t.norm == Sum:
 		clear(dst)
@@ -271,18 +293,26 @@ func (t *tree[T]) measureLeaf(dst, q []float64, leaf int) {
 			}
 		}
 	case len(q) == 2:
-		x, y := block[:n], block[size:][:n]
+		x := block[:n]
+		y := block[size:][:n]
 		for i := range dst {
-			a, b := q[0]-float64(x[i]), q[1]-float64(y[i])
+			a := q[0] - float64(x[i])
+			b := q[1] - float64(y[i])
 			s := a * a
 			s += b * b
 			dst[i] = s
 		}
 	case len(q) == 3:
-		x, y, z := block[:n], block[size:][:n], block[2*size:][:n]
-		q0, q1, q2 := q[0], q[1], q[2]
+		x := block[:n]
+		y := block[size:][:n]
+		z := block[2*size:][:n]
+		q0 := q[0]
+		q1 := q[1]
+		q2 := q[2]
 		for i := range dst {
-			a, b, c := q0-float64(x[i]), q1-float64(y[i]), q2-float64(z[i])
+			a := q0 - float64(x[i])
+			b := q1 - float64(y[i])
+			c := q2 - float64(z[i])
 			s := a * a
 			s += b * b
 			s += c * c
@@ -299,7 +329,7 @@ func (t *tree[T]) measureLeaf(dst, q []float64, leaf int) {
 	}
 }
 
-// home returns the leaf reached by going to the nearer child at each node.
+// home goes to the nearer child at each node and returns the leaf that it reaches.
 func (t *tree[T]) home(q []float64) int {
 	node := 1
 	for range t.levels {
@@ -311,11 +341,10 @@ func (t *tree[T]) home(q []float64) int {
 	return node - 1<<t.levels
 }
 
-// leafOf returns the leaf that holds a position: the largest j with
-// ⌊j·n/2^levels⌋ ≤ p.
+// leafOf returns the leaf that holds position p: the largest j with ⌊j·n/2^levels⌋ ≤ p.
 func (t *tree[T]) leafOf(p int) int { return ((p+1)<<t.levels - 1) / t.n }
 
-// load reads the point at position p, in a leaf, as the query.
+// load sets Q to the point at position p, in a leaf.
 func (s *Searcher[T]) load(leaf, p int) {
 	t := s.ix.tree
 	lo, _ := t.positions(leaf, t.levels)

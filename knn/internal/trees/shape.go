@@ -1,31 +1,34 @@
-// Package trees finds exact neighbours by a kd-tree or a ball tree. It knows no point
-// types: who uses it gives rows of float32 or float64, a norm and, where the distance is
-// not that norm, how it follows from it.
+// Package trees finds exact neighbours by a kd-tree or a ball tree. It knows no types of points:
+// its caller gives rows of float32 or float64, a norm and, if the distance is not the norm itself,
+// the function that turns the norm into the distance.
+//
+// An index is restored from the order of its points alone. Boxes and balls are computed from the
+// points again, so a damaged file costs time and never gives a wrong neighbour.
 package trees
 
 import "math"
 
-// Shape says what a tree is made of.
+// Shape describes a tree: its volumes, its norm and the dimension of its points.
 type Shape struct {
 	Volume Volume
 	Norm   Norm
-	// Scale, if not nil, turns values of the norm into distances. Without it a distance
-	// is the norm itself, of Squares its root.
+	// Scale, if not nil, turns values of the norm into distances. Without it a distance is
+	// the norm itself, or the root of the norm for Squares.
 	Scale *Scale
 	D     int // coordinates of a point
 }
 
-// Volume is what encloses the points of each node.
+// Volume is a kind of volume that encloses the points of each node.
 type Volume int
 
 const (
-	// Boxes keep the smallest and the largest of each coordinate.
+	// Boxes keep the smallest and the largest value of each coordinate.
 	Boxes Volume = iota
 	// Balls keep the mean of the points and their largest distance from it.
 	Balls
 )
 
-// Norm is how the differences of coordinates are added up, in their order.
+// Norm says how the differences of coordinates are added up, in the order of the coordinates.
 type Norm int
 
 const (
@@ -37,17 +40,18 @@ const (
 	Largest
 )
 
-// Scale turns values of a norm into distances, which ascend with them.
+// Scale turns values of a norm into distances, by an increasing function.
 type Scale struct {
 	Distance func(v float64) float64
 	Square   func(distance float64) float64 // the inverse of Distance, up to rounding
-	// Widen returns a value above all those which Distance may map to the same as v.
+	// Widen returns a value above all values that Distance may map to the distance of v.
 	Widen func(v float64) float64
 }
 
 // RootTie is the relative difference below which squares may have equal roots.
 const RootTie = 0x1p-50
 
+// distance returns the distance at a value of the norm.
 func (s *Shape) distance(v float64) float64 {
 	switch {
 	case s.Scale != nil:
@@ -58,6 +62,7 @@ func (s *Shape) distance(v float64) float64 {
 	return v
 }
 
+// square returns the value of the norm at a distance, up to rounding.
 func (s *Shape) square(distance float64) float64 {
 	switch {
 	case s.Scale != nil:
@@ -68,6 +73,7 @@ func (s *Shape) square(distance float64) float64 {
 	return distance
 }
 
+// widen returns a value above all values of the norm that may have the distance of v.
 func (s *Shape) widen(v float64) float64 {
 	switch {
 	case s.Scale != nil:
@@ -78,8 +84,8 @@ func (s *Shape) widen(v float64) float64 {
 	return v
 }
 
-// Measure returns the value of the norm for the difference of q and x. It adds the
-// coordinates in their order, so that all who call it agree to the last bit.
+// Measure returns the value of the norm for the difference of q and x. It adds the coordinates in
+// their order, so that all callers get the same bits.
 func Measure[T uint8 | float32 | float64](norm Norm, q []float64, x []T) float64 {
 	var s float64
 	switch norm {
@@ -100,8 +106,8 @@ func Measure[T uint8 | float32 | float64](norm Norm, q []float64, x []T) float64
 	return s
 }
 
-// Bytes returns the memory of a tree on n points whose coordinates take so many bytes,
-// and of k neighbours of each of them, or that of building it if larger.
+// Bytes returns the memory of a tree on n points, with element bytes a coordinate, and of k
+// neighbours of each point, or the memory of building the tree if that is larger.
 func (s *Shape) Bytes(n int, element int64, k int) int64 {
 	levels, _ := levelsOf(n)
 	node := int64(s.D)*element + 8

@@ -32,6 +32,7 @@ func (r *Run) blocks(lo, hi int) []int {
 		}
 		held += rows
 	}
+
 	return append(cuts, hi)
 }
 
@@ -51,16 +52,19 @@ func (r *Run) norm(ctx context.Context, lo, hi int) (m *mat.Dense, volume float6
 		if err != nil {
 			return nil, 0, err
 		}
+
 		if r.settings.Regularizer.Power == 2 {
 			dense.Syrk(dense.Transposed, 1, lx, 1, m)
 		} else {
 			dense.Gemm(dense.Transposed, dense.NoTrans, 1, own, lx, 1, m)
 		}
+
 		for _, v := range b.degree {
 			volume += v
 		}
 		r.release()
 	}
+
 	return m, volume, nil
 }
 
@@ -87,10 +91,15 @@ type block struct {
 func (r *Run) newBlock(cuts []int) *block {
 	var rows, entries, held int
 	for k, lo := range cuts[:len(cuts)-1] {
-		own, more := cuts[k+1]-lo, int(r.w.Ptr[cuts[k+1]]-r.w.Ptr[lo])
-		rows, entries, held = max(rows, own), max(entries, more), max(held, own+more)
+		own := cuts[k+1] - lo
+		more := int(r.w.Ptr[cuts[k+1]] - r.w.Ptr[lo])
+		rows = max(rows, own)
+		entries = max(entries, more)
+		held = max(held, own+more)
 	}
-	b := &block{others: make([]int32, 0, entries), from: make([]float64, held*r.d), to: make([]float64, rows*r.d),
+
+	b := &block{others: make([]int32, 0, entries), from: make([]float64, held*r.d),
+		to:  make([]float64, rows*r.d),
 		col: make([]int32, entries), val: make([]float64, entries), degree: make([]float64, rows)}
 	if r.normalized() {
 		b.scale = make([]float64, held)
@@ -101,13 +110,16 @@ func (r *Run) newBlock(cuts []int) *block {
 // product returns rows lo to hi of the points and of L times them. Both are valid until the next
 // call.
 func (b *block) product(r *Run, lo, hi int) (own, lx *mat.Dense, err error) {
-	rows, first, end := hi-lo, r.w.Ptr[lo], r.w.Ptr[hi]
+	rows := hi - lo
+	first := r.w.Ptr[lo]
+	end := r.w.Ptr[hi]
 	b.others = b.others[:0]
 	for _, c := range r.w.Col[first:end] {
 		if int(c) < lo || int(c) >= hi {
 			b.others = append(b.others, c)
 		}
 	}
+
 	slices.Sort(b.others)
 	b.others = slices.Compact(b.others)
 	b.degree = b.degree[:rows]
@@ -116,20 +128,24 @@ func (b *block) product(r *Run, lo, hi int) (own, lx *mat.Dense, err error) {
 			data.RowTo(b.from[i*r.d:(i+1)*r.d], r.x, lo+i)
 		}
 	})
+
 	data.GatherTo(b.from[rows*r.d:(rows+len(b.others))*r.d], r.x, b.others)
 	if r.normalized() {
 		if err := b.scales(r, lo, hi); err != nil {
 			return nil, nil, err
 		}
 	}
+
 	diagonal := b.weights(r, lo, hi)
 	ptr := make([]int64, rows+1)
 	for i := range ptr {
 		ptr[i] = r.w.Ptr[lo+i] - first
 	}
-	own, lx = mat.NewDense(rows, r.d, b.from[:rows*r.d]), mat.NewDense(rows, r.d, b.to[:rows*r.d])
+	own = mat.NewDense(rows, r.d, b.from[:rows*r.d])
+	lx = mat.NewDense(rows, r.d, b.to[:rows*r.d])
 	g := simd.Graph{Ptr: ptr, Col: b.col[:end-first], Val: b.val[:end-first], Diag: diagonal}
-	x, y := simd.Block{Data: b.from[:(rows+len(b.others))*r.d], Cols: r.d, LD: r.d}, simd.Block{Data: b.to[:rows*r.d], Cols: r.d, LD: r.d}
+	x := simd.Block{Data: b.from[:(rows+len(b.others))*r.d], Cols: r.d, LD: r.d}
+	y := simd.Block{Data: b.to[:rows*r.d], Cols: r.d, LD: r.d}
 	par.For(rows, 128, func(from, to int) { g.Combine(y, x, simd.Block{}, from, to, -1, 1, 0, 0) })
 	return own, lx, nil
 }
@@ -149,6 +165,7 @@ func (b *block) scales(r *Run, lo, hi int) error {
 			set(i, lo+i)
 		}
 	})
+
 	const grain, step = 128, 1 << 11 // rows before pages are given back
 	for first := 0; first < len(b.others); first += step {
 		list := b.others[first:min(first+step, len(b.others))]
@@ -166,13 +183,15 @@ func (b *block) scales(r *Run, lo, hi int) error {
 		}
 		r.w.Release(0, r.n)
 	}
+
 	return nil
 }
 
 // weights sets the columns, weights and degrees of the rows lo to hi in the block and returns the
 // diagonal of L there.
 func (b *block) weights(r *Run, lo, hi int) (diagonal []float64) {
-	rows, first := hi-lo, r.w.Ptr[lo]
+	rows := hi - lo
+	first := r.w.Ptr[lo]
 	diagonal = b.degree
 	normalized := r.normalized()
 	if normalized {
@@ -194,20 +213,26 @@ func (b *block) weights(r *Run, lo, hi int) (diagonal []float64) {
 					other, _ := slices.BinarySearch(b.others, c)
 					here = rows + other
 				}
+
 				if normalized { // in this order for (i, j) and (j, i): see sparse.Laplacian
-					first, second := i-lo, here
+					first := i - lo
+					second := here
 					if int(c) < i {
 						first, second = second, first
 					}
 					v = b.scale[first] * v * b.scale[second]
 				}
-				b.val[at+int64(p)], b.col[at+int64(p)] = v, int32(here)
+
+				b.val[at+int64(p)] = v
+				b.col[at+int64(p)] = int32(here)
 			}
+
 			b.degree[i-lo] = degree
 			if normalized && degree > 0 {
 				diagonal[i-lo] = 1
 			}
 		}
 	})
+
 	return diagonal
 }

@@ -6,6 +6,15 @@
 //
 // V. Sindhwani, P. Niyogi and M. Belkin, Linear manifold regularization for large scale
 // semi-supervised learning, ICML 2005 workshop, section 3.
+//
+// # Keys
+//
+// The key of a part has the hashes of its own rows of points, graph and labels, so that a job
+// hashes no more than its share and the merge, which computes all hashes, sees any change. It
+// also has the hash of a sample of all points, because a part reads neighbours in other parts.
+// The weights γ are not in the key: another merge takes the same parts. Moments of labeled
+// points are summed where l ≥ d; else, and for hinges, the merge reads the labeled rows and is
+// the fit in one piece with a given XᵀLᵖX.
 package sums
 
 import (
@@ -70,7 +79,8 @@ type Run struct {
 type keys struct{ norm, labels checkpoint.Key }
 
 // Remedy says what to do with a work folder of another run.
-const Remedy = "the work folder holds parts of other points, graphs, labels or numbers of parts; give another one, or remove its files part-*.npz"
+const Remedy = "the work folder holds parts of other points, graphs, labels or numbers of parts; " +
+	"give another one, or remove its files part-*.npz"
 
 // Open makes a run that keeps its parts in the folder dir, which it makes if it is not there,
 // and goes on from what the folder holds. A positive memory bounds the bytes of an array that
@@ -84,7 +94,9 @@ func Open(dir string, in *Input, memory int64, write func(func() error) error) (
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{x: in.Points, w: in.Graph, wName: cmp.Or(in.GraphName, "the graph"), t: in.Targets, settings: in.Settings, parts: in.Parts, progress: in.Report, folder: folder, made: map[int]keys{}, checked: map[int]bool{}}
+	r := &Run{x: in.Points, w: in.Graph, wName: cmp.Or(in.GraphName, "the graph"), t: in.Targets,
+		settings: in.Settings, parts: in.Parts, progress: in.Report, folder: folder, made: map[int]keys{},
+		checked: map[int]bool{}}
 	r.n, r.d = in.Points.Dims()
 	r.sample = sync.OnceValue(func() string { return data.HashSample(r.x) })
 	if in.Settings.Regularizer.GammaI == 0 {
@@ -101,9 +113,11 @@ func (in *Input) Check() error {
 	_, sparsePoints := in.Points.(*sparse.CSR)
 	switch {
 	case sparsePoints || d > linear.MaxFormed:
-		return fmt.Errorf("sums: fits in parts are for dense points of at most %d columns; these are %s", linear.MaxFormed, data.Describe(in.Points))
+		return fmt.Errorf("sums: fits in parts are for dense points of at most %d columns; these are %s",
+			linear.MaxFormed, data.Describe(in.Points))
 	case in.Parts < 1 || in.Parts > n:
-		return fmt.Errorf("sums: %d parts of %d points; there must be at least 1 and a point in each", in.Parts, n)
+		return fmt.Errorf("sums: %d parts of %d points; there must be at least 1 and a point in each",
+			in.Parts, n)
 	case in.Targets.Len != n:
 		return fmt.Errorf("sums: targets for %d points, there are %d", in.Targets.Len, n)
 	case len(in.Targets.Labeled) == 0:
@@ -114,8 +128,10 @@ func (in *Input) Check() error {
 	case in.Graph.Rows != n || in.Graph.Cols != n:
 		return fmt.Errorf("sums: a graph of %d points for %d points", in.Graph.Rows, n)
 	case reg.Power > 2:
-		return fmt.Errorf("sums: power %d of the Laplacian; parts reach neighbours only, which is enough for powers 1 and 2", reg.Power)
+		return fmt.Errorf("sums: power %d of the Laplacian; parts reach neighbours only, which is "+
+			"enough for powers 1 and 2", reg.Power)
 	}
+
 	return nil
 }
 
@@ -154,17 +170,21 @@ func (r *Run) PartCost(list ...int) stage.Cost {
 			bytes = max(bytes, 8*int64(hi-lo)) // offsets, for the hash
 			cuts := r.blocks(lo, hi)
 			for k, from := range cuts[:len(cuts)-1] {
-				rows, entries := int64(cuts[k+1]-from), r.w.Ptr[cuts[k+1]]-r.w.Ptr[from]
-				bytes = max(bytes, 2*square+8*int64(r.d)*(2*rows+entries)+entries*(4+4+8)+24*rows+scale*(rows+entries))
+				rows := int64(cuts[k+1] - from)
+				entries := r.w.Ptr[cuts[k+1]] - r.w.Ptr[from]
+				bytes = max(bytes, 2*square+8*int64(r.d)*(2*rows+entries)+entries*(4+4+8)+24*rows+
+					scale*(rows+entries))
 			}
 		}
 		operations = max(operations, ops)
 	}
+
 	if r.moments() {
 		rows := int64(min(1<<14, len(r.t.Labeled)))
 		bytes = max(bytes, 4*square+rows*int64(r.d)*(8+8)+8*3*rows)
 	}
-	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: operations, Remedy: "give points of fewer columns, or a graph with fewer neighbours"}
+	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: operations,
+		Remedy: "give points of fewer columns, or a graph with fewer neighbours"}
 }
 
 // MergeCost is that of the sums and of a fit to them.
@@ -198,7 +218,8 @@ func (r *Run) normalized() bool { return r.settings.Regularizer.Laplacian != spa
 
 // labeled returns the targets of rows lo to hi, numbered from lo.
 func (r *Run) labeled(lo, hi int) *models.Targets {
-	a, b := sort.SearchInts(r.t.Labeled, lo), sort.SearchInts(r.t.Labeled, hi)
+	a := sort.SearchInts(r.t.Labeled, lo)
+	b := sort.SearchInts(r.t.Labeled, hi)
 	out := &models.Targets{Len: hi - lo}
 	_, m := r.t.Y.Dims()
 	if out.Y = (&mat.Dense{}); b > a {
@@ -236,6 +257,7 @@ func (r *Run) allKeys(ctx context.Context) error {
 			list[p] = r.keysOf(p)
 		}
 	})
+
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -249,11 +271,14 @@ func (r *Run) keysOf(p int) keys {
 	lo, hi := r.Rows(p)
 	hash := sync.OnceValue(func() string { return data.HashPoints(data.Slice(r.x, lo, hi)) })
 	common := func() checkpoint.Key {
-		return checkpoint.Key{"points": strconv.Itoa(r.n), "columns": strconv.Itoa(r.d), "count of parts": strconv.Itoa(r.parts), "sample of all points": r.sample(), "hash of the points of the part": hash()}
+		return checkpoint.Key{"points": strconv.Itoa(r.n), "columns": strconv.Itoa(r.d),
+			"count of parts": strconv.Itoa(r.parts), "sample of all points": r.sample(),
+			"hash of the points of the part": hash()}
 	}
 	var k keys
 	if r.w != nil {
-		first, end := r.w.Ptr[lo], r.w.Ptr[hi]
+		first := r.w.Ptr[lo]
+		end := r.w.Ptr[hi]
 		rows := &sparse.CSR{Rows: hi - lo, Cols: r.n, Ptr: make([]int64, hi-lo+1), Col: r.w.Col[first:end]}
 		for i := range rows.Ptr {
 			rows.Ptr[i] = r.w.Ptr[lo+i] - first
@@ -266,17 +291,20 @@ func (r *Run) keysOf(p int) keys {
 		k.norm["laplacian"] = r.settings.Regularizer.Laplacian.String()
 		k.norm["power"] = strconv.Itoa(r.settings.Regularizer.Power)
 	}
+
 	if r.moments() {
 		t := r.labeled(lo, hi)
 		_, m := r.t.Y.Dims()
 		k.labels = common()
 		k.labels["outputs"] = strconv.Itoa(m)
-		hash, err := npy.Sum([]archive.Array{{Name: "labeled", Data: asInt64(t.Labeled)}, {Name: "targets", Data: values(t.Y)}})
+		hash, err := npy.Sum([]archive.Array{{Name: "labeled", Data: asInt64(t.Labeled)},
+			{Name: "targets", Data: values(t.Y)}})
 		if err != nil {
 			hash = err.Error()
 		}
 		k.labels["hash of the labels of the part"] = hash
 	}
+
 	return k
 }
 
@@ -325,7 +353,8 @@ func (r *Run) CheckPart(p int) error {
 // checkRows returns an error for rows lo to hi that no graph has.
 func (r *Run) checkRows(lo, hi int) error {
 	if err := r.w.CheckRows(lo, hi); err != nil {
-		return fmt.Errorf("%s: %s; make the graph again", r.wName, strings.TrimPrefix(err.Error(), "sparse: "))
+		return fmt.Errorf("%s: %s; make the graph again", r.wName, strings.TrimPrefix(err.Error(),
+			"sparse: "))
 	}
 	return nil
 }
@@ -349,6 +378,7 @@ func (r *Run) Part(ctx context.Context, p int) (bool, error) {
 			done = true
 		}
 	}
+
 	if k.labels != nil {
 		var s labelState
 		if stage, err := r.folder.Load(labelsName(p), k.labels, &s); err != nil {
@@ -360,6 +390,7 @@ func (r *Run) Part(ctx context.Context, p int) (bool, error) {
 			done = true
 		}
 	}
+
 	return done, nil
 }
 
@@ -371,7 +402,8 @@ func (r *Run) sumNorm(ctx context.Context, p, lo, hi int) error {
 	if err != nil {
 		return err
 	}
-	return r.folder.Save(normName(p), r.keys(p).norm, normState{hi - lo, volume}, archive.Array{Name: "norm", Shape: []int{r.d, r.d}, Data: m.RawMatrix().Data})
+	return r.folder.Save(normName(p), r.keys(p).norm, normState{hi - lo, volume}, archive.Array{Name: "norm",
+		Shape: []int{r.d, r.d}, Data: m.RawMatrix().Data})
 }
 
 func (r *Run) sumLabels(ctx context.Context, p, lo, hi int) error {
@@ -386,10 +418,13 @@ func (r *Run) sumLabels(ctx context.Context, p, lo, hi int) error {
 	if err != nil {
 		return err
 	}
+
 	m := len(s.TargetMean)
 	data.Release(r.x, lo, hi)
-	return r.folder.Save(labelsName(p), r.keys(p).labels, labelState{s.Rows}, archive.Array{Name: "mean", Data: s.Mean}, archive.Array{Name: "target_mean", Data: s.TargetMean},
-		archive.Array{Name: "gram", Shape: []int{r.d, r.d}, Data: s.Gram.RawMatrix().Data}, archive.Array{Name: "moments", Shape: []int{r.d, m}, Data: s.Moments.RawMatrix().Data})
+	return r.folder.Save(labelsName(p), r.keys(p).labels, labelState{s.Rows}, archive.Array{Name: "mean",
+		Data: s.Mean}, archive.Array{Name: "target_mean", Data: s.TargetMean},
+		archive.Array{Name: "gram", Shape: []int{r.d, r.d}, Data: s.Gram.RawMatrix().Data},
+		archive.Array{Name: "moments", Shape: []int{r.d, m}, Data: s.Moments.RawMatrix().Data})
 }
 
 // checkPoints returns an error for values of rows lo to hi that are not finite.
@@ -423,6 +458,7 @@ func (r *Run) Merge(ctx context.Context) (*linear.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	problem, err := linear.NewSummed(r.x, norm)
 	if err != nil {
 		return nil, err
@@ -442,7 +478,8 @@ func (r *Run) sumOfNorms(ctx context.Context) (*linear.Norm, error) {
 	if r.w == nil {
 		return nil, nil
 	}
-	out := &linear.Norm{M: mat.NewDense(r.d, r.d, nil), Kind: r.settings.Regularizer.Laplacian, Power: r.settings.Regularizer.Power}
+	out := &linear.Norm{M: mat.NewDense(r.d, r.d, nil), Kind: r.settings.Regularizer.Laplacian,
+		Power: r.settings.Regularizer.Power}
 	for p := range r.parts {
 		r.report(float64(p), float64(r.parts), "parts of XᵀLᵖX")
 		if err := ctx.Err(); err != nil {
@@ -453,6 +490,7 @@ func (r *Run) sumOfNorms(ctx context.Context) (*linear.Norm, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		m, err := r.matrix(normName(p), stage, "norm", r.d)
 		if err != nil {
 			return nil, err
@@ -460,6 +498,7 @@ func (r *Run) sumOfNorms(ctx context.Context) (*linear.Norm, error) {
 		out.M.Add(out.M, m)
 		out.Volume += s.Volume
 	}
+
 	for i := range r.d {
 		for j := range i {
 			v := (out.M.At(i, j) + out.M.At(j, i)) / 2 // equal but for rounding
@@ -467,12 +506,14 @@ func (r *Run) sumOfNorms(ctx context.Context) (*linear.Norm, error) {
 			out.M.Set(j, i, v)
 		}
 	}
+
 	return out, nil
 }
 
 func (r *Run) sumOfLabels(ctx context.Context) (*linear.Sums, error) {
 	_, m := r.t.Y.Dims()
-	out := &linear.Sums{Mean: make([]float64, r.d), TargetMean: make([]float64, m), Gram: mat.NewDense(r.d, r.d, nil), Moments: mat.NewDense(r.d, m, nil)}
+	out := &linear.Sums{Mean: make([]float64, r.d), TargetMean: make([]float64, m),
+		Gram: mat.NewDense(r.d, r.d, nil), Moments: mat.NewDense(r.d, m, nil)}
 	for p := range r.parts {
 		r.report(float64(p), float64(r.parts), "parts of XᵀX")
 		if err := ctx.Err(); err != nil {
@@ -487,9 +528,13 @@ func (r *Run) sumOfLabels(ctx context.Context) (*linear.Sums, error) {
 		if s.Labeled == 0 {
 			continue
 		}
-		one := &linear.Sums{Rows: s.Labeled, Mean: checkpoint.Elements[float64](stage, "mean"), TargetMean: checkpoint.Elements[float64](stage, "target_mean")}
+
+		one := &linear.Sums{Rows: s.Labeled, Mean: checkpoint.Elements[float64](stage, "mean"),
+			TargetMean: checkpoint.Elements[float64](stage, "target_mean")}
 		if len(one.Mean) != r.d || len(one.TargetMean) != m || s.Labeled < 0 {
-			return nil, fmt.Errorf("%s: means of %d columns and %d targets, there are %d and %d; remove it and make it again", r.folder.Path(name), len(one.Mean), len(one.TargetMean), r.d, m)
+			return nil, fmt.Errorf("%s: means of %d columns and %d targets, there are %d and %d; "+
+				"remove it and make it again", r.folder.Path(name), len(one.Mean),
+				len(one.TargetMean), r.d, m)
 		}
 		if one.Gram, err = r.matrix(name, stage, "gram", r.d); err != nil {
 			return nil, err
@@ -499,6 +544,7 @@ func (r *Run) sumOfLabels(ctx context.Context) (*linear.Sums, error) {
 		}
 		out.Add(one)
 	}
+
 	return out, nil
 }
 
@@ -506,7 +552,8 @@ func (r *Run) sumOfLabels(ctx context.Context) (*linear.Sums, error) {
 func (r *Run) matrix(name string, stage checkpoint.Arrays, array string, columns int) (*mat.Dense, error) {
 	v := checkpoint.Elements[float64](stage, array)
 	if len(v) != r.d*columns {
-		return nil, fmt.Errorf("%s: %d elements of %s, of %d×%d; remove it and make it again", r.folder.Path(name), len(v), array, r.d, columns)
+		return nil, fmt.Errorf("%s: %d elements of %s, of %d×%d; remove it and make it again",
+			r.folder.Path(name), len(v), array, r.d, columns)
 	}
 	return mat.NewDense(r.d, columns, v), nil
 }

@@ -1,49 +1,16 @@
 """Manifold regularization and learning on graphs: scikit-learn estimators over the bigfit program."""
 
-from . import datasets, graph
+from . import cluster, datasets, graph, manifold, model_selection, multioutput, neighbors, semi_supervised
 from ._binary import EngineError
 from ._version import __version__
-from .cluster import SpectralClustering
-from .manifold import SpectralEmbedding
-from .model_selection import AutoClassifier, AutoRegressor, LabeledKFold
-from .multioutput import MultiOutputManifold
-from .neighbors import KNeighborsTransformer, precomputed_knn
-from .semi_supervised import (
-    EigenmapClassifier,
-    LabelPropagation,
-    LabelSpreading,
-    LapRLSClassifier,
-    LapRLSRegressor,
-    LapSVC,
-    LinearLapRLSClassifier,
-    LinearLapRLSRegressor,
-    LinearLapSVC,
-    Poisson,
-    SSSLRegressor,
-)
+from .cluster import *
+from .manifold import *
+from .model_selection import *
+from .multioutput import *
+from .neighbors import *
+from .semi_supervised import *
 
-__all__ = [
-    "AutoClassifier",
-    "AutoRegressor",
-    "EigenmapClassifier",
-    "EngineError",
-    "KNeighborsTransformer",
-    "LabelPropagation",
-    "LabelSpreading",
-    "LabeledKFold",
-    "LapRLSClassifier",
-    "LapRLSRegressor",
-    "LapSVC",
-    "LinearLapRLSClassifier",
-    "LinearLapRLSRegressor",
-    "LinearLapSVC",
-    "MultiOutputManifold",
-    "Poisson",
-    "SSSLRegressor",
-    "SpectralClustering",
-    "SpectralEmbedding",
-    "__version__",
-    "datasets",
-    "graph",
-    "precomputed_knn",
-]
+#: Modules whose names are names of the package, too.
+_MODULES = (cluster, manifold, model_selection, multioutput, neighbors, semi_supervised)
+
+__all__ = sorted(["EngineError", "__version__", "datasets", "graph", *(name for module in _MODULES for name in module.__all__)])

@@ -42,14 +42,14 @@ class AutoParameters(BaseEstimator):
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default=None
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph; None is one.
+        larger than here, jaccard those of PhenoGraph; None is one.
 
     method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default=None
         Search for neighbours: auto chooses, all but nn-descent are exact; None is auto.
 
     patience : float, default=None
-        Seconds that an exact search may take before method auto prefers nn-descent; positive; None
-        is 60.
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive;
+        None is 60.
 
     recall : float, default=None
         Raise the effort of nn-descent until its estimated recall reaches this share; where auto
@@ -190,13 +190,13 @@ class EigenmapParameters(BaseEstimator):
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph.
+        larger than here, jaccard those of PhenoGraph.
 
     method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
         Search for neighbours: auto chooses, all but nn-descent are exact.
 
     patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
 
     recall : float, default=None
         Raise the effort of nn-descent until its estimated recall reaches this share; where auto
@@ -327,13 +327,13 @@ class HarmonicParameters(BaseEstimator):
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph.
+        larger than here, jaccard those of PhenoGraph.
 
     method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
         Search for neighbours: auto chooses, all but nn-descent are exact.
 
     patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
 
     recall : float, default=None
         Raise the effort of nn-descent until its estimated recall reaches this share; where auto
@@ -446,13 +446,13 @@ class LgcParameters(BaseEstimator):
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph.
+        larger than here, jaccard those of PhenoGraph.
 
     method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
         Search for neighbours: auto chooses, all but nn-descent are exact.
 
     patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
 
     recall : float, default=None
         Raise the effort of nn-descent until its estimated recall reaches this share; where auto
@@ -564,13 +564,13 @@ class PoissonParameters(BaseEstimator):
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph.
+        larger than here, jaccard those of PhenoGraph.
 
     method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
         Search for neighbours: auto chooses, all but nn-descent are exact.
 
     patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
 
     recall : float, default=None
         Raise the effort of nn-descent until its estimated recall reaches this share; where auto
@@ -628,6 +628,299 @@ class PoissonParameters(BaseEstimator):
         verbose=0,
     ):
         self.priors = priors
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class LaprlsLinearParameters(BaseEstimator):
+    """Rls-linear with the intrinsic norm.
+
+    After Belkin, Niyogi & Sindhwani 2006, section 4.2; Sindhwani, Niyogi & Belkin 2005.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, 100, 10000, 1e+06, with few labels 1.
+
+    gamma_i : float, default=None
+        Weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out; at least 0; None is by
+        cross-validation on the labels among 1e-06, 0.0001, 0.01, 1, with few labels 0.0001.
+
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph; where gamma_i is positive.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L; where gamma_i is positive.
+
+    tolerance : float, default=1e-08
+        Where an iteration stops: the norm of the residual, or of the gradient, relative to that of
+        f = 0; between 0 and 1.
+
+    max_iterations : int, default=10000
+        Iterations after which the solver gives up; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'laprls-linear'
+    _needs = ('points', 'graph')
+
+    def __init__(
+        self,
+        *,
+        gamma_a=None,
+        gamma_i=None,
+        power=1,
+        scaling='direct',
+        laplacian='combinatorial',
+        tolerance=1e-08,
+        max_iterations=10000,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        class_weights=None,
+        calibrate='auto',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.gamma_a = gamma_a
+        self.gamma_i = gamma_i
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class LapsvmLinearParameters(BaseEstimator):
+    """Svm-linear with the intrinsic norm.
+
+    After Belkin, Niyogi & Sindhwani 2006, section 4.4; Sindhwani, Niyogi & Belkin 2005.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, 100, 10000, 1e+06, with few labels 1.
+
+    gamma_i : float, default=None
+        Weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out; at least 0; None is by
+        cross-validation on the labels among 1e-06, 0.0001, 0.01, 1, with few labels 0.0001.
+
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph; where gamma_i is positive.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L; where gamma_i is positive.
+
+    loss : {"squared-hinge", "huberized-hinge"}, default="squared-hinge"
+        Loss: the square of the hinge, or the hinge with its corner rounded.
+
+    width : float, default=0.1
+        Half the width of the rounded corner of the huberized hinge; positive and at most 1; for
+        loss = huberized-hinge.
+
+    tolerance : float, default=1e-08
+        Where an iteration stops: the norm of the residual, or of the gradient, relative to that of
+        f = 0; between 0 and 1.
+
+    max_iterations : int, default=200
+        Iterations after which the solver gives up; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'lapsvm-linear'
+    _needs = ('points', 'graph')
+
+    def __init__(
+        self,
+        *,
+        gamma_a=None,
+        gamma_i=None,
+        power=1,
+        scaling='direct',
+        laplacian='combinatorial',
+        loss='squared-hinge',
+        width=0.1,
+        tolerance=1e-08,
+        max_iterations=200,
+        pca=0,
+        metric='euclidean',
+        n_neighbors=8,
+        radius=None,
+        symmetry='either',
+        weights='one',
+        method='auto',
+        patience=60.0,
+        recall=None,
+        t=None,
+        class_weights=None,
+        calibrate='auto',
+        random_state=None,
+        n_jobs=None,
+        memory_limit=None,
+        verbose=0,
+    ):
+        self.gamma_a = gamma_a
+        self.gamma_i = gamma_i
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
+        self.loss = loss
+        self.width = width
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.pca = pca
@@ -736,13 +1029,13 @@ class LaprlsParameters(BaseEstimator):
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph.
+        larger than here, jaccard those of PhenoGraph.
 
     method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
         Search for neighbours: auto chooses, all but nn-descent are exact.
 
     patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
 
     recall : float, default=None
         Raise the effort of nn-descent until its estimated recall reaches this share; where auto
@@ -934,13 +1227,13 @@ class LapsvmParameters(BaseEstimator):
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph.
+        larger than here, jaccard those of PhenoGraph.
 
     method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
         Search for neighbours: auto chooses, all but nn-descent are exact.
 
     patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
 
     recall : float, default=None
         Raise the effort of nn-descent until its estimated recall reaches this share; where auto
@@ -1046,299 +1339,6 @@ class LapsvmParameters(BaseEstimator):
         self.verbose = verbose
 
 
-class LaprlsLinearParameters(BaseEstimator):
-    """Rls-linear with the intrinsic norm.
-
-    After Belkin, Niyogi & Sindhwani 2006, section 4.2; Sindhwani, Niyogi & Belkin 2005.
-
-    Parameters
-    ----------
-    gamma_a : float, default=None
-        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
-        1e-06, 0.0001, 0.01, 1, 100, 10000, 1e+06, with few labels 1.
-
-    gamma_i : float, default=None
-        Weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out; at least 0; None is by
-        cross-validation on the labels among 1e-06, 0.0001, 0.01, 1, with few labels 0.0001.
-
-    power : int, default=1
-        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
-
-    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
-        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
-        the weights of the graph; where gamma_i is positive.
-
-    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
-
-    tolerance : float, default=1e-08
-        Where an iteration stops: the norm of the residual, or of the gradient, relative to that of
-        f = 0; between 0 and 1.
-
-    max_iterations : int, default=10000
-        Iterations after which the solver gives up; at least 1.
-
-    pca : int, default=0
-        Project the points on this many principal components first; at least 0.
-
-    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
-        Distance between points.
-
-    n_neighbors : int, default=8
-        Nearest neighbours of every point; at least 1.
-
-    radius : float, default=None
-        Join all points at most this far apart, in place of nearest neighbours; positive.
-
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
-
-    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
-        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph.
-
-    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
-        Search for neighbours: auto chooses, all but nn-descent are exact.
-
-    patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
-
-    recall : float, default=None
-        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
-        chooses it, 0.95; from 0 to 1.
-
-    t : float, default=None
-        t of the heat weights exp(-d²/4t); positive; None is from the distances.
-
-    class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
-
-    calibrate : int, "auto" or "none", default="auto"
-        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
-        is cheap.
-
-    random_state : int, RandomState instance or None, default=None
-        Seed of everything random; None is the program's own seed, so that results repeat.
-
-    n_jobs : int, default=None
-        Threads; None and -1 stand for all processors. Results do not depend on it.
-
-    memory_limit : str or int, default=None
-        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
-        the work begins. None is what the machine has.
-
-    verbose : int, default=0
-        1 prints the stages of a run on stderr, 2 their progress too.
-    """
-
-    _model = 'laprls-linear'
-    _needs = ('points', 'graph')
-
-    def __init__(
-        self,
-        *,
-        gamma_a=None,
-        gamma_i=None,
-        power=1,
-        scaling='direct',
-        laplacian='combinatorial',
-        tolerance=1e-08,
-        max_iterations=10000,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        class_weights=None,
-        calibrate='auto',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
-        self.gamma_a = gamma_a
-        self.gamma_i = gamma_i
-        self.power = power
-        self.scaling = scaling
-        self.laplacian = laplacian
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.pca = pca
-        self.metric = metric
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.symmetry = symmetry
-        self.weights = weights
-        self.method = method
-        self.patience = patience
-        self.recall = recall
-        self.t = t
-        self.class_weights = class_weights
-        self.calibrate = calibrate
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.verbose = verbose
-
-
-class LapsvmLinearParameters(BaseEstimator):
-    """Svm-linear with the intrinsic norm.
-
-    After Belkin, Niyogi & Sindhwani 2006, section 4.4; Sindhwani, Niyogi & Belkin 2005.
-
-    Parameters
-    ----------
-    gamma_a : float, default=None
-        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
-        1e-06, 0.0001, 0.01, 1, 100, 10000, 1e+06, with few labels 1.
-
-    gamma_i : float, default=None
-        Weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out; at least 0; None is by
-        cross-validation on the labels among 1e-06, 0.0001, 0.01, 1, with few labels 0.0001.
-
-    power : int, default=1
-        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
-
-    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
-        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
-        the weights of the graph; where gamma_i is positive.
-
-    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
-
-    loss : {"squared-hinge", "huberized-hinge"}, default="squared-hinge"
-        Loss: the square of the hinge, or the hinge with its corner rounded.
-
-    width : float, default=0.1
-        Half the width of the rounded corner of the huberized hinge; positive and at most 1; for
-        loss = huberized-hinge.
-
-    tolerance : float, default=1e-08
-        Where an iteration stops: the norm of the residual, or of the gradient, relative to that of
-        f = 0; between 0 and 1.
-
-    max_iterations : int, default=200
-        Iterations after which the solver gives up; at least 1.
-
-    pca : int, default=0
-        Project the points on this many principal components first; at least 0.
-
-    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
-        Distance between points.
-
-    n_neighbors : int, default=8
-        Nearest neighbours of every point; at least 1.
-
-    radius : float, default=None
-        Join all points at most this far apart, in place of nearest neighbours; positive.
-
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
-
-    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
-        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph.
-
-    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
-        Search for neighbours: auto chooses, all but nn-descent are exact.
-
-    patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
-
-    recall : float, default=None
-        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
-        chooses it, 0.95; from 0 to 1.
-
-    t : float, default=None
-        t of the heat weights exp(-d²/4t); positive; None is from the distances.
-
-    class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
-
-    calibrate : int, "auto" or "none", default="auto"
-        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
-        is cheap.
-
-    random_state : int, RandomState instance or None, default=None
-        Seed of everything random; None is the program's own seed, so that results repeat.
-
-    n_jobs : int, default=None
-        Threads; None and -1 stand for all processors. Results do not depend on it.
-
-    memory_limit : str or int, default=None
-        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
-        the work begins. None is what the machine has.
-
-    verbose : int, default=0
-        1 prints the stages of a run on stderr, 2 their progress too.
-    """
-
-    _model = 'lapsvm-linear'
-    _needs = ('points', 'graph')
-
-    def __init__(
-        self,
-        *,
-        gamma_a=None,
-        gamma_i=None,
-        power=1,
-        scaling='direct',
-        laplacian='combinatorial',
-        loss='squared-hinge',
-        width=0.1,
-        tolerance=1e-08,
-        max_iterations=200,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        class_weights=None,
-        calibrate='auto',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
-        self.gamma_a = gamma_a
-        self.gamma_i = gamma_i
-        self.power = power
-        self.scaling = scaling
-        self.laplacian = laplacian
-        self.loss = loss
-        self.width = width
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.pca = pca
-        self.metric = metric
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.symmetry = symmetry
-        self.weights = weights
-        self.method = method
-        self.patience = patience
-        self.recall = recall
-        self.t = t
-        self.class_weights = class_weights
-        self.calibrate = calibrate
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.verbose = verbose
-
-
 class VvmrParameters(BaseEstimator):
     """Several labels a point, or several values (Minh & Sindhwani 2011).
 
@@ -1424,13 +1424,13 @@ class VvmrParameters(BaseEstimator):
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph.
+        larger than here, jaccard those of PhenoGraph.
 
     method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
         Search for neighbours: auto chooses, all but nn-descent are exact.
 
     patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
 
     recall : float, default=None
         Raise the effort of nn-descent until its estimated recall reaches this share; where auto
@@ -1636,7 +1636,7 @@ class EmbedParameters(BaseEstimator):
         Number of coordinates.
 
     laplacian : {"combinatorial", "normalized", "random-walk"}, default="random-walk"
-        Laplacian.
+        Laplacian; combinatorial is D−W.
 
     tolerance : float, default=1e-08
         Largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖.
@@ -1667,13 +1667,13 @@ class EmbedParameters(BaseEstimator):
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph.
+        larger than here, jaccard those of PhenoGraph.
 
     method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
         Search for neighbours: auto chooses, all but nn-descent are exact.
 
     patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
 
     recall : float, default=None
         Raise the effort of nn-descent until its estimated recall reaches this share; where auto
@@ -1817,13 +1817,13 @@ class ClusterParameters(BaseEstimator):
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph.
+        larger than here, jaccard those of PhenoGraph.
 
     method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
         Search for neighbours: auto chooses, all but nn-descent are exact.
 
     patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
 
     recall : float, default=None
         Raise the effort of nn-descent until its estimated recall reaches this share; where auto
@@ -1943,7 +1943,7 @@ class NeighborsParameters(BaseEstimator):
         Search for neighbours: auto chooses, all but nn-descent are exact.
 
     patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
 
     recall : float, default=None
         Raise the effort of nn-descent until its estimated recall reaches this share; where auto
@@ -2018,13 +2018,13 @@ class GraphParameters(BaseEstimator):
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        more than n_neighbors, jaccard those of PhenoGraph.
+        larger than here, jaccard those of PhenoGraph.
 
     method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
         Search for neighbours: auto chooses, all but nn-descent are exact.
 
     patience : float, default=60.0
-        Seconds that an exact search may take before method auto prefers nn-descent; positive.
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
 
     recall : float, default=None
         Raise the effort of nn-descent until its estimated recall reaches this share; where auto

@@ -231,6 +231,7 @@ class Call:
         for file, name in self._files.items():
             text = re.sub(rf"(?<![\w./]){re.escape(file)}\b", name, text)
         text = re.sub(r"(?<=is )[+-]Inf\b", lambda m: m.group().lower().lstrip("+"), text)
+        text = re.sub(r"(?<![\w-])-([Xy])\b", r"\1", text)
         return re.sub(r"(?<![\w-])--([a-z][a-z-]*[a-z]|t)\b", lambda m: parameter(m.group(1)), text)
 
     def read(self, file):

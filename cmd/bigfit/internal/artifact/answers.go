@@ -117,12 +117,14 @@ func (c *columns) add(name string, x column, rows int, id bool) error {
 			return fmt.Errorf("%s: column %q has %d rows, those before it %d", c.path, name, rows, c.rows)
 		}
 	}
+
 	c.rows = rows
 	if id {
 		c.ids = x.texts
 		return nil
 	}
-	c.names, c.of = append(c.names, name), append(c.of, x)
+	c.names = append(c.names, name)
+	c.of = append(c.of, x)
 	return nil
 }
 
@@ -156,6 +158,7 @@ func readColumns(path string, limit int64) (*columns, error) {
 			return nil, err
 		}
 		defer a.Close()
+
 		c := &columns{path: path}
 		for _, name := range a.Names() {
 			if name == archive.Name {
@@ -169,8 +172,10 @@ func readColumns(path string, limit int64) (*columns, error) {
 				return nil, err
 			}
 		}
+
 		return c, nil
 	}
+
 	t, err := table.Read(path, table.Options{Limit: limit})
 	if err != nil {
 		return nil, err
@@ -199,6 +204,7 @@ func (c *columns) addArray(name string, x *npy.Array, id bool) error {
 			col.texts = append(col.texts, strconv.FormatInt(v, 10))
 		}
 	}
+
 	return c.add(name, col, x.Shape[0], id)
 }
 
@@ -224,13 +230,15 @@ func tableColumns(path string, t *table.Table) (*columns, error) {
 				x.texts = append(x.texts, strconv.FormatBool(b))
 			}
 		case col.Kind == table.FloatList:
-			x.width, x.numbers = max(v.Width, 1), v.Float64s
+			x.width = max(v.Width, 1)
+			x.numbers = v.Float64s
 			for _, f := range v.Float32s {
 				x.numbers = append(x.numbers, float64(f))
 			}
 		default:
 			x.texts = v.Texts
 		}
+
 		for r := range t.Rows {
 			if v.Missing(r) && x.numbers != nil {
 				for j := range x.width {
@@ -238,10 +246,12 @@ func tableColumns(path string, t *table.Table) (*columns, error) {
 				}
 			}
 		}
+
 		if err := c.add(col.Name, x, t.Rows, id); err != nil {
 			return nil, err
 		}
 	}
+
 	return c, nil
 }
 
@@ -261,8 +271,10 @@ func resultColumns(path string, results []pipeline.Column) *columns {
 			x.texts = v
 		}
 		c.rows = max(len(x.numbers), len(x.texts)) / x.width
-		c.names, c.of = append(c.names, r.Name), append(c.of, x)
+		c.names = append(c.names, r.Name)
+		c.of = append(c.of, x)
 	}
+
 	return c
 }
 
@@ -279,6 +291,7 @@ func compareAnswers(a, b *columns) (*Answers, error) {
 			}
 			rows[id] = i
 		}
+
 		seen := make([]bool, b.rows)
 		for i, id := range a.ids {
 			p, ok := rows[id]
@@ -286,7 +299,8 @@ func compareAnswers(a, b *columns) (*Answers, error) {
 				return nil, fmt.Errorf("%s: the id %q is there twice", a.path, id)
 			}
 			if match[i] = -1; ok {
-				match[i], seen[p] = p, true
+				match[i] = p
+				seen[p] = true
 				out.Rows++
 			}
 		}
@@ -298,10 +312,13 @@ func compareAnswers(a, b *columns) (*Answers, error) {
 		}
 		out.Rows = min(a.rows, b.rows)
 	}
-	out.OnlyA, out.OnlyB = a.rows-out.Rows, b.rows-out.Rows
+
+	out.OnlyA = a.rows - out.Rows
+	out.OnlyB = b.rows - out.Rows
 	if out.Columns = columnChanges(a, b); out.Columns != nil {
 		return out, nil
 	}
+
 	for i, p := range match {
 		if p < 0 || !out.differ(a, b, i, p) {
 			continue
@@ -310,6 +327,7 @@ func compareAnswers(a, b *columns) (*Answers, error) {
 			out.First = append(out.First, Row{a.id(i), a.row(i), b.row(p)})
 		}
 	}
+
 	if out.Rows > 0 {
 		out.Share = float64(out.Differ) / float64(out.Rows)
 	}
@@ -325,6 +343,7 @@ func columnChanges(a, b *columns) []Change {
 		}
 		return n
 	}
+
 	if wa, wb := widths(a), widths(b); wa != wb {
 		out = append(out, Change{"count", strconv.Itoa(wa), strconv.Itoa(wb)})
 	}
@@ -338,10 +357,15 @@ func columnChanges(a, b *columns) []Change {
 // differ reports whether row i of a is another than row p of b.
 func (o *Answers) differ(a, b *columns, i, p int) bool {
 	differs := false
-	ca, cb, ja, jb := 0, 0, 0, 0
+	ca := 0
+	cb := 0
+	ja := 0
+	jb := 0
 	for ca < len(a.of) && cb < len(b.of) {
-		x, y := &a.of[ca], &b.of[cb]
-		k, l := i*x.width+ja, p*y.width+jb
+		x := &a.of[ca]
+		y := &b.of[cb]
+		k := i*x.width + ja
+		l := p*y.width + jb
 		if x.numbers != nil && y.numbers != nil {
 			if gap := distance(x.numbers[k], y.numbers[l]); gap > 0 {
 				differs = true
@@ -350,12 +374,17 @@ func (o *Answers) differ(a, b *columns, i, p int) bool {
 		} else if x.value(k) != y.value(l) {
 			differs = true
 		}
+
 		if ja++; ja == x.width {
-			ca, ja = ca+1, 0
+			ca += 1
+			ja = 0
 		}
+
 		if jb++; jb == y.width {
-			cb, jb = cb+1, 0
+			cb += 1
+			jb = 0
 		}
 	}
+
 	return differs
 }

@@ -36,6 +36,7 @@ func (d *Difference) models(limit int64) error {
 			}
 		}
 	}
+
 	d.Classes = classChanges(classes[0], classes[1])
 	if answers[0] != nil && answers[1] != nil {
 		var err error
@@ -46,6 +47,7 @@ func (d *Difference) models(limit int64) error {
 			d.Answers = nil
 		}
 	}
+
 	return d.archives(limit)
 }
 
@@ -60,6 +62,7 @@ func (d *Difference) archives(limit int64) error {
 	if err != nil {
 		return err
 	}
+
 	defer b.Close()
 	names := slices.Concat(a.Names(), b.Names())
 	slices.Sort(names)
@@ -77,15 +80,18 @@ func (d *Difference) archives(limit int64) error {
 				text[i] = x[i].String()
 			}
 		}
+
 		if x[0] == nil || x[1] == nil || text[0] != text[1] {
 			d.Arrays = append(d.Arrays, Change{name, text[0], text[1]})
 			continue
 		}
 		differ, largest := differences(x[0], x[1])
 		if differ > 0 {
-			d.Arrays = append(d.Arrays, Change{name, text[0], fmt.Sprintf("%d elements differ, by at most %.3g", differ, largest)})
+			d.Arrays = append(d.Arrays, Change{name, text[0],
+				fmt.Sprintf("%d elements differ, by at most %.3g", differ, largest)})
 		}
 	}
+
 	return nil
 }
 
@@ -95,11 +101,13 @@ func differences(a, b *npy.Array) (n int, largest float64) {
 	if x, ok := a.Data.([]string); ok {
 		for i, s := range b.Data.([]string) {
 			if x[i] != s {
-				n, largest = n+1, math.Inf(1)
+				n += 1
+				largest = math.Inf(1)
 			}
 		}
 		return n, largest
 	}
+
 	x, errX := a.Float64s()
 	y, errY := b.Float64s()
 	if errX != nil || errY != nil { // integers beyond 2^53
@@ -109,12 +117,14 @@ func differences(a, b *npy.Array) (n int, largest float64) {
 		}
 		return 0, 0
 	}
+
 	for i := range x {
 		if gap := distance(x[i], y[i]); gap > 0 {
 			n++
 			largest = max(largest, gap)
 		}
 	}
+
 	return n, largest
 }
 
@@ -151,9 +161,11 @@ func (g *Graph) String() string {
 		return ""
 	}
 	if g.Points[0] != g.Points[1] {
-		return fmt.Sprintf("  points: %d | %d\n  edges: %d | %d\n", g.Points[0], g.Points[1], g.Edges[0], g.Edges[1])
+		return fmt.Sprintf("  points: %d | %d\n  edges: %d | %d\n", g.Points[0], g.Points[1], g.Edges[0],
+			g.Edges[1])
 	}
-	return fmt.Sprintf("  edges: %d | %d; %d in the first only, %d in the second only\n  weights: %d of the shared edges differ, by at most %.6g\n",
+	return fmt.Sprintf("  edges: %d | %d; %d in the first only, %d in the second only\n  weights: %d "+
+		"of the shared edges differ, by at most %.6g\n",
 		g.Edges[0], g.Edges[1], g.OnlyA, g.OnlyB, g.Weights, g.Largest)
 }
 
@@ -172,6 +184,7 @@ func (d *Difference) graphs(limit int64) error {
 	if a.Rows != b.Rows || a.Cols != b.Cols {
 		return nil
 	}
+
 	weight := func(w *sparse.CSR, p int64) float64 {
 		if w.Val == nil {
 			return 1
@@ -179,7 +192,8 @@ func (d *Difference) graphs(limit int64) error {
 		return w.Val[p]
 	}
 	for i := range a.Rows {
-		p, q := a.Ptr[i], b.Ptr[i]
+		p := a.Ptr[i]
+		q := b.Ptr[i]
 		for p < a.Ptr[i+1] || q < b.Ptr[i+1] {
 			switch {
 			case q == b.Ptr[i+1] || p < a.Ptr[i+1] && a.Col[p] < b.Col[q]:
@@ -197,10 +211,12 @@ func (d *Difference) graphs(limit int64) error {
 					g.Weights++
 					g.Largest = max(g.Largest, gap)
 				}
-				p, q = p+1, q+1
+				p += 1
+				q += 1
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -223,9 +239,11 @@ func (e *Eigs) String() string {
 	if e.equal() {
 		return ""
 	}
-	text := fmt.Sprintf("  points: %d | %d\n  pairs: %d | %d\n", e.Points[0], e.Points[1], e.Pairs[0], e.Pairs[1])
+	text := fmt.Sprintf("  points: %d | %d\n  pairs: %d | %d\n", e.Points[0], e.Points[1], e.Pairs[0],
+		e.Pairs[1])
 	if e.Points[0] == e.Points[1] {
-		text += fmt.Sprintf("  values: differ by at most %.3g\n  vectors: the largest angle between the spaces is %.3g\n", e.Largest, e.Angle)
+		text += fmt.Sprintf("  values: differ by at most %.3g\n  vectors: the largest angle between "+
+			"the spaces is %.3g\n", e.Largest, e.Angle)
 	}
 	return text
 }
@@ -241,7 +259,8 @@ func (d *Difference) eigenpairs(limit int64) error {
 	if err != nil {
 		return err
 	}
-	va, vb := a.Result.Vectors, b.Result.Vectors
+	va := a.Result.Vectors
+	vb := b.Result.Vectors
 	e := &Eigs{}
 	e.Points[0], e.Pairs[0] = va.Dims()
 	e.Points[1], e.Pairs[1] = vb.Dims()
@@ -253,6 +272,7 @@ func (d *Difference) eigenpairs(limit int64) error {
 	if e.Points[0] != e.Points[1] {
 		return nil
 	}
+
 	n := e.Points[0]
 	first := mat.DenseCopyOf(va.Slice(0, n, 0, k))
 	second := mat.DenseCopyOf(vb.Slice(0, n, 0, k))
@@ -272,6 +292,7 @@ func angle(a, b *mat.Dense) (float64, error) {
 			return 0, err
 		}
 	}
+
 	_, k := a.Dims()
 	c := mat.NewDense(k, k, nil)
 	dense.Gemm(true, false, 1, a, b, 0, c)

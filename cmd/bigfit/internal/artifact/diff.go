@@ -51,13 +51,17 @@ func Compare(a, b string, limit int64) (*Difference, error) {
 		if infos[i], err = Inspect(path, limit); err != nil {
 			return nil, err
 		}
-		if infos[i].Kind != archive.Graph && (infos[i].Files != nil || infos[i].Format == "json" || infos[i].Kind == "folder") {
-			return nil, fmt.Errorf("%s: it is a %s; models, graphs, eigenpairs and answers are compared", path, infos[i].Format)
+		if infos[i].Kind != archive.Graph && (infos[i].Files != nil || infos[i].Format == "json" ||
+			infos[i].Kind == "folder") {
+			return nil, fmt.Errorf("%s: it is a %s; models, graphs, eigenpairs and answers are compared",
+				path, infos[i].Format)
 		}
 	}
+
 	kinds := [2]string{infos[0].kind(), infos[1].kind()}
 	if kinds[0] != kinds[1] {
-		return nil, fmt.Errorf("%s is a file of %s, %s one of %s; only files of one kind are compared", a, kinds[0], b, kinds[1])
+		return nil, fmt.Errorf("%s is a file of %s, %s one of %s; only files of one kind are compared", a,
+			kinds[0], b, kinds[1])
 	}
 	d := &Difference{A: a, B: b, Kind: kinds[0]}
 	if err := d.manifests(infos[0], infos[1]); err != nil {
@@ -74,8 +78,11 @@ func Compare(a, b string, limit int64) (*Difference, error) {
 	default:
 		err = d.answers(limit)
 	}
-	d.Equal = d.Settings == nil && d.Results == nil && d.Inputs == nil && d.Classes == nil && d.Arrays == nil &&
-		(d.Answers == nil || d.Answers.equal()) && (d.Graph == nil || d.Graph.equal()) && (d.Eigs == nil || d.Eigs.equal())
+
+	d.Equal = d.Settings == nil && d.Results == nil && d.Inputs == nil && d.Classes == nil &&
+		d.Arrays == nil &&
+		(d.Answers == nil || d.Answers.equal()) && (d.Graph == nil || d.Graph.equal()) &&
+		(d.Eigs == nil || d.Eigs.equal())
 	return d, err
 }
 
@@ -113,21 +120,27 @@ func (d *Difference) manifests(a, b *Info) error {
 		}
 		flatten("", v, settings[i])
 	}
+
 	if a.Kind == "" || b.Kind == "" { // another program's file says nothing
 		return nil
 	}
-	d.Origin = changes(map[string]string{"version": m[0].Program, "date": m[0].Date}, map[string]string{"version": m[1].Program, "date": m[1].Date})
+	d.Origin = changes(map[string]string{"version": m[0].Program, "date": m[0].Date},
+		map[string]string{"version": m[1].Program, "date": m[1].Date})
 	for _, c := range changes(settings[0], settings[1]) {
 		switch {
 		case strings.HasPrefix(c.What, "arrays."): // compared as arrays
-		case strings.HasPrefix(c.What, "neighborhood."), c.What == "fit.neighborhood.lists": // follow from the settings
-		case strings.HasPrefix(c.What, "output.classes"), strings.HasPrefix(c.What, "output.names"): // as classes
-		case strings.HasPrefix(c.What, "certificate."), strings.HasPrefix(c.What, "fit.") && !strings.HasPrefix(c.What, "fit.neighborhood."):
+		// follow from the settings
+		case strings.HasPrefix(c.What, "neighborhood."), c.What == "fit.neighborhood.lists":
+		// as classes
+		case strings.HasPrefix(c.What, "output.classes"), strings.HasPrefix(c.What, "output.names"):
+		case strings.HasPrefix(c.What, "certificate."), strings.HasPrefix(c.What, "fit.") &&
+			!strings.HasPrefix(c.What, "fit.neighborhood."):
 			d.Results = append(d.Results, c)
 		default:
 			d.Settings = append(d.Settings, c)
 		}
 	}
+
 	d.Inputs = changes(m[0].Hashes, m[1].Hashes)
 	d.Names = changes(m[0].Files, m[1].Files)
 	return nil
@@ -179,14 +192,18 @@ func (d *Difference) String() string {
 	} else {
 		fmt.Fprintf(&b, "%s and %s differ (%s)\n", d.A, d.B, d.Kind)
 	}
+
 	for _, part := range []struct {
 		name    string
 		changes []Change
-	}{{"made by", d.Origin}, {"setting", d.Settings}, {"result", d.Results}, {"input", d.Inputs}, {"name of input", d.Names}, {"", d.Classes}, {"array", d.Arrays}} {
+	}{{"made by", d.Origin}, {"setting", d.Settings}, {"result", d.Results}, {"input", d.Inputs},
+		{"name of input", d.Names}, {"", d.Classes}, {"array", d.Arrays}} {
 		for _, c := range part.changes {
-			fmt.Fprintf(&b, "  %s: %s | %s\n", strings.TrimSpace(part.name+" "+c.What), short(c.A), short(c.B))
+			fmt.Fprintf(&b, "  %s: %s | %s\n", strings.TrimSpace(part.name+" "+c.What), short(c.A),
+				short(c.B))
 		}
 	}
+
 	if d.Answers != nil {
 		b.WriteString(d.Answers.String())
 	}

@@ -70,6 +70,7 @@ func Inspect(path string, limit int64) (*Info, error) {
 			return inspectTable(path, t)
 		}
 	}
+
 	f, err := data.Inspect(path, data.ReadOptions{Limit: limit})
 	if err != nil {
 		if tableErr == nil && t.Format() == table.CSV {
@@ -80,6 +81,7 @@ func Inspect(path string, limit int64) (*Info, error) {
 		}
 		return nil, err
 	}
+
 	info := &Info{FileInfo: f}
 	return info, info.manifest(f.Manifest)
 }
@@ -101,6 +103,7 @@ func inspectTable(path string, t *table.Reader) (*Info, error) {
 		}
 		info.Columns = append(info.Columns, Column{c.Name, kind, c.Width})
 	}
+
 	if text, ok := t.Metadata("bigfit"); ok {
 		return info, info.manifest([]byte(text))
 	}
@@ -143,11 +146,14 @@ func (i *Info) manifest(text []byte) error {
 		i.Manifest, err = json.Marshal(string(text))
 		return err
 	}
+
 	var m archive.Manifest
 	if json.Unmarshal(text, &m) != nil {
 		return nil
 	}
-	i.Kind, i.Program, i.Date = m.Format, m.Program, m.Date
+	i.Kind = m.Format
+	i.Program = m.Program
+	i.Date = m.Date
 	for _, what := range manifestKeys(&m) {
 		i.Inputs = append(i.Inputs, Input{what, m.Files[what], m.Hashes[what]})
 	}
@@ -165,6 +171,7 @@ func manifestKeys(m *archive.Manifest) []string {
 			keys = append(keys, k)
 		}
 	}
+
 	slices.Sort(keys)
 	return keys
 }
@@ -188,13 +195,16 @@ func inspectJSON(path string) (*Info, error) {
 	if !json.Valid(text) {
 		return nil, fmt.Errorf("%s: it is not valid JSON; write it again", path)
 	}
+
 	var run struct{ Program, Version, Date string }
 	if json.Unmarshal(text, &run) == nil {
-		info.Program, info.Date = strings.TrimPrefix(run.Program, "bigfit "), run.Date
+		info.Program = strings.TrimPrefix(run.Program, "bigfit ")
+		info.Date = run.Date
 		if info.Program == "" {
 			info.Program = run.Version
 		}
 	}
+
 	return info, nil
 }
 
@@ -217,21 +227,28 @@ func inspectFolder(path string, limit int64) (*Info, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+
 		if err != nil { // pictures, reports and files of others
-			f = &Info{FileInfo: &data.FileInfo{Path: name, Format: data.Format(strings.TrimPrefix(filepath.Ext(name), "."))}}
+			f = &Info{FileInfo: &data.FileInfo{Path: name,
+				Format: data.Format(strings.TrimPrefix(filepath.Ext(name), "."))}}
 			if f.measure() != nil {
 				continue
 			}
 		}
+
 		switch {
 		case f.Kind == archive.Checkpoint || f.Kind == archive.Snapshot:
 			info.Kind = "checkpoint"
 		case e.Name() == "manifest.json" && f.Program != "":
-			info.Kind, info.Program, info.Date = "run", f.Program, f.Date
+			info.Kind = "run"
+			info.Program = f.Program
+			info.Date = f.Date
 		}
+
 		info.Size += f.Size
 		info.Files = append(info.Files, f)
 	}
+
 	if !sparse.IsFolder(path) {
 		return info, nil
 	}
@@ -263,6 +280,7 @@ func (i *Info) String() string {
 	for _, x := range i.Arrays {
 		fmt.Fprintf(&b, "  %-16s %-8s %s\n", x.Name, x.DType, extents(x.Shape))
 	}
+
 	for _, c := range i.Columns {
 		fmt.Fprintf(&b, "  %-16s %s", c.Name, c.Kind)
 		if c.Width > 0 {
@@ -270,6 +288,7 @@ func (i *Info) String() string {
 		}
 		b.WriteString("\n")
 	}
+
 	for _, f := range i.Files {
 		fmt.Fprintf(&b, "  %-24s %-10s %s", filepath.Base(f.Path), machine.Size(f.Size), f.Format)
 		if f.Kind != "" {
@@ -277,6 +296,7 @@ func (i *Info) String() string {
 		}
 		b.WriteString("\n")
 	}
+
 	return b.String()
 }
 
@@ -296,6 +316,7 @@ func (i *Info) Origin() string {
 		}
 		b.WriteString("\n")
 	}
+
 	return b.String()
 }
 

@@ -4,6 +4,16 @@
 //
 // It draws what others computed: answers are those of a model for all points, places
 // those of [pipeline.Pipeline.Plane]. The same Fit gives the same sections.
+//
+// # Places and images
+//
+// Sections of a report on somebody's points are made of plain results: answers, scores or
+// probabilities, labels used and held back, a graph, and places from Pipeline.Plane; commands
+// add the run around them. Places are eigenvectors 2 and 3 where the graph is in one piece,
+// and principal components else, because eigenvectors of several components only tell which
+// component a point is in. Points are shown as images where their columns are a square number,
+// their values are bytes or within [0, 1] or [−1, 1], and pixels above each other are more
+// alike than others: tests of numbers alone take embeddings of 1024 columns for images.
 package findings
 
 import (
@@ -43,6 +53,7 @@ func (f *Fit) Sections() []report.Section {
 	case f.Targets.Used() == nil:
 		return f.values()
 	}
+
 	v := newView(f)
 	sections := []report.Section{{Title: "Classes", Blocks: v.shares()}}
 	add := func(title string, blocks []report.Block) {
@@ -50,6 +61,7 @@ func (f *Fit) Sections() []report.Section {
 			sections = append(sections, report.Section{Title: title, Blocks: blocks})
 		}
 	}
+
 	add("The points in the plane", v.maps())
 	add("How sure the answers are", v.reliability())
 	add("Points to look at", v.lists())
@@ -114,13 +126,15 @@ func certainty(a *models.Prediction, p *mat.Dense) []float64 {
 	if n != len(a.Classes) || c < 2 {
 		return nil
 	}
+
 	out := make([]float64, n)
 	for i := range out {
 		if p != nil {
 			out[i] = p.At(i, int(a.Classes[i]))
 			continue
 		}
-		first, second := math.Inf(-1), math.Inf(-1)
+		first := math.Inf(-1)
+		second := math.Inf(-1)
 		for _, x := range from.RawRowView(i) {
 			if x > first {
 				first, second = x, first
@@ -130,6 +144,7 @@ func certainty(a *models.Prediction, p *mat.Dense) []float64 {
 		}
 		out[i] = first - second
 	}
+
 	return out
 }
 

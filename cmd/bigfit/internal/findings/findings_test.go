@@ -43,7 +43,7 @@ func fitted(t *testing.T, x data.Points, targets *pipeline.Targets, learner stri
 	t.Helper()
 	in := &models.Input{Points: x, Targets: targets.Targets}
 	p := &pipeline.Pipeline{Seed: 1}
-	m, err := p.Fit(t.Context(), all.Learner(learner), in, nil)
+	m, in, err := p.FitComplete(t.Context(), all.Learner(learner), in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

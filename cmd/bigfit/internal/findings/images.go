@@ -36,14 +36,19 @@ func findImages(x data.Points) *imageShape {
 	if n == 0 || side < leastSide || side*side != d {
 		return nil
 	}
+
 	rng := rand.New(rand.NewPCG(uint64(d), 1))
-	low, high, whole := 0.0, 0.0, true
+	low := 0.0
+	high := 0.0
+	whole := true
 	var near, far float64
 	row := make([]float64, d)
 	for q := range min(n, looked) {
 		data.RowTo(row, x, q*n/min(n, looked))
 		for j, v := range row {
-			low, high, whole = min(low, v), max(high, v), whole && v == math.Trunc(v)
+			low = min(low, v)
+			high = max(high, v)
+			whole = whole && v == math.Trunc(v)
 			if !(v-v == 0) {
 				return nil
 			}
@@ -54,6 +59,7 @@ func findImages(x data.Points) *imageShape {
 			}
 		}
 	}
+
 	if !(near < 0.7*far) {
 		return nil
 	}
@@ -67,6 +73,7 @@ func findImages(x data.Points) *imageShape {
 	default:
 		return nil
 	}
+
 	s.side = side / s.step
 	return s
 }
@@ -90,5 +97,6 @@ func (s *imageShape) pixels(x data.Points, i int) []uint8 {
 			out = append(out, uint8(math.Round(255*max(0, min(1, (mean-s.low)/(s.high-s.low))))))
 		}
 	}
+
 	return out
 }

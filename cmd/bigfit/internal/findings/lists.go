@@ -52,14 +52,18 @@ func (v *view) certaintyName() string {
 }
 
 func (v *view) uncertain() []report.Block {
-	rows := v.ranked(func(i int) bool { return v.used.Index[i] == data.Unlabeled }, func(i int) float64 { return v.sure[i] })
+	rows := v.ranked(func(i int) bool { return v.used.Index[i] == data.Unlabeled },
+		func(i int) float64 { return v.sure[i] })
 	if len(rows) == 0 {
 		return nil
 	}
-	return v.list(rows, &report.Table{Caption: "The least certain answers", Header: []string{"point", "answer", "second", v.certaintyName()},
-		Note: "A label for one of these tells the model most about where its classes meet."}, func(i int) []string {
-		return []string{v.known.Name(v.answers[i]), v.known.Name(v.second(i)), fmt.Sprintf("%.3g", v.sure[i])}
-	})
+	return v.list(rows, &report.Table{Caption: "The least certain answers",
+		Header: []string{"point", "answer", "second", v.certaintyName()},
+		Note:   "A label for one of these tells the model most about where its classes meet."},
+		func(i int) []string {
+			return []string{v.known.Name(v.answers[i]), v.known.Name(v.second(i)),
+				fmt.Sprintf("%.3g", v.sure[i])}
+		})
 }
 
 func (v *view) mistakes() []report.Block {
@@ -67,9 +71,12 @@ func (v *view) mistakes() []report.Block {
 	if len(rows) == 0 {
 		return nil
 	}
-	return v.list(rows, &report.Table{Caption: "The most certain of the wrong answers", Header: []string{"point", "answer", "label held back", v.certaintyName()},
-		Note: fmt.Sprintf("%d answers differ from a label that was held back. Where the answer looks right, the label may be wrong.", len(rows))}, func(i int) []string {
-		return []string{v.known.Name(v.answers[i]), v.known.Name(v.known.Index[i]), fmt.Sprintf("%.3g", v.sure[i])}
+	return v.list(rows, &report.Table{Caption: "The most certain of the wrong answers",
+		Header: []string{"point", "answer", "label held back", v.certaintyName()},
+		Note: fmt.Sprintf("%d answers differ from a label that was held back. Where the answer looks "+
+			"right, the label may be wrong.", len(rows))}, func(i int) []string {
+		return []string{v.known.Name(v.answers[i]), v.known.Name(v.known.Index[i]),
+			fmt.Sprintf("%.3g", v.sure[i])}
 	})
 }
 
@@ -79,20 +86,28 @@ func (v *view) suspicious() []report.Block {
 	if v.Graph == nil {
 		return nil
 	}
-	support, other := map[int]float64{}, map[int]int32{}
+	support := map[int]float64{}
+	other := map[int]int32{}
 	for _, i := range v.used.Labeled() {
 		if s, most := v.support(i); most >= 0 && most != v.used.Index[i] {
-			support[i], other[i] = s, most
+			support[i] = s
+			other[i] = most
 		}
 	}
-	rows := v.ranked(func(i int) bool { _, ok := support[i]; return ok }, func(i int) float64 { return support[i] })
+
+	rows := v.ranked(func(i int) bool { _, ok := support[i]; return ok },
+		func(i int) float64 { return support[i] })
 	if len(rows) == 0 {
 		return []report.Block{report.Paragraph("No label given is contradicted by its neighbours in the graph.")}
 	}
-	return v.list(rows, &report.Table{Caption: "Suspicious labels", Header: []string{"point", "label given", "neighbours say", "neighbours that agree"},
-		Note: fmt.Sprintf("%d labels given are not the class that is most frequent among the answers for their neighbours in the graph, counted by the weights of the edges.", len(rows))}, func(i int) []string {
-		return []string{v.known.Name(v.used.Index[i]), v.known.Name(other[i]), fmt.Sprintf("%.0f %%", 100*support[i])}
-	})
+	return v.list(rows, &report.Table{Caption: "Suspicious labels",
+		Header: []string{"point", "label given", "neighbours say", "neighbours that agree"},
+		Note: fmt.Sprintf("%d labels given are not the class that is most frequent among the answers "+
+			"for their neighbours in the graph, counted by the weights of the edges.", len(rows))},
+		func(i int) []string {
+			return []string{v.known.Name(v.used.Index[i]), v.known.Name(other[i]),
+				fmt.Sprintf("%.0f %%", 100*support[i])}
+		})
 }
 
 // support returns the share of the weight of the edges of labeled point i that leads to
@@ -114,6 +129,7 @@ func (v *view) support(i int) (share float64, most int32) {
 			most = c
 		}
 	}
+
 	if degree == 0 {
 		return 0, -1
 	}
@@ -131,11 +147,13 @@ func (v *view) list(rows []int, t *report.Table, cells func(i int) []string) []r
 	}
 	strip := &report.ImageStrip{Width: v.images.side, Height: v.images.side}
 	for _, i := range rows[:min(len(rows), mostPictures)] {
-		img := report.Image{Pixels: v.images.pixels(v.Points, i), Predicted: v.known.Name(v.answers[i]), Note: v.name(i)}
+		img := report.Image{Pixels: v.images.pixels(v.Points, i), Predicted: v.known.Name(v.answers[i]),
+			Note: v.name(i)}
 		if c := v.known.Index[i]; c != data.Unlabeled {
 			img.True = v.known.Name(c)
 		}
 		strip.Images = append(strip.Images, img)
 	}
+
 	return []report.Block{t, strip}
 }

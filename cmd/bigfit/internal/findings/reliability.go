@@ -28,11 +28,14 @@ func (v *view) reliability() []report.Block {
 			held = append(held, i)
 		}
 	}
+
 	if v.sure == nil {
 		return nil
 	}
 	if len(held) < fewHeld {
-		return []report.Block{report.Paragraph(fmt.Sprintf("The labels of %d points were held back; at least %d are needed to tell how often answers of a given certainty are right. Give more labels and let the fit use a part of them.", len(held), fewHeld))}
+		return []report.Block{report.Paragraph(fmt.Sprintf("The labels of %d points were held back; "+
+			"at least %d are needed to tell how often answers of a given certainty are right. Give "+
+			"more labels and let the fit use a part of them.", len(held), fewHeld))}
 	}
 	var blocks []report.Block
 	if v.Probabilities != nil {
@@ -52,6 +55,7 @@ func (v *view) diagram(held []int) report.Block {
 			right[b]++
 		}
 	}
+
 	s := chart.Series{Name: "answers", Points: true}
 	gap := 0.0
 	for b, n := range count {
@@ -63,9 +67,15 @@ func (v *view) diagram(held []int) report.Block {
 		s.X, s.Y = append(s.X, sum[b]/n), append(s.Y, share)
 		s.Err = append(s.Err, math.Sqrt(share*(1-share)/n))
 	}
-	return &report.Figure{Title: "Probability and share of right answers", Charts: []chart.Chart{&chart.Lines{XLabel: "mean probability", YLabel: "share right",
-		Series: []chart.Series{s, {Name: "as promised", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true}}}},
-		Caption: fmt.Sprintf("The %d points whose labels were held back, in %d bins by the probability of the answer; the bars are one standard error. Below the dashed line answers are less often right than promised. Mean distance from it, the expected calibration error: %.3f.", len(held), bins, gap)}
+
+	return &report.Figure{Title: "Probability and share of right answers",
+		Charts: []chart.Chart{&chart.Lines{XLabel: "mean probability", YLabel: "share right",
+			Series: []chart.Series{s, {Name: "as promised", X: []float64{0, 1}, Y: []float64{0, 1},
+				Dashed: true}}}},
+		Caption: fmt.Sprintf("The %d points whose labels were held back, in %d bins by the "+
+			"probability of the answer; the bars are one standard error. Below the dashed line "+
+			"answers are less often right than promised. Mean distance from it, the expected "+
+			"calibration error: %.3f.", len(held), bins, gap)}
 }
 
 // coverage draws the error among the most certain answers over their share.
@@ -88,6 +98,10 @@ func (v *view) coverage(held []int) report.Block {
 		s.X = append(s.X, 100*float64(at+1)/float64(len(order)))
 		s.Y = append(s.Y, 100*float64(wrong)/float64(at+1))
 	}
-	return &report.Figure{Title: "Error of the most certain answers", Charts: []chart.Chart{&chart.Lines{XLabel: "share of the points answered, %", YLabel: "error, %", Series: []chart.Series{s}}},
-		Caption: "Of the points whose labels were held back: the error if only so many, the most certain ones, are answered and the others are left to a person."}
+
+	return &report.Figure{Title: "Error of the most certain answers",
+		Charts: []chart.Chart{&chart.Lines{XLabel: "share of the points answered, %", YLabel: "error, %",
+			Series: []chart.Series{s}}},
+		Caption: "Of the points whose labels were held back: the error if only so many, the most " +
+			"certain ones, are answered and the others are left to a person."}
 }

@@ -40,6 +40,7 @@ func (v *view) tallies() (of []tally, all tally) {
 			}
 		}
 	}
+
 	for _, t := range of {
 		all.add(t)
 	}
@@ -57,6 +58,7 @@ func (v *view) shares() []report.Block {
 	if all.held > 0 {
 		table.Header = append(table.Header, "held back", "of these wrong")
 	}
+
 	row := func(name string, t tally) {
 		cells := []string{name, strconv.Itoa(t.labels), percent(t.labels, all.labels)}
 		if v.answers != nil {
@@ -67,6 +69,7 @@ func (v *view) shares() []report.Block {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
+
 	order := data.Range(0, len(of))
 	slices.SortFunc(order, func(a, b int) int { return chart.CompareNames(names[a], names[b]) })
 	shown := len(of)
@@ -76,6 +79,7 @@ func (v *view) shares() []report.Block {
 	for _, c := range order[:shown] {
 		row(names[c], of[c])
 	}
+
 	if shown < len(of) {
 		var rest tally
 		for _, c := range order[shown:] {
@@ -83,17 +87,22 @@ func (v *view) shares() []report.Block {
 		}
 		row(fmt.Sprintf("%d more", len(of)-shown), rest)
 	}
+
 	row("all", all)
 	blocks := []report.Block{report.Paragraph(v.sentence(all))}
 	if v.answers != nil && len(of) <= mostClasses {
 		bars := &chart.Bars{Unit: "%"}
 		for _, c := range order {
-			bars.Rows = append(bars.Rows, chart.Bar{Name: names[c], Value: 100 * float64(of[c].answers) / float64(max(1, all.answers)),
-				Note: fmt.Sprintf("(labels %s)", percent(of[c].labels, all.labels))})
+			bars.Rows = append(bars.Rows, chart.Bar{Name: names[c],
+				Value: 100 * float64(of[c].answers) / float64(max(1, all.answers)),
+				Note:  fmt.Sprintf("(labels %s)", percent(of[c].labels, all.labels))})
 		}
-		blocks = append(blocks, &report.Figure{Title: "Shares of the classes among the answers", Charts: []chart.Chart{bars},
-			Caption: "Beside each bar its share among the labels that were used. Where the two are far apart, labels were not drawn at random, or the model prefers a class."})
+		blocks = append(blocks, &report.Figure{Title: "Shares of the classes among the answers",
+			Charts: []chart.Chart{bars},
+			Caption: "Beside each bar its share among the labels that were used. Where the two are " +
+				"far apart, labels were not drawn at random, or the model prefers a class."})
 	}
+
 	return append(blocks, table)
 }
 
@@ -104,18 +113,22 @@ func (v *view) sentence(all tally) string {
 	if v.answers != nil {
 		used = " that was used"
 	}
-	text := fmt.Sprintf("%d points, %d with a label%s, %d classes.", n, all.labels, used, len(v.known.Classes))
+	text := fmt.Sprintf("%d points, %d with a label%s, %d classes.", n, all.labels, used,
+		len(v.known.Classes))
 	if all.held > 0 {
-		text += fmt.Sprintf(" The labels of %d points were held back; %s of them were answered otherwise.", all.held, percent(all.missed, all.held))
+		text += fmt.Sprintf(" The labels of %d points were held back; %s of them were answered otherwise.",
+			all.held, percent(all.missed, all.held))
 	}
 	if v.answers == nil {
 		return text
 	}
+
 	of, _ := v.tallies()
 	largest := slices.MaxFunc(of, func(a, b tally) int { return a.answers - b.answers })
 	if 5*largest.answers > 4*all.answers {
 		c := slices.Index(of, largest)
-		text += fmt.Sprintf(" Class %s got %s of the answers.", v.known.Name(int32(c)), percent(largest.answers, all.answers))
+		text += fmt.Sprintf(" Class %s got %s of the answers.", v.known.Name(int32(c)),
+			percent(largest.answers, all.answers))
 	}
 	return text
 }

@@ -27,6 +27,7 @@ func (f *Fit) values() []report.Section {
 			truth, answer = append(truth, known.At(i, 0)), append(answer, at(i))
 		}
 	}
+
 	all := make([]float64, n)
 	for i := range all {
 		all[i] = at(i)
@@ -38,29 +39,39 @@ func (f *Fit) values() []report.Section {
 	}{{"given", given}, {"answers", all}, {"held back", truth}} {
 		if len(c.of) > 0 {
 			sorted := slices.Sorted(slices.Values(c.of))
-			table.Rows = append(table.Rows, []string{c.name, fmt.Sprint(len(sorted)), short(sorted[0]), short(sorted[len(sorted)/2]), short(sorted[len(sorted)-1])})
+			table.Rows = append(table.Rows, []string{c.name, fmt.Sprint(len(sorted)), short(sorted[0]),
+				short(sorted[len(sorted)/2]), short(sorted[len(sorted)-1])})
 		}
 	}
+
 	blocks := []report.Block{table}
 	if columns > 1 {
 		blocks = append(blocks, report.Paragraph(fmt.Sprintf("Answers have %d columns; this report is on the first.", columns)))
 	}
 	if len(truth) > 0 {
-		low, high := min(slices.Min(truth), slices.Min(answer)), max(slices.Max(truth), slices.Max(answer))
-		blocks = append(blocks, &report.Figure{Title: "Answers and values held back", Caption: "On the line answers are right.", Charts: []chart.Chart{&chart.Lines{XLabel: "value held back", YLabel: "answer",
-			Series: []chart.Series{{Name: "points", X: sampleOf(truth), Y: sampleOf(answer), Points: true}, {Name: "right", X: []float64{low, high}, Y: []float64{low, high}, Dashed: true}}}}})
+		low := min(slices.Min(truth), slices.Min(answer))
+		high := max(slices.Max(truth), slices.Max(answer))
+		blocks = append(blocks, &report.Figure{Title: "Answers and values held back",
+			Caption: "On the line answers are right.",
+			Charts: []chart.Chart{&chart.Lines{XLabel: "value held back", YLabel: "answer",
+				Series: []chart.Series{{Name: "points", X: sampleOf(truth), Y: sampleOf(answer),
+					Points: true},
+					{Name: "right", X: []float64{low, high}, Y: []float64{low, high}, Dashed: true}}}}})
 	}
+
 	sections := []report.Section{{Title: "Values", Blocks: blocks}}
 	if f.Plane == nil {
 		return sections
 	}
 	step, _ := steps(all, false)
-	p := chart.Points{X: f.Plane.X, Y: f.Plane.Y, Scale: true, Classes: []string{"smallest fifth", "second", "third", "fourth", "largest fifth"}}
+	p := chart.Points{X: f.Plane.X, Y: f.Plane.Y, Scale: true,
+		Classes: []string{"smallest fifth", "second", "third", "fourth", "largest fifth"}}
 	for _, i := range f.Plane.Rows {
 		p.Class = append(p.Class, step[i])
 	}
 	return append(sections, report.Section{Title: "The points in the plane", Blocks: []report.Block{
-		&report.Figure{Title: "Coloured by answer", Caption: f.Plane.How, Charts: []chart.Chart{&chart.Scatter{XLabel: f.Plane.XName, YLabel: f.Plane.YName, Points: p}}}}})
+		&report.Figure{Title: "Coloured by answer", Caption: f.Plane.How,
+			Charts: []chart.Chart{&chart.Scatter{XLabel: f.Plane.XName, YLabel: f.Plane.YName, Points: p}}}}})
 }
 
 // short writes a value with four significant digits.
@@ -92,10 +103,13 @@ func (f *Fit) labels() []report.Section {
 	if used == nil || f.Answers == nil || f.Answers.Scores == nil {
 		return nil
 	}
-	table := &report.Table{Header: []string{"label", "points given", "have it", "share", "answers that have it", "share"}}
+	table := &report.Table{Header: []string{"label", "points given", "have it", "share",
+		"answers that have it", "share"}}
 	n, _ := f.Answers.Scores.Dims()
 	for j, label := range f.Targets.Labels {
-		known, has, answered := 0, 0, 0
+		known := 0
+		has := 0
+		answered := 0
 		for i := range n {
 			if y := used.At(i, j); !math.IsNaN(y) {
 				known++
@@ -107,7 +121,10 @@ func (f *Fit) labels() []report.Section {
 				answered++
 			}
 		}
-		table.Rows = append(table.Rows, []string{fmt.Sprint(label), fmt.Sprint(known), fmt.Sprint(has), percent(has, known), fmt.Sprint(answered), percent(answered, n)})
+
+		table.Rows = append(table.Rows, []string{fmt.Sprint(label), fmt.Sprint(known), fmt.Sprint(has),
+			percent(has, known), fmt.Sprint(answered), percent(answered, n)})
 	}
+
 	return []report.Section{{Title: "Labels", Blocks: []report.Block{table}}}
 }

@@ -94,13 +94,16 @@ func (s *Sink) Events() []Event {
 // tell keeps an event, if keep is set, and prints it on a sink for JSON.
 func (s *Sink) tell(e Event, keep bool) {
 	e.Time = s.now().UTC()
-	e.Done, e.Total, e.Seconds = finite(e.Done), finite(e.Total), finite(e.Seconds)
+	e.Done = finite(e.Done)
+	e.Total = finite(e.Total)
+	e.Seconds = finite(e.Seconds)
 	if keep && len(s.events) < mostKept {
 		s.events = append(s.events, e)
 	}
 	if !s.json || s.w == nil {
 		return
 	}
+
 	if line, err := json.Marshal(e); err == nil {
 		_, _ = s.w.Write(append(line, '\n'))
 	}
@@ -129,7 +132,8 @@ func (st *Stage) update(t time.Time, done, total float64, note string) {
 	if !(total > 0) {
 		total = 0
 	}
-	s.tell(Event{Event: "update", Stage: st.name, Done: done, Total: total, Seconds: t.Sub(st.begun).Seconds(), Note: oneLine(note)}, keep)
+	s.tell(Event{Event: "update", Stage: st.name, Done: done, Total: total,
+		Seconds: t.Sub(st.begun).Seconds(), Note: oneLine(note)}, keep)
 }
 
 // notes tells of the whole lines of a text.

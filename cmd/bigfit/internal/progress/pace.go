@@ -32,8 +32,10 @@ func (p *pace) advance(t time.Time, part float64) {
 	}
 	if part > p.part {
 		p.gap = max(p.gap, t.Sub(p.advanced))
-		p.part, p.advanced = part, t
+		p.part = part
+		p.advanced = t
 	}
+
 	if last := p.marks[1]; last.at.IsZero() || t.Sub(p.begun) >= 2*last.at.Sub(p.begun) {
 		p.marks = [2]mark{last, {t, part}}
 	}
@@ -52,6 +54,7 @@ func (p *pace) left(t time.Time) (seconds float64, ok bool) {
 			return 0, false
 		}
 	}
+
 	seconds = max(1, (1-p.part)/speed-t.Sub(p.advanced).Seconds())
 	return seconds, seconds < 1e7
 }

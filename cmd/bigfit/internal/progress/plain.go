@@ -24,7 +24,8 @@ func oneLine(text string) string {
 // escape escapes what is not plain, except what keep reports.
 func escape(text string, keep func(rune) bool) string {
 	odd := func(r rune) bool {
-		return r == utf8.RuneError || !keep(r) && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp))
+		return r == utf8.RuneError || !keep(r) &&
+			(unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp))
 	}
 	if !strings.ContainsFunc(text, odd) {
 		return text
@@ -43,6 +44,7 @@ func escape(text string, keep func(rune) bool) string {
 		}
 		text = text[size:]
 	}
+
 	return b.String()
 }
 

@@ -107,6 +107,7 @@ func (s *Sink) Stage(name string) *Stage {
 	st := &Stage{sink: s, name: oneLine(name), begun: t, pace: pace{begun: t}, printed: t, told: t, kept: t}
 	s.stages = append(s.stages, st)
 	s.tell(Event{Event: "begin", Stage: st.name}, true)
+
 	if s.interactive {
 		s.draw(st.name + " …")
 		s.drawn = time.Time{} // the first Update may follow at once
@@ -115,7 +116,8 @@ func (s *Sink) Stage(name string) *Stage {
 }
 
 // Update shows that done of total units of the stage are done. A total that is not
-// positive is unknown. The note describes the current work and may be empty. Update is cheap enough to be called in every iteration.
+// positive is unknown. The note describes the current work and may be empty. Update is cheap
+// enough to be called in every iteration.
 func (st *Stage) Update(done, total float64, note string) {
 	if st == nil {
 		return
@@ -126,6 +128,7 @@ func (st *Stage) Update(done, total float64, note string) {
 	if st.finished {
 		return
 	}
+
 	t := s.now()
 	if f := done / total; total > 0 && f >= 0 && !math.IsInf(total, 0) {
 		st.pace.advance(t, math.Min(f, 1))
@@ -141,6 +144,7 @@ func (st *Stage) Update(done, total float64, note string) {
 		}
 		return
 	}
+
 	if t.Sub(st.printed) >= printEvery {
 		st.printed = t
 		s.print(st.line(t, done, total, note))
@@ -163,7 +167,8 @@ func (st *Stage) end(note string) {
 	if st.finished {
 		return
 	}
-	st.finished, st.note = true, note
+	st.finished = true
+	st.note = note
 	st.seconds = st.sink.now().Sub(st.begun).Seconds()
 	st.sink.tell(Event{Event: "end", Stage: st.name, Seconds: st.seconds, Note: note}, true)
 	if st.sink.json {
@@ -183,6 +188,7 @@ func (st *Stage) line(t time.Time, done, total float64, note string) string {
 			left = ", about " + span(rest) + " left"
 		}
 	}
+
 	text := fmt.Sprintf("%-10s %s  %s%s", st.name, percent, span(elapsed.Seconds()), left)
 	if note = oneLine(note); note != "" {
 		text += "  " + note
@@ -209,6 +215,7 @@ func (s *Sink) Stages() []Timing {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	var out []Timing
 	for _, st := range s.stages {
 		if st.finished {
@@ -231,6 +238,7 @@ func (s *Sink) Write(p []byte) (int, error) {
 	if end > 0 {
 		s.notes(string(s.partial) + string(p[:end]))
 	}
+
 	switch {
 	case end == 0:
 	case s.w == nil || s.json:
@@ -242,6 +250,7 @@ func (s *Sink) Write(p []byte) (int, error) {
 		}
 		s.partial = nil
 	}
+
 	s.partial = append(s.partial, p[end:]...)
 	return len(p), nil
 }
@@ -258,6 +267,7 @@ func (s *Sink) Close() {
 		st.end("stopped")
 	}
 	s.erase()
+
 	switch {
 	case len(s.partial) == 0:
 	case s.json:
@@ -265,6 +275,7 @@ func (s *Sink) Close() {
 	default:
 		s.print(string(s.partial))
 	}
+
 	s.partial = nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn/choice"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -52,10 +53,12 @@ func (a *App) Print(v any, text string) error {
 		enc.SetEscapeHTML(false)
 		err := enc.Encode(v)
 		if infinite := (*json.UnsupportedValueError)(nil); errors.As(err, &infinite) {
-			return fmt.Errorf("a number of the result is %s: the values are too large to compute with; scale them", infinite.Str)
+			return fmt.Errorf("a number of the result is %s: the values are too large to compute "+
+				"with; scale them", infinite.Str)
 		}
 		return Output(err)
 	}
+
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
@@ -66,9 +69,10 @@ func (a *App) Print(v any, text string) error {
 // Args returns the command line without the name of the program.
 func (a *App) Args() []string { return a.args }
 
-// Note writes a line to stderr.
+// Note writes a line to stderr, with flags for the names of parameters.
 func (a *App) Note(format string, args ...any) {
-	fmt.Fprintln(a.Progress, a.names().Plain(fmt.Sprintf(format, args...)))
+	text := param.Show(fmt.Sprintf(format, args...), a.FlagName)
+	fmt.Fprintln(a.Progress, a.names().Plain(text))
 }
 
 // Notes writes lines to stderr.
@@ -81,9 +85,10 @@ func (a *App) Notes(lines ...string) {
 // Warn writes warnings of the input to stderr and keeps them for the result.
 func (a *App) Warn(lines ...string) {
 	for _, text := range lines {
+		text = param.Show(text, a.FlagName)
 		a.Note("warning: %s", text)
+		a.Warnings = append(a.Warnings, text)
 	}
-	a.Warnings = append(a.Warnings, lines...)
 }
 
 // Reads notes the name of a file that is read, for the manifests of what is written.
@@ -113,7 +118,9 @@ func (a *App) say(text, kind string) {
 // checkStdout returns an error if there is no stdout.
 func (a *App) checkStdout() error {
 	if f, ok := a.stdout.(*os.File); ok && machine.Closed(f) {
-		return Output(errors.New("stdout is closed, so results cannot be printed; give a file or, to print them nowhere, >/dev/null (from Python stdout=open(os.devnull, \"w\"): subprocess.DEVNULL looks like a closed one)"))
+		return Output(errors.New("stdout is closed, so results cannot be printed; give a file or, to " +
+			"print them nowhere, >/dev/null (from Python stdout=open(os.devnull, \"w\"): " +
+			"subprocess.DEVNULL looks like a closed one)"))
 	}
 	return nil
 }
@@ -139,8 +146,11 @@ func (a *App) Need(stage string, bytes int64, operations float64, remedy string)
 	}
 	total, fits := a.budget.Announce(bytes, int64(a.Memory))
 	if !fits {
-		return memoryError{fmt.Errorf("%s needs %s of memory, %s in all, and %s are allowed; %s, or raise --memory-limit if the machine has the memory", stage, machine.Size(bytes), machine.Size(total), a.Memory, remedy)}
+		return memoryError{fmt.Errorf("%s needs %s of memory, %s in all, and %s are allowed; %s, or "+
+			"raise --memory-limit if the machine has the memory", stage, machine.Size(bytes),
+			machine.Size(total), a.Memory, remedy)}
 	}
+
 	a.Note("%s: needs %s of memory, %s in all%s", stage, machine.Size(bytes), machine.Size(total), time)
 	return nil
 }

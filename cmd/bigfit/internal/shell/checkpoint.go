@@ -33,7 +33,8 @@ func (a *App) OpenCheckpoint(ctx context.Context, c *CheckpointFlags) (err error
 	if err := c.Check(); err != nil || c.Checkpoint == "" {
 		return err
 	}
-	a.Checkpoint, err = pipeline.OpenCheckpoint(c.Checkpoint, c.resume, int64(a.Memory), func(fn func() error) error { return a.Write(ctx, fn) })
+	a.Checkpoint, err = pipeline.OpenCheckpoint(c.Checkpoint, c.resume, int64(a.Memory),
+		func(fn func() error) error { return a.Write(ctx, fn) })
 	if err == nil && c.resume && !a.Checkpoint.Any() {
 		a.Note("%s: no checkpoint yet; beginning anew", c.Checkpoint)
 	}

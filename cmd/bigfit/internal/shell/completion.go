@@ -64,10 +64,12 @@ func complete(root *cobra.Command, args []string) {
 				}
 			}
 		})
+
 		f := c.Flags().Lookup("model")
 		if f == nil {
 			continue
 		}
+
 		if _, ok := f.Value.(modelName); ok {
 			register(c, f, CompleteModels)
 			params.showOnly(c.Flags(), all.Learner(modelIn(args, f.DefValue)), true)
@@ -96,7 +98,8 @@ func modelIn(args []string, byDefault string) string {
 }
 
 // CompleteModels lists the models that begin with what is typed, for shells.
-func CompleteModels(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func CompleteModels(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion,
+	cobra.ShellCompDirective) {
 	var out []cobra.Completion
 	for _, l := range all.Learners {
 		if info := l.Info(); strings.HasPrefix(info.Name, typed) {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,6 +16,8 @@ import (
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // Exit codes beside 0.
@@ -24,19 +28,64 @@ const (
 	ExitInterrupted  = 130
 )
 
+// exitCode returns the code of an error. Only errors that are known to be of the command line
+// or of the input are [ExitInput]; whatever nobody has thought of is a failure.
 func exitCode(err error) int {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted
-	case errors.As(err, new(*mapped.ChangedError)), errors.Is(err, models.ErrNotFinite): // found when the model is written
+	// found when the model is written
+	case errors.As(err, new(*mapped.ChangedError)), errors.Is(err, models.ErrNotFinite):
 		return ExitInput
 	case errors.Is(err, ErrDiffer), errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
 		return ExitFailure
 	case err != nil && models.Usable(err):
 		return ExitNotConverged
+	case ofInput(err):
+		return ExitInput
 	}
-	return ExitInput
+	return ExitFailure
 }
+
+// ofInput tells whether all that err comes from is known to be of the command line or of the
+// input: the system could not find or open a path that was given, or the error was worded by a
+// package that says what is wrong with what it reads. Anything else, as a disk that fails, too
+// many open files, a program that could not be started or a time that ran out, is not.
+func ofInput(err error) bool {
+	switch e := err.(type) {
+	case nil:
+		return false
+	case syscall.Errno:
+		return slices.Contains(ofPath, e)
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
+			if !ofInput(part) {
+				return false
+			}
+		}
+		return true
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			return ofInput(inner)
+		}
+	}
+
+	kind := reflect.TypeOf(err)
+	if kind.Kind() == reflect.Pointer {
+		kind = kind.Elem()
+	}
+	home := kind.PkgPath() + "/"
+	return slices.ContainsFunc(wording, func(path string) bool { return strings.HasPrefix(home, path) })
+}
+
+// ofPath are errors of the system about a path that was given.
+var ofPath = []syscall.Errno{syscall.ENOENT, syscall.EACCES, syscall.EPERM, syscall.EISDIR, syscall.ENOTDIR,
+	syscall.ENAMETOOLONG, syscall.ELOOP, syscall.EINVAL, syscall.EEXIST}
+
+// wording are the packages whose types of errors say what is wrong with the input. Texts of ours
+// are of the types of errors and fmt.
+var wording = []string{"errors/", "fmt/", "strconv/", "encoding/", "compress/", "archive/",
+	"github.com/bigfit/bigfit/", "github.com/parquet-go/", "github.com/spf13/"}
 
 // ErrDiffer ends bigfit diff with exit code 1, without words.
 var ErrDiffer = errors.New("the files differ")
@@ -67,7 +116,8 @@ type memoryError struct{ error }
 // errorKind returns the kind of an error for events: "memory" if work was refused because
 // it needs more memory than is allowed, else "".
 func errorKind(err error) string {
-	if errors.As(err, new(memoryError)) || errors.As(err, new(*npy.LimitError)) {
+	if errors.As(err, new(memoryError)) || errors.As(err, new(*npy.LimitError)) ||
+		errors.As(err, new(*pipeline.MemoryError)) {
 		return "memory"
 	}
 	return ""
@@ -90,18 +140,20 @@ func plainFlagError(err error) error {
 	}
 	f := invalid.GetFlag()
 	if errors.As(err, new(*strconv.NumError)) {
-		what := map[string]string{"int": "an integer", "uint64": "an integer of at least 0", "float64": "a number", "bool": "true or false"}[f.Value.Type()]
+		what := map[string]string{"int": "an integer", "uint64": "an integer of at least 0",
+			"float64": "a number", "bool": "true or false"}[f.Value.Type()]
 		return fmt.Errorf("--%s is %q; it must be %s", f.Name, invalid.GetValue(), what)
 	}
 	return fmt.Errorf("--%s: %w", f.Name, errors.Unwrap(invalid))
 }
 
 // packages are names that errors of the library begin with.
-var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn lanczos linear models nearest papers parts pca pipeline propagation selection solvers sparse sums synthetic")
+var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn lanczos linear models nearest parts pca pipeline propagation selection solvers sparse sums synthetic")
 
-// WithoutPackages leaves the names of packages out of the text of an error: users
-// know files and flags. A word of the command line may name a file.
-func (a *App) WithoutPackages(text string) string {
+// Reword puts an error of the library in the words of the command line: parameters become
+// flags, and the names of packages are left out. A word of the command line may name a file.
+func (a *App) Reword(text string) string {
+	text = param.Show(text, a.FlagName)
 	for _, name := range packages {
 		if !slices.Contains(a.args, name) {
 			text = strings.ReplaceAll(strings.TrimPrefix(text, name+": "), ": "+name+": ", ": ")

@@ -8,12 +8,14 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/supervise"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/machine"
 )
 
@@ -23,14 +25,17 @@ func (a *App) CommonFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.IntVar(&a.Threads, "threads", 0, "threads to use, 0 for all")
 	f.Uint64Var(&a.Seed, "seed", 0, "seed of everything random")
-	f.Var(&a.Memory, "memory-limit", "memory the run may use beside some 24 MiB of the program, as 8GiB (default: what the machine has available)")
+	f.Var(&a.Memory, "memory-limit", "memory the run may use beside some 24 MiB of the program, as "+
+		"8GiB (default: what the machine has available)")
 	f.Lookup("memory-limit").DefValue = ""
 	f.BoolVar(&a.JSON, "json", false, "print results as JSON")
-	NameFlag(f, &a.mode, "progress", "progress on stderr: auto for people, json with one event a line, none")
+	NameFlag(f, &a.mode, "progress", "progress on stderr; json has one event a line")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, as --progress none")
 	root.SetFlagErrorFunc(flagError)
+
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		a.Given, a.environment = map[string]bool{}, map[string]bool{}
+		a.Given = map[string]bool{}
+		a.environment = map[string]bool{}
 		cmd.Flags().Visit(func(f *pflag.Flag) { a.Given[f.Name] = true })
 		if err := cmp.Or(checkEnvironment(root), a.flagsFromEnvironment(cmd.Flags())); err != nil {
 			return err
@@ -38,6 +43,7 @@ func (a *App) CommonFlags(root *cobra.Command) {
 		if a.Threads < 0 {
 			return fmt.Errorf("--threads is %d; it must be positive, or 0 for all", a.Threads)
 		}
+
 		a.started = true
 		a.limits()
 		return a.checkStdout()
@@ -52,12 +58,14 @@ func (a *App) limits() {
 	if a.Memory == 0 {
 		a.Memory = machine.Size(machine.AvailableMemory())
 	}
+
 	// Large blocks come and go: collect early rather than hold twice the memory.
 	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(int64(a.Memory))
 	a.budget.Begin()
 	a.busy.Lock()
 	defer a.busy.Unlock()
+
 	switch {
 	case a.quiet || a.mode == progress.None:
 		a.Progress = progress.Quiet()
@@ -84,6 +92,7 @@ func (a *App) flagsFromEnvironment(flags *pflag.FlagSet) error {
 		}
 		a.environment[f.Name] = true
 	})
+
 	return fault
 }
 
@@ -115,5 +124,18 @@ func (v nameValue) Type() string { return "name" }
 // Width is the number of columns that help texts are wrapped at.
 const Width = 120
 
-// NameFlag adds a flag for a name; its default is the value that it has.
-func NameFlag(f *pflag.FlagSet, v name, flag, usage string) { f.Var(nameValue{v}, flag, usage) }
+// NameFlag adds a flag for a value of an enumeration; its default is the value that it has. The
+// help text ends with the names of choices, all values if there are none.
+func NameFlag[T enum.Value, P interface {
+	*T
+	name
+}](f *pflag.FlagSet, v P, flag, usage string, choices ...T) {
+	names := enum.All[T]()
+	if len(choices) > 0 {
+		names = nil
+	}
+	for _, c := range choices {
+		names = append(names, fmt.Sprint(c))
+	}
+	f.Var(nameValue{v}, flag, usage+": "+strings.Join(names, ", "))
+}

@@ -19,8 +19,6 @@ type LabeledOptions struct {
 	Source GraphSource
 	Y      string
 	Label  LabelOptions
-	// Optional labels need not be known.
-	Optional bool
 }
 
 // LabeledPoints is a model with its learner, points and labels.
@@ -34,16 +32,19 @@ type LabeledPoints struct {
 // Flags adds the flags.
 func (o *LabeledOptions) Flags(a *App, f *pflag.FlagSet) {
 	f.VarP(&o.Source.X, "points", "X", PointsHelp+"; needed if the model does not keep its points")
-	f.StringVarP(&o.Y, "labels-file", "y", "", "`file` of the labels of all points (default: those of the fit)")
+	f.StringVarP(&o.Y, "labels-file", "y", "",
+		"`file` of the labels of all points (default: those of the fit)")
 	o.Label.Flags(f)
-	f.StringVar(&o.Source.File, "graph", "", "graph `file` of the points (default: the one that the model keeps, or one made of -X)")
+	f.StringVar(&o.Source.File, "graph", "",
+		"graph `file` of the points (default: the one that the model keeps, or one made of -X)")
 	o.Source.Flags(a, f)
 	a.Points.IDFlag(f)
 }
 
 // ReadLabeled reads a model and what it was fitted to. graph tells that its graph is needed
 // whatever the learner. A usable error comes with what was reached.
-func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions, graph bool) (*LabeledPoints, error) {
+func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions,
+	graph bool) (*LabeledPoints, error) {
 	st := a.Progress.Stage("model")
 	a.Reads("model", path)
 	m, mf, err := all.Load(path, int64(a.Memory))
@@ -55,6 +56,7 @@ func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions, g
 	if out.Learner == nil {
 		return nil, fmt.Errorf("%s: a %s model learns no labels", path, m.Name())
 	}
+
 	e, err := models.Unnamed(m).Encode()
 	if err != nil {
 		return nil, err
@@ -65,6 +67,7 @@ func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions, g
 	if !models.Usable(short) {
 		return nil, short
 	}
+
 	made := pipeline.Hashes(mf.Hashes)
 	err = made.Agree(pipeline.HashPoints, out.Hashes[pipeline.HashPoints], path, o.Source.X.String())
 	if err == nil && o.Source.File != "" { // one that is made here may have other settings
@@ -78,7 +81,8 @@ func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions, g
 
 // readGraph reads or makes the points and the graph, if it is needed, and returns what the
 // model keeps, which may be nil.
-func (a *App) readGraph(ctx context.Context, path string, o *LabeledOptions, out *LabeledPoints, needed bool) (*models.Kept, error) {
+func (a *App) readGraph(ctx context.Context, path string, o *LabeledOptions, out *LabeledPoints,
+	needed bool) (*models.Kept, error) {
 	g, kept, missing := pipeline.KeptGraph(out.Model)
 	info := out.Learner.Info()
 	var err error
@@ -88,7 +92,8 @@ func (a *App) readGraph(ctx context.Context, path string, o *LabeledOptions, out
 		if s == nil {
 			return nil, err
 		}
-		out.Graph, out.Points, out.Hashes = &s.Graph.Graph, s.X, s.Hashes
+		out.Graph, out.Points = &s.Graph.Graph, s.X
+		out.Hashes = s.Hashes
 		return kept, err
 	case needed && missing != nil:
 		return nil, fmt.Errorf("%s: %w", path, missing)
@@ -100,6 +105,7 @@ func (a *App) readGraph(ctx context.Context, path string, o *LabeledOptions, out
 			}
 		}
 	}
+
 	if len(o.Source.X) > 0 {
 		if out.Points, err = a.ReadPoints(o.Source.X, data.ReadOptions{}); err != nil {
 			return nil, err
@@ -108,8 +114,10 @@ func (a *App) readGraph(ctx context.Context, path string, o *LabeledOptions, out
 	} else if kept != nil && !info.Transductive() {
 		out.Points = kept.Points
 	}
+
 	if n := out.Rows(); out.Points != nil && out.Graph != nil && n != out.Graph.Len() {
-		return nil, fmt.Errorf("%s has %d points but the graph of %s has %d", o.Source.X, n, path, out.Graph.Len())
+		return nil, fmt.Errorf("%s has %d points but the graph of %s has %d", o.Source.X, n, path,
+			out.Graph.Len())
 	}
 	return kept, nil
 }
@@ -130,19 +138,17 @@ func (p *LabeledPoints) Rows() int {
 func (a *App) readKnown(path string, o *LabeledOptions, out *LabeledPoints, kept *models.Kept) error {
 	n := out.Rows()
 	if o.Y == "" {
-		if o.Optional {
-			return nil
-		}
 		if kept == nil || kept.Targets == nil {
-			return fmt.Errorf("%s does not hold which points have a label; give the labels of all points with -y", path)
+			return fmt.Errorf("%s does not hold which points have a label; give the labels of all "+
+				"points with -y", path)
 		}
 		if n > 0 && kept.Targets.Len != n {
 			return fmt.Errorf("%s keeps the labels of %d points and there are %d; give the labels of all with -y", path, kept.Targets.Len, n)
 		}
-		out.Targets = kept.Targets
-		out.Targets.Names = namesOf(out.Model.Output(), out.Targets.Classes)
+		out.Targets = pipeline.KeptTargets(out.Model)
 		return nil
 	}
+
 	if out.Model.Output().Kind != models.OutputClasses {
 		return Usagef("-y is for classes, and %s answers with %s", path, out.Model.Output().Kind)
 	}
@@ -157,18 +163,6 @@ func (a *App) readKnown(path string, o *LabeledOptions, out *LabeledPoints, kept
 		return fmt.Errorf("%s: %w", o.Y, err)
 	}
 	return nil
-}
-
-// namesOf returns the names of classes of a model; nil where it has none.
-func namesOf(o models.Output, classes []int64) []string {
-	if o.Names == nil {
-		return nil
-	}
-	out := make([]string, len(classes))
-	for c, value := range classes {
-		out[c] = o.Names[value]
-	}
-	return out
 }
 
 // IDsOf returns the ids of n points; nil where they have numbers only.

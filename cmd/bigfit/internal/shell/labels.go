@@ -17,7 +17,8 @@ type LabelOptions struct{ Unlabeled []string }
 
 // Flags adds the flag.
 func (o *LabelOptions) Flags(f *pflag.FlagSet) {
-	f.StringSliceVar(&o.Unlabeled, "unlabeled", nil, "`values` in y, integers or text, that mark unlabeled points, or none (default -1)")
+	f.StringSliceVar(&o.Unlabeled, "unlabeled", nil,
+		"`values` in y, integers or text, that mark unlabeled points, or none (default -1)")
 }
 
 // Read reads the labels of n points, 0 if that is not known, and says how they were
@@ -34,6 +35,7 @@ func (o *LabelOptions) Read(a *App, path string, n int) (*data.Labels, error) {
 	} else {
 		y, err = data.ReadLabels(path, *opt)
 	}
+
 	if err == nil {
 		a.Notes(y.Read.Notes...)
 	}
@@ -61,6 +63,7 @@ func (a *App) labelOptions(unlabeled []string, n int) (*data.LabelOptions, error
 	case len(unlabeled) > 0:
 		opt.Unlabeled = unlabeled
 	}
+
 	var err error
 	opt.IDs, err = a.Points.Identify(a)
 	return opt, err

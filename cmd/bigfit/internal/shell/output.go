@@ -24,17 +24,20 @@ func CheckOutput(inputs []string, paths ...string) error {
 		if err := atomicfile.CheckWritable(path); err != nil {
 			return Output(err)
 		}
+
 		for _, in := range inputs {
 			if sameFile(in, path) {
 				return Usagef("%s is both read and written; give the output another name", path)
 			}
 		}
+
 		for _, other := range paths[:i] {
 			if other != "" && (samePath(other, path) || sameFile(other, path)) {
 				return Usagef("%s is to be written twice; give each output its own name", path)
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -67,7 +70,8 @@ func CheckAnswers(inputs, answers []string, others ...string) error {
 
 // WriteAnswers writes answers for the points that were read, with their ids.
 func (a *App) WriteAnswers(path string, answers pipeline.Answers, hashes pipeline.Hashes) error {
-	answers.Hashes, answers.Files = hashes, a.Files
+	answers.Hashes = hashes
+	answers.Files = a.Files
 	var err error
 	if answers.IDs, err = a.Points.Identify(a); err != nil {
 		return err
@@ -96,6 +100,7 @@ func samePath(a, b string) bool {
 		path, _ = filepath.Abs(path)
 		return path
 	}
+
 	return at(a) == at(b)
 }
 

@@ -12,7 +12,15 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 )
+
+// Help is made of the parameters: fit and tune have the flags of all models and show the flags
+// of one ([ModelHelp]), for completion as well. The suggestions of cobra are off, because they
+// know commands only; near names of flags, models and variables come from one function. An
+// argument without a flag is points, or labels where a command needs them; the first argument
+// of embed and cluster may be a graph in a sparse .npz, and sparse points are then given with
+// -X.
 
 // ParamFlags are flags made of parameters, by name.
 type ParamFlags map[string]*paramValue
@@ -50,6 +58,7 @@ func (v *paramValue) Parts() []string {
 	case !v.list:
 		return []string{v.Text}
 	}
+
 	parts := strings.Split(v.Text, ",")
 	for i := range parts {
 		parts[i] = strings.TrimSpace(parts[i])
@@ -74,6 +83,7 @@ func (p ParamFlags) Add(f *pflag.FlagSet, params []models.Param, lists bool) {
 		if f.Lookup(q.Name) != nil {
 			continue
 		}
+
 		p[q.Name] = &paramValue{Param: q, list: lists && q.Axis}
 		short := shorthands[q.Name]
 		if short != "" && f.ShorthandLookup(short) != nil {
@@ -98,6 +108,7 @@ func UsageOf(p *models.Param) string {
 	case p.Required:
 		text += " (default: by cross-validation)"
 	}
+
 	return text
 }
 
@@ -126,8 +137,8 @@ func Decode[S any](a *App, p ParamFlags, t models.Table[S]) (S, error) {
 	return s, a.FlagFaults("", err)
 }
 
-// FlagFaults words the faults of parameters as those of flags or of environment
-// variables. model is the learner, or empty.
+// FlagFaults makes faults of parameters errors of the command line. model is the learner, or
+// empty.
 func (a *App) FlagFaults(model string, err error) error {
 	var out []error
 	for _, e := range models.Faults(err) {
@@ -137,10 +148,11 @@ func (a *App) FlagFaults(model string, err error) error {
 		case errors.As(e, &missing) && model != "":
 			e = Usagef("%s needs --%s, the %s", model, missing.Param.Name, missing.Param.Doc)
 		case errors.As(e, &fault):
-			e = Usagef("%s", strings.Replace(e.Error(), fault.Error(), fault.Words(a.FlagName), 1))
+			e = Usagef("%w", e)
 		}
 		out = append(out, e)
 	}
+
 	return errors.Join(out...)
 }
 
@@ -149,7 +161,7 @@ func (a *App) FlagName(name string) string {
 	if a.environment[name] {
 		return variable(name)
 	}
-	return "--" + name
+	return param.Flag(name)
 }
 
 // CheckParams returns all faults of the parameters of a learner. Those of the environment
@@ -164,12 +176,13 @@ func (a *App) CheckParams(l models.Learner, v models.Values) error {
 	return a.FlagFaults(l.Info().Name, models.CheckFor(l, selection.Rule(l, v)))
 }
 
-// FindLearner returns the learner with this name.
+// FindLearner returns the learner with this name; an unknown name is an error of the command line.
 func FindLearner(name string) (models.Learner, error) {
-	if l := all.Learner(name); l != nil {
-		return l, nil
+	l, err := all.Find(name)
+	if err != nil {
+		return nil, usageError{err}
 	}
-	return nil, Usagef("unknown model %q; the models are %s%s", name, strings.Join(ModelNames(), ", "), DidYouMean(name, ModelNames()))
+	return l, nil
 }
 
 // LearnersThat lists the names of learners.
@@ -186,12 +199,14 @@ func LearnersThat(ok func(models.Learner) bool) string {
 // HasParam tells whether a learner, or the graph that it needs, has a parameter.
 func HasParam(l models.Learner, graph []models.Param, name string) bool {
 	is := func(p models.Param) bool { return p.Name == name }
-	return slices.ContainsFunc(l.Params(), is) || l.Info().Needs.Has(models.NeedsGraph) && slices.ContainsFunc(graph, is)
+	return slices.ContainsFunc(l.Params(), is) || l.Info().Needs.Has(models.NeedsGraph) &&
+		slices.ContainsFunc(graph, is)
 }
 
 // CheckOwners returns an error if a flag on the command line is a parameter of other
 // learners. needs are flags that go with an input of learners.
-func (a *App) CheckOwners(l models.Learner, p ParamFlags, graph []models.Param, needs map[string]models.Needs) error {
+func (a *App) CheckOwners(l models.Learner, p ParamFlags, graph []models.Param,
+	needs map[string]models.Needs) error {
 	for _, name := range slices.Sorted(maps.Keys(a.Given)) {
 		owns := func(o models.Learner) bool {
 			if need, ok := needs[name]; ok {
@@ -204,6 +219,7 @@ func (a *App) CheckOwners(l models.Learner, p ParamFlags, graph []models.Param, 
 		}
 		return Usagef("--%s is not for %s, but for %s", name, l.Info().Name, LearnersThat(owns))
 	}
+
 	return nil
 }
 
@@ -222,15 +238,18 @@ func (a *App) SameAs(p ParamFlags, params []models.Param, made models.Values, fi
 			}
 		}
 		if given := p[q.Name].Text; !q.Same(given, have) {
-			return Usagef("--%s is %s, but %s was made with %s; leave it out, or make the file again", q.Name, given, file, have)
+			return Usagef("--%s is %s, but %s was made with %s; leave it out, or make the file again", q.Name,
+				given, file, have)
 		}
 	}
+
 	return nil
 }
 
 // Only returns the parameters that have a value in v.
 func Only(params []models.Param, v models.Values) []models.Param {
-	return slices.DeleteFunc(slices.Clone(params), func(p models.Param) bool { _, ok := v[p.Name]; return !ok })
+	return slices.DeleteFunc(slices.Clone(params),
+		func(p models.Param) bool { _, ok := v[p.Name]; return !ok })
 }
 
 // DescribeLearners is the list of learners as text.
@@ -254,5 +273,6 @@ func ListLearners() string {
 		b.WriteString(" " + name)
 		width += 1 + len(name)
 	}
+
 	return strings.TrimPrefix(b.String(), "\n") + "\n"
 }

@@ -20,7 +20,8 @@ import (
 
 // Pipeline returns the stages with the settings of the command line.
 func (a *App) Pipeline() *pipeline.Pipeline {
-	return &pipeline.Pipeline{Seed: a.Seed, Memory: int64(a.Memory), Observer: a.Observer(), Checkpoint: a.Checkpoint}
+	return &pipeline.Pipeline{Seed: a.Seed, Memory: int64(a.Memory), Observer: a.Observer(),
+		Checkpoint: a.Checkpoint}
 }
 
 // Observer returns what shows stages on stderr and announces what they take.
@@ -72,6 +73,7 @@ func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (d
 	if err != nil {
 		return nil, err
 	}
+
 	for _, note := range files.Notes {
 		a.Note("%s", note)
 	}
@@ -94,7 +96,8 @@ func (a *App) warnOfGraph(paths []string) {
 	var m archive.Manifest
 	info, err := data.Inspect(paths[0], data.ReadOptions{Limit: int64(a.Memory)})
 	if err == nil && json.Unmarshal(info.Manifest, &m) == nil && m.Format == archive.Graph {
-		a.Warn(fmt.Sprintf("%s is a graph that bigfit made, and its rows are read as points; fit and tune take the graph itself with --graph", paths[0]))
+		a.Warn(fmt.Sprintf("%s is a graph that bigfit made, and its rows are read as points; fit and "+
+			"tune take the graph itself with --graph", paths[0]))
 	}
 }
 
@@ -103,8 +106,9 @@ const DefaultTolerance = 1e-8
 
 // EigsFlags adds the flags of eigenpairs; their defaults are the values that s has.
 func EigsFlags(f *pflag.FlagSet, s *pipeline.EigsSettings) {
-	NameFlag(f, &s.Laplacian, "laplacian", "Laplacian: combinatorial (D−W), normalized, random-walk")
-	f.Float64Var(&s.Tolerance, "tolerance", s.Tolerance, "largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖")
+	NameFlag(f, &s.Laplacian, "laplacian", "Laplacian; combinatorial is D−W")
+	f.Float64Var(&s.Tolerance, "tolerance", s.Tolerance,
+		"largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖")
 }
 
 // GraphSource says where a graph comes from: a file, or points, or both, when the
@@ -133,10 +137,12 @@ func (o *GraphSource) Flags(a *App, f *pflag.FlagSet) {
 // points tells that a graph alone will not do.
 func (o *GraphSource) Take(a *App, args []string, points bool) error {
 	if len(args) > 0 && mayBeGraph(args[0], int64(a.Memory)) {
-		o.File, args = args[0], args[1:]
+		o.File = args[0]
+		args = args[1:]
 	} else if len(args) > 0 {
 		a.Note("points: %s; a graph would be a sparse .npz", shards.Names(args))
 	}
+
 	a.TakePoints(&o.X, args)
 	switch {
 	case o.File == "" && len(o.X) == 0:
@@ -144,6 +150,7 @@ func (o *GraphSource) Take(a *App, args []string, points bool) error {
 	case len(o.X) == 0 && points:
 		return Usagef("--gamma needs the points (-X); the graph alone does not have them")
 	}
+
 	return nil
 }
 
@@ -172,6 +179,7 @@ func (a *App) LoadSource(ctx context.Context, o *GraphSource) (*Sourced, error) 
 		}
 		g.Hashes[pipeline.HashPoints] = data.HashPoints(g.X)
 	}
+
 	if o.File == "" {
 		built, err := a.Pipeline().Graph(ctx, g.X, &settings)
 		if !models.Usable(err) {
@@ -181,6 +189,7 @@ func (a *App) LoadSource(ctx context.Context, o *GraphSource) (*Sourced, error) 
 		g.Hashes[pipeline.HashGraph] = data.HashPoints(g.W)
 		return g, err
 	}
+
 	given, err := a.GivenGraph(o.File, o.Params, &settings)
 	if err != nil {
 		return nil, err
@@ -193,9 +202,11 @@ func (a *App) LoadSource(ctx context.Context, o *GraphSource) (*Sourced, error) 
 	if n, _ := g.X.Dims(); n != g.W.Rows {
 		return nil, fmt.Errorf("%s has %d points but the graph %s has %d", o.X, n, o.File, g.W.Rows)
 	}
-	if err := given.Made.Agree(pipeline.HashPoints, g.Hashes[pipeline.HashPoints], o.File, o.X.String()); err != nil {
+	if err := given.Made.Agree(pipeline.HashPoints, g.Hashes[pipeline.HashPoints], o.File,
+		o.X.String()); err != nil {
 		return nil, err
 	}
+
 	if err := given.ReadKept(int64(a.Memory)); err != nil {
 		return nil, err
 	}

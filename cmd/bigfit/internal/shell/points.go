@@ -25,7 +25,8 @@ type PointOptions struct {
 func (p *PointOptions) ColumnFlags(f *pflag.FlagSet) {
 	f.StringVar(&p.id, "id", "", "`column` of X that names the points")
 	f.StringSliceVar(&p.drop, "drop", nil, "`columns` of X to leave out")
-	f.StringSliceVar(&p.columns, "columns", nil, "`columns` of X to take as coordinates (default: all others)")
+	f.StringSliceVar(&p.columns, "columns", nil,
+		"`columns` of X to take as coordinates (default: all others)")
 }
 
 // LabelFlags adds those of what labels are joined with.
@@ -36,7 +37,8 @@ func (p *PointOptions) LabelFlags(f *pflag.FlagSet) {
 
 // IDFlag adds the flag of the ids of points.
 func (p *PointOptions) IDFlag(f *pflag.FlagSet) {
-	f.StringVar(&p.ids, "ids", "", "`file` of the ids of the points, in their order, that the rows of y name: .npy, text, or a table as FILE:COLUMN; 'meta_*.parquet:id' is several")
+	f.StringVar(&p.ids, "ids", "", "`file` of the ids of the points, in their order, that the rows "+
+		"of y name: .npy, text, or a table as FILE:COLUMN; 'meta_*.parquet:id' is several")
 }
 
 // Identify returns the names of the points; nil if they have none.
@@ -55,6 +57,7 @@ func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
 	default:
 		p.Names, err = p.beside(a)
 	}
+
 	return p.Names, err
 }
 
@@ -73,8 +76,10 @@ func (p *PointOptions) beside(a *App) (*data.IDs, error) {
 		return nil, nil
 	}
 	if ids.Len() != p.rows {
-		return nil, fmt.Errorf("%s: %d ids beside %d points; say what the points are called with --ids", ids.From, ids.Len(), p.rows)
+		return nil, fmt.Errorf("%s: %d ids beside %d points; say what the points are called with --ids",
+			ids.From, ids.Len(), p.rows)
 	}
+
 	a.Note("ids: column %q of %s beside the points; --ids names others", column, tables.Range())
 	return ids, nil
 }

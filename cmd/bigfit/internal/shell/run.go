@@ -35,6 +35,7 @@ func Run(args []string, stdout, stderr io.Writer, root func(*App) *cobra.Command
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
+
 	// A second interrupt kills the process: after the first, handling ends.
 	defer context.AfterFunc(ctx, stop)()
 	a := &App{stdout: stdout, stderr: stderr}
@@ -52,6 +53,7 @@ func Run(args []string, stdout, stderr io.Writer, root func(*App) *cobra.Command
 			a.busy.Lock()
 		}
 	}
+
 	if text := a.budget.String(); text != "" && ctx.Err() == nil {
 		a.Note("memory: %s", text)
 	}
@@ -74,6 +76,7 @@ func (a *App) execute(ctx context.Context, args []string, command func(*App) *co
 			}
 		}
 	}()
+
 	a.args = args
 	root := command(a)
 	root.SetArgs(args)
@@ -83,12 +86,15 @@ func (a *App) execute(ctx context.Context, args []string, command func(*App) *co
 		complete(root, args[1:])
 	}
 	cmd, err := root.ExecuteContextC(ctx)
+
 	var name string
 	if err != nil && cmd == root && !a.started {
-		if n, _ := fmt.Sscanf(err.Error(), "unknown command %q", &name); n == 1 { // of cobra, which has no type for it
+		// of cobra, which has no type for it
+		if n, _ := fmt.Sscanf(err.Error(), "unknown command %q", &name); n == 1 {
 			err = unknownCommand(root, name)
 		}
 	}
+
 	if err != nil && (!a.started || errors.As(err, new(usageError))) {
 		err = fmt.Errorf("%w\nsee %s --help", plainFlagError(err), cmd.CommandPath())
 	}
@@ -106,10 +112,12 @@ func (a *App) report(err error) int {
 	if errors.Is(err, ErrDiffer) {
 		return exitCode(err)
 	}
-	text := "bigfit: " + a.WithoutPackages(err.Error())
+	text := "bigfit: " + a.Reword(err.Error())
 	var p *panicError
 	if errors.As(err, &p) {
-		text += fmt.Sprintf("\nThis is a bug in bigfit %s. Please report it at https://github.com/bigfit/bigfit/issues\nwith the command line and the lines below.\n\n%s", Version, p.stack)
+		text += fmt.Sprintf("\nThis is a bug in bigfit %s. Please report it at "+
+			"https://github.com/bigfit/bigfit/issues\nwith the command line and the lines below.\n\n%s",
+			Version, p.stack)
 	}
 	var limit *npy.LimitError
 	if errors.As(err, &limit) {

@@ -24,7 +24,8 @@ func SaveJSON(path string, v any) error {
 // log.jsonl, with the events of its progress.
 func (a *App) SaveLog(dir string, settings, results any) error {
 	err := SaveJSON(filepath.Join(dir, "manifest.json"),
-		map[string]any{"program": "bigfit " + archive.Program(), "date": archive.Now(), "kernels": simd.Path(), "settings": settings, "results": results, "stages": a.Progress.Stages()})
+		map[string]any{"program": "bigfit " + archive.Program(), "date": archive.Now(),
+			"kernels": simd.Path(), "settings": settings, "results": results, "stages": a.Progress.Stages()})
 	if err != nil {
 		return err
 	}

@@ -5,49 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/models/all"
 )
-
-// mostSuggested is the number of names that an error suggests at most.
-const mostSuggested = 2
-
-// Nearest returns the names that a misspelt name may stand for, at most two: those at the
-// smallest edit distance, which may be a third of its letters, and two of short ones. A
-// name that goes on after what was typed is at a distance of one.
-func Nearest(name string, names []string) []string {
-	least := min(max(2, len(name)/3), len(name)-1)
-	var out []string
-	for _, n := range names {
-		edits := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(n))
-		if len(name) > 2 && strings.HasPrefix(n, name) {
-			edits = min(edits, 1)
-		}
-		switch {
-		case edits < least || edits == least && len(out) == 0:
-			least, out = edits, []string{n}
-		case edits == least && len(out) < mostSuggested:
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-// DidYouMean is the end of an error about a name that is not among names; empty if none
-// of them is near.
-func DidYouMean(name string, names []string) string { return didYouMean("", name, names) }
-
-// didYouMean is [DidYouMean] of names that all begin with prefix, which is left out of them.
-func didYouMean(prefix, name string, names []string) string {
-	near := Nearest(name, names)
-	if len(near) == 0 {
-		return ""
-	}
-	return "; did you mean " + prefix + strings.Join(near, " or "+prefix) + "?"
-}
 
 // formerFlag is the beginning of the annotation of a command that says what to write in
 // place of a flag that it does not have.
@@ -67,7 +30,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return err
 	}
-	name, group := unknown.GetSpecifiedName(), unknown.GetSpecifiedShortnames()
+	name := unknown.GetSpecifiedName()
+	group := unknown.GetSpecifiedShortnames()
 	if instead := cmd.Annotations[formerFlag+name]; instead != "" {
 		return errors.New(instead)
 	}
@@ -75,15 +39,18 @@ func flagError(cmd *cobra.Command, err error) error {
 		if f := cmd.Flags().Lookup(group); f != nil && len(group) > 1 {
 			return fmt.Errorf("%w; did you mean --%s?", err, group)
 		}
-		return fmt.Errorf("%w%s", err, ownersOf(cmd, func(f *pflag.FlagSet) bool { return f.ShorthandLookup(name) != nil }))
+		return fmt.Errorf("%w%s", err, ownersOf(cmd,
+			func(f *pflag.FlagSet) bool { return f.ShorthandLookup(name) != nil }))
 	}
+
 	if cmd.Flags().ShorthandLookup(name[:1]) != nil && len(name) == 1 {
 		return fmt.Errorf("%w; did you mean -%s?", err, name)
 	}
-	if near := didYouMean("--", name, flagNames(cmd)); near != "" {
+	if near := suggest.Prefixed("--", name, flagNames(cmd)); near != "" {
 		return fmt.Errorf("%w%s", err, near)
 	}
-	return fmt.Errorf("%w%s", err, ownersOf(cmd, func(f *pflag.FlagSet) bool { return f.Lookup(name) != nil }))
+	return fmt.Errorf("%w%s", err, ownersOf(cmd,
+		func(f *pflag.FlagSet) bool { return f.Lookup(name) != nil }))
 }
 
 // flagNames lists the flags of a command.
@@ -119,18 +86,21 @@ func CommandNames(root *cobra.Command) []string {
 }
 
 // ModelNames lists the learners.
-func ModelNames() []string {
-	var out []string
-	for _, l := range all.Learners {
-		out = append(out, l.Info().Name)
-	}
-	return out
+func ModelNames() []string { return all.Names() }
+
+// formerCommands says what to do in place of a command that bigfit does not have any more.
+var formerCommands = map[string]string{
+	"reproduce": "the papers' experiments are run by go run ./bench/reproduce in a checkout of the source",
 }
 
 // unknownCommand words the error of a first word that is no command.
 func unknownCommand(root *cobra.Command, name string) error {
 	if all.Learner(name) != nil {
-		return fmt.Errorf("%s is a model, not a command; write bigfit fit --model %s, and see bigfit help %s", name, name, name)
+		return fmt.Errorf("%s is a model, not a command; write bigfit fit --model %s, and see bigfit help %s",
+			name, name, name)
 	}
-	return fmt.Errorf("unknown command %q%s", name, DidYouMean(name, CommandNames(root)))
+	if instead := formerCommands[name]; instead != "" {
+		return fmt.Errorf("%s is not a command of bigfit; %s", name, instead)
+	}
+	return fmt.Errorf("unknown command %q%s", name, suggest.DidYouMean(name, CommandNames(root)))
 }

@@ -45,10 +45,12 @@ func (a *App) ReadTargets(o *TargetOptions, l models.Learner, n int) (*pipeline.
 	case !o.Asked && notNumbers == nil && pipeline.HoldsFractions(numbers):
 		if regression = LearnsValues(l); !regression && !learns.Has(models.LearnsInside) {
 			if _, err := o.Label.Read(a, o.Y, n); err != nil {
-				return nil, fmt.Errorf("%w; %s learns classes, and %s values too", err, info.Name, LearnersThat(LearnsValues))
+				return nil, fmt.Errorf("%w; %s learns classes, and %s values too", err, info.Name,
+					LearnersThat(LearnsValues))
 			}
 		}
 	}
+
 	switch {
 	case regression && notNumbers != nil:
 		return nil, notNumbers
@@ -61,19 +63,24 @@ func (a *App) ReadTargets(o *TargetOptions, l models.Learner, n int) (*pipeline.
 	case learns.Has(models.LearnsLabels):
 		return a.readLabelBlock(o)
 	}
+
 	y, err := o.Label.Read(a, o.Y, n)
 	if err != nil {
 		return nil, err
 	}
+
 	if learns.Has(models.LearnsInside) {
 		t, err := pipeline.InsideTargets(y, o.Labels, a.Seed)
 		if err != nil {
-			return nil, fmt.Errorf("%s: no point is labeled; the labeled ones are those to be inside", o.From(a))
+			return nil, fmt.Errorf("%s: no point is labeled; the labeled ones are those to be inside",
+				o.From(a))
 		}
 		return t, nil
 	}
+
 	if need := targetBytes(y, o.Labels); need > int64(a.Memory) {
-		return nil, &npy.LimitError{What: o.From(a) + ": a number for each labeled point and class", Need: need, Limit: int64(a.Memory)}
+		return nil, &npy.LimitError{What: o.From(a) + ": a number for each labeled point and class",
+			Need: need, Limit: int64(a.Memory)}
 	}
 	t, err := pipeline.ClassTargets(y, o.Labels, a.Seed)
 	if t.Used() != nil {
@@ -82,6 +89,7 @@ func (a *App) ReadTargets(o *TargetOptions, l models.Learner, n int) (*pipeline.
 			return nil, err
 		}
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.From(a), err)
 	}
@@ -114,7 +122,8 @@ func (a *App) ReadNumbers(path string, n int, how *data.LabelFile) (*mat.Dense, 
 }
 
 // regression takes the values of a regression.
-func (a *App) regression(o *TargetOptions, values *mat.Dense, learns models.Learns) (*pipeline.Targets, error) {
+func (a *App) regression(o *TargetOptions, values *mat.Dense,
+	learns models.Learns) (*pipeline.Targets, error) {
 	if o.Label.Unlabeled != nil {
 		return nil, Usagef("--unlabeled is for classes; in a regression NaN marks points without a value")
 	}
@@ -126,6 +135,7 @@ func (a *App) regression(o *TargetOptions, values *mat.Dense, learns models.Lear
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.From(a), err)
 	}
+
 	a.Note("values: those of %d of %d points; the others are NaN or not listed", len(t.Labeled), t.Len)
 	return t, nil
 }
@@ -140,6 +150,7 @@ func (a *App) readLabelBlock(o *TargetOptions) (*pipeline.Targets, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	t, err := pipeline.BlockTargets(y.Y, func(block *mat.Dense) (*models.Targets, error) {
 		t, err := multilabel.LabelTargets(block, y.Values)
 		if err != nil && y.Values == nil {

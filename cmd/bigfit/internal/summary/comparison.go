@@ -61,14 +61,18 @@ func NewComparison(r *selection.Compared, splits *pipeline.Splits, against strin
 		s.addGroup(r, &splits.Groups[g], against)
 	}
 	s.Notes = append(s.Notes, faultNotes(r)...)
-	s.Table.Notes = append(slices.Clone(s.Notes), "difference: the model minus the one against, mean over the splits ± its standard error; p: paired t-test, of each pair alone")
+	s.Table.Notes = append(slices.Clone(s.Notes), "difference: the model minus the one against, mean "+
+		"over the splits ± its standard error; p: paired t-test, of each pair alone")
+
 	for _, x := range r.Competitors {
 		time := ModelTime{Model: x.Name}
 		for g := range splits.Groups {
 			for _, at := range splits.Groups[g].Of() {
 				if o := x.Outcomes[at]; o != nil {
-					f := ComparedFit{Model: x.Name, Split: at, Labels: splits.Groups[g].Labels, Value: metrics.Number(math.NaN()),
-						Setting: x.Settings[o.Setting], Untuned: o.Untuned, Seconds: o.Seconds, Fault: o.Fault, Unconverged: o.Usable}
+					f := ComparedFit{Model: x.Name, Split: at, Labels: splits.Groups[g].Labels,
+						Value:   metrics.Number(math.NaN()),
+						Setting: x.Settings[o.Setting], Untuned: o.Untuned, Seconds: o.Seconds,
+						Fault: o.Fault, Unconverged: o.Usable}
 					if o.Value != nil {
 						f.Value = metrics.Number(s.scale() * *o.Value)
 					}
@@ -77,8 +81,10 @@ func NewComparison(r *selection.Compared, splits *pipeline.Splits, against strin
 				}
 			}
 		}
+
 		s.Times = append(s.Times, time)
 	}
+
 	return s
 }
 
@@ -107,11 +113,13 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 		{Key: "labels", Name: "labels", Kind: results.Integers},
 		{Key: "per_class", Kind: results.Integers, OmitEmpty: true},
 		{Key: comparedModel, Name: "model"},
-		{Key: comparedMean, Deviation: "std", Name: r.Criterion.String(), Unit: s.Unit, Kind: results.Numbers, Format: results.Format{Number: digits, Deviation: digits}},
+		{Key: comparedMean, Deviation: "std", Name: r.Criterion.String(), Unit: s.Unit, Kind: results.Numbers,
+			Format: results.Format{Number: digits, Deviation: digits}},
 		{Key: "splits", Name: "splits", Kind: results.Integers},
 		{Key: "failed", Name: "failed", Kind: results.Integers},
 		{Key: "against", Name: "against"},
-		{Key: "difference", Deviation: "difference_se", Name: "difference", Unit: s.Unit, Kind: results.Numbers, Format: results.Format{Number: "%+" + digits[1:], Deviation: digits}},
+		{Key: "difference", Deviation: "difference_se", Name: "difference", Unit: s.Unit,
+			Kind: results.Numbers, Format: results.Format{Number: "%+" + digits[1:], Deviation: digits}},
 		{Key: "wins", Kind: results.Integers},
 		{Key: "ties", Kind: results.Integers},
 		{Key: "losses", Kind: results.Integers},
@@ -119,6 +127,7 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 		{Key: comparedGroup, Name: "labels", PrintOnly: true},
 		{Key: "record", Name: "wins/ties/losses", PrintOnly: true},
 	}}
+
 	for _, x := range r.Competitors {
 		t.Column(comparedModel).Order = append(t.Column(comparedModel).Order, x.Name)
 	}
@@ -126,18 +135,25 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 	if s.Unit != "" {
 		what += " in " + s.Unit
 	}
-	caption := fmt.Sprintf("%s of the points without a label in the split, mean ± standard deviation over the splits", what)
+	caption := fmt.Sprintf("%s of the points without a label in the split, mean ± standard deviation "+
+		"over the splits", what)
 	if len(splits.Groups) > 1 {
-		t.Views = append(t.Views, results.View{Caption: caption, Rows: comparedGroup, Across: comparedModel, Corner: "labels", Show: []string{comparedMean},
+		t.Views = append(t.Views, results.View{Caption: caption, Rows: comparedGroup, Across: comparedModel,
+			Corner: "labels", Show: []string{comparedMean},
 			MarkLeast: !r.Criterion.Larger(), MarkMost: r.Criterion.Larger()})
-		t.Figures = append(t.Figures, results.Figure{Title: r.Criterion.String() + " by number of labels", Caption: "Mean over the splits; the bars are one standard deviation.",
-			X: "labels", By: comparedModel, Value: comparedMean, LogX: true})
+		t.Figures = append(t.Figures, results.Figure{Title: r.Criterion.String() + " by number of labels",
+			Caption: "Mean over the splits; the bars are one standard deviation.",
+			X:       "labels", By: comparedModel, Value: comparedMean, LogX: true})
 		caption = "Paired differences"
 	} else {
-		t.Figures = append(t.Figures, results.Figure{Title: r.Criterion.String() + " by model", Caption: "Mean over the splits.", By: comparedModel, Value: comparedMean})
+		t.Figures = append(t.Figures, results.Figure{Title: r.Criterion.String() + " by model",
+			Caption: "Mean over the splits.", By: comparedModel, Value: comparedMean})
 	}
-	show := []string{comparedGroup, comparedModel, comparedMean, "difference", "against", "record", "p", "splits"}
-	if slices.ContainsFunc(r.Competitors, func(x selection.Competitor) bool { return slices.ContainsFunc(x.Outcomes, failed) }) {
+
+	show := []string{comparedGroup, comparedModel, comparedMean, "difference", "against", "record",
+		"p", "splits"}
+	if slices.ContainsFunc(r.Competitors,
+		func(x selection.Competitor) bool { return slices.ContainsFunc(x.Outcomes, failed) }) {
 		show = append(show, "failed")
 	}
 	t.Views = append(t.Views, results.View{Caption: caption, Show: show})
@@ -156,7 +172,9 @@ func (s *Comparison) addGroup(r *selection.Compared, g *pipeline.SplitGroup, aga
 			values[i][j] *= s.scale()
 		}
 	}
-	reference := slices.IndexFunc(r.Competitors, func(x selection.Competitor) bool { return x.Name == against })
+
+	reference := slices.IndexFunc(r.Competitors,
+		func(x selection.Competitor) bool { return x.Name == against })
 	if reference < 0 {
 		reference = bestOf(values, r.Criterion.Larger())
 	}
@@ -179,23 +197,33 @@ func (s *Comparison) addGroup(r *selection.Compared, g *pipeline.SplitGroup, aga
 				fails++
 			}
 		}
+
 		p := metrics.NewPaired(values[i], values[reference], r.Criterion.Larger())
-		difference, record, chance := results.Value{Number: float64(p.Mean), Deviation: float64(p.StdErr), Published: math.NaN()}, fmt.Sprintf("%d/%d/%d", p.Wins, p.Ties, p.Losses), results.Number(float64(p.P))
+		difference, record := results.Value{Number: float64(p.Mean), Deviation: float64(p.StdErr),
+			Published: math.NaN()}, fmt.Sprintf("%d/%d/%d", p.Wins, p.Ties, p.Losses)
+		chance := results.Number(float64(p.P))
 		if math.IsNaN(float64(p.P)) {
 			chance.Text = "–"
 		}
 		if i == reference || p.Pairs == 0 {
-			difference.Text, record, chance.Text = "–", "–", "–"
+			difference.Text = "–"
+			record = "–"
+			chance.Text = "–"
 		}
-		s.Table.Add(results.Integer(g.Labels), results.Integer(g.PerClass), results.Text(x.Name), mean, results.Integer(len(known)), results.Integer(fails),
-			results.Text(r.Competitors[reference].Name), difference, results.Integer(p.Wins), results.Integer(p.Ties), results.Integer(p.Losses), chance,
+
+		s.Table.Add(results.Integer(g.Labels), results.Integer(g.PerClass), results.Text(x.Name), mean,
+			results.Integer(len(known)), results.Integer(fails),
+			results.Text(r.Competitors[reference].Name), difference, results.Integer(p.Wins),
+			results.Integer(p.Ties), results.Integer(p.Losses), chance,
 			results.Text(group), results.Text(record))
 	}
 }
 
 // bestOf returns the list of the best mean among those with the most values.
 func bestOf(values [][]float64, larger bool) int {
-	best, most, bestMean := 0, -1, 0.0
+	best := 0
+	most := -1
+	bestMean := 0.0
 	for i, list := range values {
 		known := slices.DeleteFunc(slices.Clone(list), math.IsNaN)
 		mean, _ := results.MeanStd(known)
@@ -203,9 +231,12 @@ func bestOf(values [][]float64, larger bool) int {
 			mean = -mean
 		}
 		if len(known) > most || len(known) == most && mean < bestMean {
-			best, most, bestMean = i, len(known), mean
+			best = i
+			most = len(known)
+			bestMean = mean
 		}
 	}
+
 	return best
 }
 
@@ -214,14 +245,17 @@ func bestOf(values [][]float64, larger bool) int {
 func faultNotes(r *selection.Compared) []string {
 	var out []string
 	for _, x := range r.Competitors {
-		kinds := []string{"failed", "did not converge, and their values are of what was reached", "had too few labels to choose settings by, and took the fixed ones"}
-		splits, reasons := make([][]string, len(kinds)), make([][]string, len(kinds))
+		kinds := []string{"failed", "did not converge, and their values are of what was reached",
+			"had too few labels to choose settings by, and took the fixed ones"}
+		splits := make([][]string, len(kinds))
+		reasons := make([][]string, len(kinds))
 		add := func(kind, split int, reason string) {
 			splits[kind] = append(splits[kind], strconv.Itoa(split))
 			if !slices.Contains(reasons[kind], reason) {
 				reasons[kind] = append(reasons[kind], reason)
 			}
 		}
+
 		for _, o := range x.Outcomes {
 			switch {
 			case o == nil:
@@ -235,17 +269,20 @@ func faultNotes(r *selection.Compared) []string {
 				add(2, o.Split, cmp.Or(x.Settings[o.Setting].String(), "the defaults"))
 			}
 		}
+
 		for kind, list := range splits {
 			if len(list) == 0 {
 				continue
 			}
-			text := fmt.Sprintf("%s: %d of %d splits (%s) %s: %s", x.Name, len(list), len(x.Outcomes), strings.Join(list, ", "), kinds[kind], reasons[kind][0])
+			text := fmt.Sprintf("%s: %d of %d splits (%s) %s: %s", x.Name, len(list), len(x.Outcomes),
+				strings.Join(list, ", "), kinds[kind], reasons[kind][0])
 			if len(reasons[kind]) > 1 {
 				text += "; others for similar reasons"
 			}
 			out = append(out, text)
 		}
 	}
+
 	return out
 }
 
@@ -275,6 +312,7 @@ func (s *Comparison) Chosen() []ChosenSetting {
 		}
 		out[i].Count++
 	}
+
 	return out
 }
 

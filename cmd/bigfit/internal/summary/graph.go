@@ -32,7 +32,8 @@ func OfGraph(w *sparse.CSR, c *sparse.Components) Graph {
 	d := w.Degrees()
 	s.MinDegree = d[0]
 	for _, v := range d {
-		s.MinDegree, s.MaxDegree = min(s.MinDegree, v), max(s.MaxDegree, v)
+		s.MinDegree = min(s.MinDegree, v)
+		s.MaxDegree = max(s.MaxDegree, v)
 		s.MeanDegree += v / float64(len(d))
 	}
 	return s
@@ -40,7 +41,8 @@ func OfGraph(w *sparse.CSR, c *sparse.Components) Graph {
 
 // String is a line about the graph.
 func (s Graph) String() string {
-	text := fmt.Sprintf("%d points, %d edges, degrees %.4g to %.4g with mean %.4g, %d components, the largest of %d points, %d isolated points",
+	text := fmt.Sprintf("%d points, %d edges, degrees %.4g to %.4g with mean %.4g, %d components, "+
+		"the largest of %d points, %d isolated points",
 		s.Points, s.Edges, s.MinDegree, s.MaxDegree, s.MeanDegree, s.Components, s.Largest, s.Isolated)
 	if s.Recall != nil {
 		text += fmt.Sprintf("; approximate, recall %s", s.Recall)

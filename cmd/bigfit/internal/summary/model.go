@@ -7,6 +7,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -41,7 +42,11 @@ func (s Model) fields() map[string]any {
 		out["fallback_class"] = s.fallback()
 	}
 	if s.Summary.Warnings != nil {
-		out["warnings"] = s.Summary.Warnings
+		warnings := make([]string, len(s.Summary.Warnings))
+		for i, text := range s.Summary.Warnings {
+			warnings[i] = param.Show(text, param.Flag)
+		}
+		out["warnings"] = warnings
 	}
 	return out
 }
@@ -131,6 +136,7 @@ func (s Fit) String() string {
 		}
 		text += fmt.Sprintf("%d classes, ", all)
 	}
+
 	text += s.Text
 	if s.Chosen != nil {
 		text += "; " + s.Chosen.String()
@@ -141,6 +147,7 @@ func (s Fit) String() string {
 	if s.Components > 0 {
 		text += fmt.Sprintf("; %d components, %d isolated points", s.Components, s.Isolated)
 	}
+
 	if s.Unreached > 0 {
 		text += fmt.Sprintf("; %d points in components without a label got ", s.Unreached)
 		if s.Fallback != nil {
@@ -149,6 +156,7 @@ func (s Fit) String() string {
 			text += "the mean value"
 		}
 	}
+
 	if s.Error != nil {
 		text += fmt.Sprintf("; error on the points without a label %.2f %%", *s.Error)
 	}

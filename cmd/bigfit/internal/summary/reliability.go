@@ -17,9 +17,13 @@ func Reliability(r *metrics.ProbabilityReport) *chart.Lines {
 			continue
 		}
 		share := float64(b.Right)
-		measured.X, measured.Y = append(measured.X, float64(b.Mean)), append(measured.Y, share)
+		measured.X = append(measured.X, float64(b.Mean))
+		measured.Y = append(measured.Y, share)
 		measured.Err = append(measured.Err, math.Sqrt(share*(1-share)/float64(b.Points)))
 	}
-	return &chart.Lines{Title: "Reliability", XLabel: "probability of the class", YLabel: "share of right answers",
-		Series: []chart.Series{measured, {Name: "perfect", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true}}}
+
+	return &chart.Lines{Title: "Reliability", XLabel: "probability of the class",
+		YLabel: "share of right answers",
+		Series: []chart.Series{measured, {Name: "perfect", X: []float64{0, 1}, Y: []float64{0, 1},
+			Dashed: true}}}
 }

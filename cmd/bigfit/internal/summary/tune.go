@@ -50,7 +50,8 @@ func score(c selection.Criterion, v metrics.Number) string {
 // String is the table, best first.
 func (s Tune) String() string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s: %v by cross-validation, %d folds of %d labels", s.Model, s.Criterion, s.Folds, s.Labeled)
+	fmt.Fprintf(&b, "%s: %v by cross-validation, %d folds of %d labels", s.Model, s.Criterion, s.Folds,
+		s.Labeled)
 	if s.Repeats > 1 {
 		fmt.Fprintf(&b, ", %d times", s.Repeats)
 	}
@@ -64,10 +65,12 @@ func (s Tune) String() string {
 	}
 	var columns []string
 	for _, p := range append(all.Learner(s.Model).Params(), models.Param{Name: "neighbors", Axis: true}) {
-		if p.Axis && slices.ContainsFunc(s.Scores, func(x selection.Score) bool { return valueOf(x.Setting, p.Name) != "" }) {
+		if p.Axis && slices.ContainsFunc(s.Scores,
+			func(x selection.Score) bool { return valueOf(x.Setting, p.Name) != "" }) {
 			columns = append(columns, p.Name)
 		}
 	}
+
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")+"\t") }
 	row(slices.Concat(columns, []string{s.Criterion.String() + unit, "± se", "folds"})...)
@@ -84,14 +87,17 @@ func (s Tune) String() string {
 			}
 			cells = append(cells, v)
 		}
+
 		mean := score(s.Criterion, p.Mean)
 		if p.Fault != "" {
 			faults[p.Fault]++
 			mean = "failed"
 		}
+
 		unconverged += p.Unconverged
 		row(append(cells, mean, score(s.Criterion, p.StdErr), strconv.Itoa(p.Done))...)
 	}
+
 	w.Flush()
 	for _, fault := range slices.Sorted(maps.Keys(faults)) {
 		fmt.Fprintf(&b, "\n%d failed: %s\n", faults[fault], fault)

@@ -26,7 +26,8 @@ type Verification struct {
 
 // OfVerification describes what was found about pairs of a Laplacian.
 func OfVerification(v *lanczos.Verification, kind sparse.Kind) Verification {
-	s := Verification{v.Pairs, kind, v.MaxResidual, v.WorstPair, v.Norm, v.Orthogonality, v.Zeros, v.Components, v.Exact, nil, v.Faults}
+	s := Verification{v.Pairs, kind, v.MaxResidual, v.WorstPair, v.Norm, v.Orthogonality, v.Zeros,
+		v.Components, v.Exact, nil, v.Faults}
 	if !math.IsInf(v.Next, 0) {
 		s.Next = &v.Next
 	}
@@ -36,8 +37,10 @@ func OfVerification(v *lanczos.Verification, kind sparse.Kind) Verification {
 // String is a line, and one for each fault.
 func (s Verification) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d pairs of the %s Laplacian; max ‖Lv−λv‖ = %.2e (%.2e·‖L‖, pair %d), max |VᵀV−I| = %.2e, %d zeros for %d components",
-		s.Pairs, s.Laplacian, s.MaxResidual, s.MaxResidual/s.Norm, s.WorstPair, s.Orthogonality, s.Zeros, s.Components)
+	fmt.Fprintf(&b, "%d pairs of the %s Laplacian; max ‖Lv−λv‖ = %.2e (%.2e·‖L‖, pair %d), max "+
+		"|VᵀV−I| = %.2e, %d zeros for %d components",
+		s.Pairs, s.Laplacian, s.MaxResidual, s.MaxResidual/s.Norm, s.WorstPair, s.Orthogonality, s.Zeros,
+		s.Components)
 	switch {
 	case s.Exact:
 		b.WriteString("; compared with the whole spectrum")
@@ -46,6 +49,7 @@ func (s Verification) String() string {
 	default:
 		b.WriteString("; no search for missing pairs was possible")
 	}
+
 	for _, f := range s.Faults {
 		b.WriteString("\n  fault: " + f)
 	}

@@ -7,6 +7,16 @@
 // promises more than it has. So where there is such a limit, and nowhere else, [Run]
 // starts the program a second time as a child, passes on what it writes, its exit code,
 // and signals, and reads the last words of the runtime in place of the user.
+//
+// # Why a child
+//
+// Running out of memory ends a Go program with a trace and exit code 2, and no code in the
+// process can change that: no allocation may fail, and checks before large allocations would
+// miss those in gonum and the runtime. It happens under RLIMIT_AS only; elsewhere Linux
+// promises more memory than it has, and kills. So where that limit is set, and nowhere else,
+// the program runs itself as a child, passes on output, signals and exit codes, and puts a
+// sentence and exit code 1 in the place of the trace. Below some 600 MiB of address space the
+// runtime itself cannot start.
 package supervise
 
 import (
@@ -49,7 +59,8 @@ func (w *lastWords) Write(p []byte) (int, error) {
 			w.held = append(w.held, p[:min(len(p), max(0, mostKept-len(w.held)))]...)
 			return n, nil
 		case w.begun:
-			w.held, p = append(w.held, p[0]), p[1:]
+			w.held = append(w.held, p[0])
+			p = p[1:]
 			full, partial := matches(w.held)
 			switch {
 			case full:
@@ -71,6 +82,7 @@ func (w *lastWords) Write(p []byte) (int, error) {
 			p = p[end:]
 		}
 	}
+
 	return n, nil
 }
 
@@ -98,7 +110,8 @@ func (w *lastWords) outOfMemory() bool {
 	if !w.dying {
 		return false
 	}
-	for _, text := range []string{"out of memory", "cannot allocate memory", "failed to reserve", "newosproc"} {
+	for _, text := range []string{"out of memory", "cannot allocate memory", "failed to reserve",
+		"newosproc"} {
 		if bytes.Contains(w.held, []byte(text)) {
 			return true
 		}

@@ -25,9 +25,11 @@ type EngineFlags struct {
 
 // Flags adds the flags; other is the engine that the command can have beside ours.
 func (o *EngineFlags) Flags(f *pflag.FlagSet, other engine.Kind) {
-	shell.NameFlag(f, &o.Kind, "engine", fmt.Sprintf("who computes: bigfit, or %s by MPI (bigfit engine --help)", other))
+	shell.NameFlag(f, &o.Kind, "engine",
+		fmt.Sprintf("who computes; %s does by MPI (bigfit engine --help)", other), engine.Ours, other)
 	f.IntVar(&o.Ranks, "ranks", 1, "processes of the engine")
-	f.StringVar(&o.Launcher, "launcher", "", "`command` that starts them, with -n RANKS behind it or in place of {ranks} (default mpirun)")
+	f.StringVar(&o.Launcher, "launcher", "",
+		"`command` that starts them, with -n RANKS behind it or in place of {ranks} (default mpirun)")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what the work would take, and stop")
 }
 
@@ -48,6 +50,7 @@ func (o *EngineFlags) Check(a *shell.App, other engine.Kind, ours ...string) err
 	if o.Ranks < 1 {
 		return shell.Usagef("--ranks is %d; it must be at least 1", o.Ranks)
 	}
+
 	for _, name := range ours {
 		if a.Given[name] {
 			return shell.Usagef("--%s does not go with --engine %s", name, other)
@@ -65,17 +68,19 @@ func (o *EngineFlags) settings(a *shell.App) *engine.Settings {
 
 // Eigenpairs computes pairs of the graph in a file, by this program with what change adds to
 // its settings, or by the engine.
-func (o *EngineFlags) Eigenpairs(ctx context.Context, a *shell.App, g *pipeline.GraphFile, s *pipeline.EigsSettings, change func(*lanczos.Settings)) (*lanczos.Result, error) {
+func (o *EngineFlags) Eigenpairs(ctx context.Context, a *shell.App, g *pipeline.GraphFile,
+	s *pipeline.EigsSettings, change func(*lanczos.Settings)) (*lanczos.Result, error) {
 	if o.Kind == engine.Ours {
 		return a.Pipeline().Eigenpairs(ctx, &g.Graph.Graph, s, change)
 	}
 	var ours lanczos.Settings
 	change(&ours)
 	folder := g.Folder()
-	task, err := a.Pipeline().Outside(&g.Graph.Graph, s, folder == "", filepath.Dir(o.Beside))
+	task, err := a.Pipeline().External(&g.Graph.Graph, s, folder == "", filepath.Dir(o.Beside))
 	if err != nil {
 		return nil, err
 	}
+
 	if task.Laplacian.Graph() != g.W {
 		folder = "" // with other weights
 	}
@@ -102,8 +107,10 @@ func (o *EngineFlags) Foresee(a *shell.App, in *models.Input, neighbors int) err
 	if o.Kind == engine.Ours || !o.DryRun || in.Graph != nil {
 		return nil
 	}
-	n, row := in.Len(), entriesARow*float64(neighbors)
-	a.Note("a dry run does not make the graph of %d points; with %d neighbours it is taken to have %.3g entries a row", n, neighbors, row)
+	n := in.Len()
+	row := entriesARow * float64(neighbors)
+	a.Note("a dry run does not make the graph of %d points; with %d neighbours it is taken to have "+
+		"%.3g entries a row", n, neighbors, row)
 	columns := max(len(in.Targets.Classes), in.Targets.Y.RawMatrix().Cols)
 	return engine.Systems{Settings: o.settings(a)}.Foresee(n, int64(row*float64(n)), columns)
 }
@@ -152,5 +159,6 @@ bigfit engine show slepc prints the worker; its argument is the folder of a task
 			return a.Print(map[string]string{"engine": args[1], "worker": engine.Worker(k)}, engine.Worker(k))
 		},
 	}
+
 	return cmd
 }

@@ -44,7 +44,9 @@ func fromEnvironment() (*job, error) {
 		}
 		return j, nil
 	}
-	return nil, shell.Usagef("--part env: none of %s is set; start the command by a job script, or give the number", strings.Join(names, ", "))
+
+	return nil, shell.Usagef("--part env: none of %s is set; start the command by a job script, or "+
+		"give the number", strings.Join(names, ", "))
 }
 
 // processes returns how many numbers apart the parts of this process are.
@@ -67,5 +69,6 @@ func (j *job) describe(list []int) string {
 	case 1:
 		return fmt.Sprintf("%d, as %s", list[0], text)
 	}
+
 	return fmt.Sprintf("%d to %d, %d parts, as %s", list[0], list[len(list)-1], len(list), text)
 }

@@ -36,11 +36,13 @@ func (o *FitOptions) Asked() bool {
 // check returns an error for flags that do not go together.
 func (o *FitOptions) check(a *shell.App) error {
 	if o.Parts < 1 || o.Work == "" {
-		return shell.Usagef("a fit in parts needs their number and a folder for their sums: --parts P --work DIR")
+		return shell.Usagef("a fit in parts needs their number and a folder for their sums: --parts " +
+			"P --work DIR")
 	}
 	if err := o.checkOne("", false); err != nil {
 		return err
 	}
+
 	for _, name := range []string{"calibrate", "checkpoint", "resume"} {
 		if a.Given[name] {
 			return shell.Usagef("--%s does not go with --parts", name)
@@ -74,7 +76,8 @@ type fit struct {
 
 // Fit does what the flags ask for. It returns the model if that was made in this step, with
 // what was made of the targets; a usable error comes with the model.
-func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.Model, *pipeline.Targets, error) {
+func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.Model,
+	*pipeline.Targets, error) {
 	if err := o.check(a); err != nil {
 		return nil, nil, err
 	}
@@ -90,9 +93,11 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 	if o.Script != "" {
 		return nil, nil, c.script()
 	}
+
 	if err := c.open(ctx, s); err != nil {
 		return nil, nil, err
 	}
+
 	switch {
 	case o.DryRun:
 		return nil, nil, c.plan(true)
@@ -101,6 +106,7 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 	case o.Part != "":
 		return nil, nil, c.parts(ctx, numbers)
 	}
+
 	if !o.Merge {
 		if err := c.plan(false); err != nil {
 			return nil, nil, err
@@ -109,9 +115,11 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 			return nil, nil, err
 		}
 	}
+
 	m, err := c.merge(ctx)
 	if m != nil {
-		f.Hashes[pipeline.HashPoints], f.Hashes[pipeline.HashLabels] = data.HashPoints(c.in.Points), c.t.Hash()
+		f.Hashes[pipeline.HashPoints], f.Hashes[pipeline.HashLabels] = data.HashPoints(c.in.Points),
+			c.t.Hash()
 	}
 	return m, c.t, err
 }
@@ -122,19 +130,25 @@ func (c *fit) settings() (linear.Settings, error) {
 	switch {
 	case linear.InParts(c.f.Learner):
 	case name == linear.SVMName:
-		return linear.Settings{}, shell.Usagef("--parts is not for %s, which reads labeled points and no others: fit it without --parts and --work", name)
+		return linear.Settings{}, shell.Usagef("--parts is not for %s, which reads labeled points "+
+			"and no others: fit it without --parts and --work", name)
 	default:
 		return linear.Settings{}, shell.Usagef("--parts is not for %s; models that are fitted in parts are %s", name, shell.LearnersThat(linear.InParts))
 	}
+
 	scaling := "" // fᵀLf grows with the number of points
 	if c.f.Learner.Info().Needs.Has(models.NeedsGraph) {
 		scaling = " --scaling per-edge, which suits samples of any size"
 	}
 	for _, p := range c.f.Learner.Params() {
 		if p.Required && c.in.Values[p.Name] == "" {
-			return linear.Settings{}, shell.Usagef("%s in parts needs --%s: weights are not chosen by cross-validation there; choose them on a sample of the points and their labels, by bigfit tune --model %s SAMPLE.npy LABELS.npy%s, and give them", name, p.Name, name, scaling)
+			return linear.Settings{}, shell.Usagef("%s in parts needs --%s: weights are not chosen "+
+				"by cross-validation there; choose them on a sample of the points and their labels, "+
+				"by bigfit tune --model %s SAMPLE.npy LABELS.npy%s, and give them", name, p.Name,
+				name, scaling)
 		}
 	}
+
 	s, _, err := linear.SettingsOf(c.f.Learner, c.in.Values)
 	if err == nil && s.Regularizer.GammaI > 0 && c.f.Graph == "" {
 		err = shell.Usagef("%s in parts needs the graph: --graph DIR, as bigfit graph --parts makes it", name)
@@ -154,9 +168,11 @@ func (c *fit) open(ctx context.Context, s linear.Settings) (err error) {
 	if c.t.Len != n {
 		return fmt.Errorf("%s has %d points but %s has %d labels", c.f.X, n, c.f.Targets.From(c.App), c.t.Len)
 	}
+
 	c.in.Targets = c.t.Targets
 	c.SayLabels(c.t, nil)
-	in := &sums.Input{Points: c.in.Points, Targets: c.t.Targets, Settings: s, Parts: c.o.Parts, GraphName: c.f.Graph, Report: c.obs.Update}
+	in := &sums.Input{Points: c.in.Points, Targets: c.t.Targets, Settings: s, Parts: c.o.Parts,
+		GraphName: c.f.Graph, Report: c.obs.Update}
 	switch {
 	case c.f.Graph == "" || s.Regularizer.GammaI == 0:
 	case c.o.Part == "" || c.o.DryRun: // the graph is checked whole
@@ -170,10 +186,12 @@ func (c *fit) open(ctx context.Context, s linear.Settings) (err error) {
 			return err
 		}
 	}
+
 	if in.Graph != nil && in.Graph.Rows != n {
 		return fmt.Errorf("%s has %d points but the graph %s has %d", c.f.X, n, c.f.Graph, in.Graph.Rows)
 	}
-	c.run, err = sums.Open(c.o.Work, in, int64(c.Memory), func(fn func() error) error { return c.Write(ctx, fn) })
+	c.run, err = sums.Open(c.o.Work, in, int64(c.Memory),
+		func(fn func() error) error { return c.Write(ctx, fn) })
 	return err
 }
 
@@ -182,10 +200,12 @@ func (c *fit) all() []int { return data.Range(0, c.o.Parts) }
 
 // plan announces what a part and the merge take, or prints it.
 func (c *fit) plan(result bool) error {
-	part, merge := c.run.PartCost(c.all()...), c.mergeCost()
+	part := c.run.PartCost(c.all()...)
+	merge := c.mergeCost()
 	left := len(c.run.Missing())
 	first, end := c.run.Rows(0)
-	text := fmt.Sprintf("%d parts of about %d rows, %d of them to make\na part: %v of memory, %v to keep\nthe merge: %v of memory", c.o.Parts, end-first, left,
+	text := fmt.Sprintf("%d parts of about %d rows, %d of them to make\na part: %v of memory, %v to "+
+		"keep\nthe merge: %v of memory", c.o.Parts, end-first, left,
 		machine.Size(part.Bytes), machine.Size(c.run.Kept()), machine.Size(merge.Bytes))
 	if !result {
 		c.Notes(strings.Split(text, "\n")...)
@@ -209,6 +229,7 @@ func (c *fit) parts(ctx context.Context, list []int) error {
 			return fmt.Errorf("part %d: %w", p, err)
 		}
 	}
+
 	if err := c.obs.Announce("a part", c.run.PartCost(list...)); err != nil {
 		return err
 	}
@@ -227,10 +248,13 @@ func (c *fit) parts(ctx context.Context, list []int) error {
 		}
 		c.obs.End(note)
 	}
+
 	if c.o.Part == "" {
 		return nil
 	}
-	return c.Print(map[string]any{"parts": list, "made": made}, fmt.Sprintf("%s: made %d of %d parts; %d of all %d are missing", c.o.Work, made, len(list), len(c.run.Missing()), c.o.Parts))
+	return c.Print(map[string]any{"parts": list, "made": made},
+		fmt.Sprintf("%s: made %d of %d parts; %d of all %d are missing", c.o.Work, made, len(list),
+			len(c.run.Missing()), c.o.Parts))
 }
 
 // mergeCost is that of the merge and of the hash of the labels, a number a point, that goes into
@@ -250,11 +274,13 @@ func (c *fit) merge(ctx context.Context) (models.Model, error) {
 	m, err := c.run.Merge(ctx)
 	var lacks *checkpoint.MissingError
 	if errors.As(err, &lacks) {
-		return nil, fmt.Errorf("%w; make them with\n  %s --part %d\nor all of them on this machine by the command without --merge", err, c.line("merge"), lacks.Missing[0])
+		return nil, fmt.Errorf("%w; make them with\n  %s --part %d\nor all of them on this machine "+
+			"by the command without --merge", err, c.line("merge"), lacks.Missing[0])
 	}
 	if m == nil || !models.Usable(err) {
 		return nil, err
 	}
+
 	c.obs.End(m.Summary().Text)
 	named, fault := models.WithNames(m, c.t.Names)
 	return named, errors.Join(err, fault)
@@ -286,5 +312,6 @@ func (c *fit) line(without string) string {
 			i++ // its value
 		}
 	}
+
 	return strings.Join(words, " ")
 }

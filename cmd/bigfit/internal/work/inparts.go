@@ -89,11 +89,13 @@ func (o *Options) Check(given map[string]bool, others ...string) error {
 		}
 		return nil
 	}
+
 	for _, name := range others {
 		if given[name] {
 			return shell.Usagef("--%s does not go with --parts", name)
 		}
 	}
+
 	if o.Work == "" {
 		return shell.Usagef("--parts needs a folder for its state: --work DIR")
 	}
@@ -114,12 +116,15 @@ type command struct {
 
 // Graph does what the flags ask for. It returns the graph and the hashes of its points if
 // that was made in this step, else nil.
-func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipeline.GraphSettings, out string) (*pipeline.Graph, pipeline.Hashes, error) {
+func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipeline.GraphSettings,
+	out string) (*pipeline.Graph, pipeline.Hashes, error) {
 	if s.PCA > 0 || s.Recall > 0 {
-		return nil, nil, shell.Usagef("a graph in parts takes neither --pca nor --recall; save the components of the points first, and take more --overlap for a higher recall")
+		return nil, nil, shell.Usagef("a graph in parts takes neither --pca nor --recall; save the " +
+			"components of the points first, and take more --overlap for a higher recall")
 	}
 	c := &command{App: a, o: o, out: out}
-	c.settings = parts.Settings{Parts: o.Parts, Overlap: o.Overlap, Metric: s.Metric, Method: s.Method, Graph: s.Graph, Seed: a.Seed}
+	c.settings = parts.Settings{Parts: o.Parts, Overlap: o.Overlap, Metric: s.Metric, Method: s.Method,
+		Graph: s.Graph, Seed: a.Seed}
 	if c.settings.Graph.K == 0 && c.settings.Graph.Radius == 0 {
 		c.settings.Graph.K = pipeline.DefaultNeighbors
 	}
@@ -129,6 +134,7 @@ func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipe
 			return nil, nil, err
 		}
 	}
+
 	numbers, err := o.numbers(a, c.settings.Parts)
 	if err != nil {
 		return nil, nil, err
@@ -137,6 +143,7 @@ func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipe
 	if err != nil {
 		return nil, nil, err
 	}
+
 	switch {
 	case o.Script != "":
 		return nil, nil, c.script(args)
@@ -150,6 +157,7 @@ func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipe
 		}
 		return nil, nil, run.Search(ctx, numbers)
 	}
+
 	return c.all(ctx, run)
 }
 
@@ -170,7 +178,9 @@ func (c *command) open(ctx context.Context, args []string) (*parts.Run, error) {
 		}
 		files = append(files, full)
 	}
-	return parts.Open(c.o.Work, parts.Input{X: x, Files: files}, c.settings, int64(c.Memory), c.Observer(), func(fn func() error) error { return c.Write(ctx, fn) })
+
+	return parts.Open(c.o.Work, parts.Input{X: x, Files: files}, c.settings, int64(c.Memory), c.Observer(),
+		func(fn func() error) error { return c.Write(ctx, fn) })
 }
 
 // missing prints the parts to make.
@@ -206,6 +216,7 @@ func (c *command) all(ctx context.Context, run *parts.Run) (*pipeline.Graph, pip
 	if err := errors.Join(c.plan(run, false), run.CheckPoints()); err != nil {
 		return nil, nil, err
 	}
+
 	if !c.o.Merge {
 		if err := run.Divide(ctx); err != nil {
 			return nil, nil, err
@@ -218,21 +229,27 @@ func (c *command) all(ctx context.Context, run *parts.Run) (*pipeline.Graph, pip
 			return nil, nil, err
 		}
 	}
+
 	recall, err := run.Merge(ctx)
 	var lacks *checkpoint.MissingError
 	if errors.As(err, &lacks) {
-		return nil, nil, fmt.Errorf("%s: the lists of %d of %d parts are missing: %s; make them with\n  bigfit graph --work %s --part %d\nor all of them on this machine by the command without --merge",
-			c.o.Work, len(lacks.Missing), lacks.Parts, checkpoint.Ranges(lacks.Missing), quote(c.o.Work), lacks.Missing[0])
+		return nil, nil, fmt.Errorf("%s: the lists of %d of %d parts are missing: %s; make them "+
+			"with\n  bigfit graph --work %s --part %d\nor all of them on this machine by the command "+
+			"without --merge",
+			c.o.Work, len(lacks.Missing), lacks.Parts, checkpoint.Ranges(lacks.Missing), quote(c.o.Work),
+			lacks.Missing[0])
 	}
 	if err != nil {
 		return nil, nil, err
 	}
+
 	joined, err := run.Join(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 
-	g := &pipeline.Graph{Settings: pipeline.GraphSettings{Metric: c.settings.Metric, Graph: joined.Edges, Method: knn.NNDescent, Found: &recall.After}}
+	g := &pipeline.Graph{Settings: pipeline.GraphSettings{Metric: c.settings.Metric, Graph: joined.Edges,
+		Method: knn.NNDescent, Found: &recall.After}}
 	g.Graph = *models.GraphOf(joined.W, joined.Components)
 	return g, pipeline.Hashes{pipeline.HashPoints: run.Hash()}, nil
 }
@@ -254,6 +271,7 @@ func numbersOf(a *shell.App, part string, all int) ([]int, error) {
 		a.Note("part: %s", e.describe(list))
 		return list, nil
 	}
+
 	p, err := strconv.Atoi(part)
 	if err != nil || p < 0 || p >= all {
 		return nil, shell.Usagef("--part is %q; it must be a number from 0 to %d, or env", part, all-1)

@@ -28,14 +28,17 @@ func EachShard(a *shell.App, part string, x *shards.Names, outputs []*string, pr
 	var patterns []string
 	for _, name := range outputs {
 		if *name != "" && !strings.Contains(*name, hole) {
-			return shell.Usagef("%s is written for each file; put %s into its name, as in -o 'pred-%s.npy'", *name, hole, hole)
+			return shell.Usagef("%s is written for each file; put %s into its name, as in -o 'pred-%s.npy'",
+				*name, hole, hole)
 		}
 		patterns = append(patterns, *name)
 	}
+
 	files, err := shards.Find(*x)
 	if err != nil {
 		return err
 	}
+
 	named := func(p int) []string {
 		out := make([]string, len(patterns))
 		for i, name := range patterns {
@@ -52,10 +55,12 @@ func EachShard(a *shell.App, part string, x *shards.Names, outputs []*string, pr
 		}
 		return printMissing(a, lacks, len(files.Paths))
 	}
+
 	list, err := numbersOf(a, part, len(files.Paths))
 	if err != nil {
 		return err
 	}
+
 	for _, p := range list {
 		a.Points.Names = nil // ids are those of a file
 		*x = shards.Names{files.Paths[p]}
@@ -66,6 +71,7 @@ func EachShard(a *shell.App, part string, x *shards.Names, outputs []*string, pr
 			return fmt.Errorf("part %d: %w", p, err)
 		}
 	}
+
 	return nil
 }
 

@@ -44,12 +44,14 @@ seq 0 {last} | parallel --halt now,fail=1 -j ${JOBS:-1} {part}
 func fill(kind string, parts int, first, part, merge string) (string, error) {
 	text, ok := scripts[kind]
 	if !ok {
-		return "", shell.Usagef("--print-script is %q; it must be %s", kind, strings.Join(slices.Sorted(maps.Keys(scripts)), ", "))
+		return "", shell.Usagef("--print-script is %q; it must be %s", kind,
+			strings.Join(slices.Sorted(maps.Keys(scripts)), ", "))
 	}
 	env := part + " env"
 	return strings.NewReplacer(
 		"{divide quoted}", quote(first), "{env quoted}", quote(env), "{merge quoted}", quote(merge),
-		"{divide}", first, "{env}", env, "{merge}", merge, "{part}", quote(part), "{missing}", part+" missing",
+		"{divide}", first, "{env}", env, "{merge}", merge, "{part}", quote(part), "{missing}",
+		part+" missing",
 		"{last}", fmt.Sprint(parts-1),
 	).Replace(text), nil
 }
@@ -75,7 +77,8 @@ func (c *command) script(args []string) error {
 		out += "/"
 	}
 	known := "bigfit graph --work " + quote(work)
-	text, err := fill(c.o.Script, c.settings.Parts, c.divideLine(args, known), known+" --part", known+" --merge -o "+quote(out))
+	text, err := fill(c.o.Script, c.settings.Parts, c.divideLine(args, known), known+" --part",
+		known+" --merge -o "+quote(out))
 	if err != nil {
 		return err
 	}
@@ -96,8 +99,10 @@ func (c *command) divideLine(args []string, known string) string {
 		}
 		b.WriteString(" -X " + quote(name))
 	}
+
 	s := &c.settings
-	fmt.Fprintf(&b, " --parts %d --overlap %d --neighbors %d --distance %v --method %v --symmetry %v --weights %v --seed %d",
+	fmt.Fprintf(&b, " --parts %d --overlap %d --neighbors %d --distance %v --method %v --symmetry %v "+
+		"--weights %v --seed %d",
 		s.Parts, s.Overlap, s.Graph.K, s.Metric, s.Method, s.Graph.Symmetry, s.Graph.Weights, s.Seed)
 	if s.Graph.T > 0 {
 		fmt.Fprintf(&b, " --t %v", s.Graph.T)

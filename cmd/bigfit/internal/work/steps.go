@@ -23,11 +23,14 @@ const missing = "missing"
 
 // flags adds the flags but for --dry-run, which engines have too.
 func (o *Steps) flags(f *pflag.FlagSet) {
-	f.IntVar(&o.Parts, "parts", 0, "work in this many parts of the points, in the memory of a few; needs --work")
+	f.IntVar(&o.Parts, "parts", 0, "work in this many parts of the points, in the memory of a few; "+
+		"needs --work")
 	f.StringVar(&o.Work, "work", "", "`folder` for the state of the parts")
-	f.StringVar(&o.Part, "part", "", "this part only: its `number` from 0, or env for that of the job; missing lists those to make")
+	f.StringVar(&o.Part, "part", "", "this part only: its `number` from 0, or env for that of the "+
+		"job; missing lists those to make")
 	f.BoolVar(&o.Merge, "merge", false, "make the result of the parts, which must all be there")
-	f.StringVar(&o.Script, "print-script", "", "print the `kind` of job script for the parts: slurm, mpirun, parallel")
+	f.StringVar(&o.Script, "print-script", "",
+		"print the `kind` of job script for the parts: slurm, mpirun, parallel")
 }
 
 // checkOne returns an error if more than one step is asked for; other is one that only the

@@ -67,6 +67,7 @@ func (p *Pen) Write(img []uint8, class int, rng *rand.Rand) {
 			p.knots[d.knot].y += w * d.dy
 		}
 	}
+
 	for i := range p.knots {
 		p.knots[i].x += knotJitter * spread(rng)
 		p.knots[i].y += knotJitter * spread(rng)
@@ -81,6 +82,7 @@ func (p *Pen) Write(img []uint8, class int, rng *rand.Rand) {
 			p.ink(p.path[i-1], p.path[i])
 		}
 	}
+
 	for i, d := range p.depth {
 		img[i] = 0
 		if d > -2 {
@@ -90,10 +92,9 @@ func (p *Pen) Write(img []uint8, class int, rng *rand.Rand) {
 	}
 }
 
-// trace sets p.path to the image of the quadratic B-spline whose control
-// polygon is the stroke's knots: it begins and ends in the first and the last,
-// touches the inner edges at their midpoints, and turns sharply in a knot that
-// is repeated.
+// trace sets p.path to the image of a quadratic B-spline with the stroke's knots as its control
+// polygon: it begins and ends in the first and the last, touches the inner edges at their
+// midpoints, and turns sharply in a knot that is repeated.
 func (p *Pen) trace(stroke []int, h *hand) {
 	p.path = p.path[:0]
 	last := len(stroke) - 1
@@ -111,13 +112,17 @@ func (p *Pen) trace(stroke []int, h *hand) {
 			next := p.knots[stroke[k+1]]
 			c = vec{(b.x + next.x) / 2, (b.y + next.y) / 2}
 		}
+
 		length := math.Hypot(b.x-a.x, b.y-a.y) + math.Hypot(c.x-b.x, c.y-b.y)
 		pieces := 1 + int(length/curvePieceStep)
 		for i := 1; i <= pieces; i++ {
 			t := float64(i) / float64(pieces)
-			wa, wb, wc := (1-t)*(1-t), 2*t*(1-t), t*t
+			wa := (1 - t) * (1 - t)
+			wb := 2 * t * (1 - t)
+			wc := t * t
 			p.path = append(p.path, h.apply(vec{wa*a.x + wb*b.x + wc*c.x, wa*a.y + wb*b.y + wc*c.y}))
 		}
+
 		a = c
 	}
 }
@@ -129,13 +134,16 @@ func (p *Pen) ink(a, b sample) {
 	x1 := min(int(math.Floor(max(a.x, b.x)+reach)), Side-1)
 	y0 := max(int(math.Ceil(min(a.y, b.y)-reach)), 0)
 	y1 := min(int(math.Floor(max(a.y, b.y)+reach)), Side-1)
-	dx, dy := b.x-a.x, b.y-a.y
+	dx := b.x - a.x
+	dy := b.y - a.y
 	scale := 1 / max(dx*dx+dy*dy, 1e-12)
 	for y := y0; y <= y1; y++ {
 		for x := x0; x <= x1; x++ {
-			px, py := float64(x)-a.x, float64(y)-a.y
+			px := float64(x) - a.x
+			py := float64(y) - a.y
 			t := min(max((px*dx+py*dy)*scale, 0), 1)
-			ex, ey := px-t*dx, py-t*dy
+			ex := px - t*dx
+			ey := py - t*dy
 			depth := a.r + t*(b.r-a.r) - math.Sqrt(ex*ex+ey*ey)
 			at := &p.depth[y*Side+x]
 			*at = max(*at, depth)
@@ -158,13 +166,16 @@ func newHand(rng *rand.Rand) *hand {
 		h.bowX[m] = elasticRange / float64(1+m/2) * spread(rng)
 		h.bowY[m] = elasticRange / float64(1+m/2) * spread(rng)
 	}
+
 	height := digitHeight / 100 * (1 + sizeRange*spread(rng))
 	width := height * (1 + aspectRange*spread(rng))
 	slant := slantMean + slantRange*spread(rng)
 	sin, cos := math.Sincos(rotationRange * spread(rng))
 	// Rotation · shear · scale, in image coordinates; y points down.
-	h.xx, h.xy = cos*width, -cos*slant*height-sin*height
-	h.yx, h.yy = sin*width, -sin*slant*height+cos*height
+	h.xx = cos * width
+	h.xy = -cos*slant*height - sin*height
+	h.yx = sin * width
+	h.yy = -sin*slant*height + cos*height
 	h.shiftX = (Side-1)/2.0 + shiftRange*spread(rng)
 	h.shiftY = (Side-1)/2.0 + shiftRange*spread(rng)
 	h.radius = radiusMean + radiusRange*spread(rng)

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/bench/console"
+	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/suggest"
+	"github.com/bigfit/bigfit/internal/view/report"
+	"github.com/bigfit/bigfit/internal/view/results"
+	"github.com/bigfit/bigfit/knn/choice"
+)
+
+// outcome is the result of one experiment, or why there is none.
+type outcome struct {
+	Experiment string         `json:"experiment"`
+	Paper      string         `json:"paper"`
+	Shows      string         `json:"shows"`
+	Seconds    float64        `json:"seconds,omitempty"`
+	Verdicts   *results.Tally `json:"verdicts,omitempty"`
+	Page       string         `json:"page,omitempty"`
+	Records    *results.Table `json:"records,omitempty"`
+	OtherData  string         `json:"other_data,omitempty"`
+	// NotRun says why there are no results, Fault what came with them.
+	NotRun string `json:"not_run,omitempty"`
+	Fault  string `json:"fault,omitempty"`
+
+	blocks []report.Block // tables, figures and settings
+}
+
+// title names the experiment with its paper.
+func (e *outcome) title() string { return fmt.Sprintf("%s (%s, %s)", e.Experiment, e.Paper, e.Shows) }
+
+// site holds the outcomes in the order of the list.
+type site struct {
+	Rule        string    `json:"rule"`
+	Experiments []outcome `json:"experiments"`
+
+	dir string // of the pages, empty if there are none
+}
+
+const indexPage = "index.html"
+
+// reproduceAll runs the experiments whose data are there, or those of --only, prints
+// their tables and writes their pages. An experiment that fails does not stop the others.
+func (a *app) reproduceAll(ctx context.Context, o *reproduceOptions) error {
+	chosen, err := a.checkAll(o)
+	if err != nil {
+		return err
+	}
+	s := &site{Rule: results.VerdictRule, dir: o.report}
+	if s.dir != "" {
+		if _, err := os.Stat(s.dir); os.IsNotExist(err) {
+			defer os.Remove(s.dir) // fails where there is something in it
+		}
+		if err := os.MkdirAll(s.dir, 0o777); err != nil {
+			return console.Output(err)
+		}
+		if err := atomicfile.CheckWritable(filepath.Join(s.dir, indexPage)); err != nil {
+			return console.Output(err)
+		}
+	}
+
+	var faults []error
+	for i := range experiments {
+		e := &experiments[i]
+		if e.run != nil && !slices.Contains(chosen, e.name) {
+			continue
+		}
+		fault := a.addOutcome(ctx, s, e, o)
+		if ctx.Err() != nil || errors.As(fault, new(pageError)) {
+			return fault
+		}
+		if fault != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", e.name, fault))
+		}
+		if err := a.writeIndex(ctx, s, o); err != nil {
+			return err
+		}
+	}
+
+	ran := slices.ContainsFunc(s.Experiments, func(e outcome) bool { return e.Records != nil })
+	switch {
+	case ran:
+		faults = append(faults, a.Print(s, s.text()))
+	case faults == nil:
+		return fmt.Errorf("no experiment could be run: %s has none of the files that they need, "+
+			"which reproduce --list names; give the folder of the data with --data", o.Dir)
+	}
+
+	return errors.Join(faults...)
+}
+
+// pageError is a failure to make a page, which ends the run.
+type pageError struct{ error }
+
+func (e pageError) Unwrap() error { return e.error }
+
+// checkAll checks the flags and returns the names of the experiments to run.
+func (a *app) checkAll(o *reproduceOptions) ([]string, error) {
+	for _, flag := range []string{"labels", "recipe", "baselines"} {
+		if a.Given[flag] {
+			return nil, console.Usagef("--%s is for one experiment and not for %s; leave it out", flag,
+				everything)
+		}
+	}
+
+	if err := o.check(a); err != nil {
+		return nil, err
+	}
+	names := named()
+	for _, name := range o.only {
+		if !slices.Contains(names, name) {
+			return nil, console.Usagef("--only: unknown experiment %q; it is one of %s%s", name,
+				strings.Join(names, ", "), suggest.DidYouMean(name, names))
+		}
+	}
+
+	if len(o.only) > 0 {
+		names = o.only
+	}
+	if o.report == "" && a.Given["report"] || strings.EqualFold(filepath.Ext(o.report), ".html") {
+		return nil, console.Usagef("--report is %q; of reproduce %s it must be a folder", o.report,
+			everything)
+	}
+	if o.Dir == "" {
+		return nil, console.Usagef("no folder of data is given; set --data or the environment " +
+			"variable BIGFIT_DATA")
+	}
+
+	if info, err := os.Stat(o.Dir); err != nil {
+		return nil, console.Usagef("--data: %w", err)
+	} else if !info.IsDir() {
+		return nil, console.Usagef("--data is %s, which is not a folder", o.Dir)
+	}
+	return names, nil
+}
+
+// addOutcome runs an experiment, prints its tables and writes its page. The error is that
+// of an experiment that was not completed, but data that are not there are none.
+func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reproduceOptions) error {
+	out := outcome{Experiment: e.name, Paper: e.paper, Shows: e.shows}
+	defer func() { s.Experiments = append(s.Experiments, out) }()
+	if e.run == nil {
+		out.NotRun = e.other
+		return nil
+	}
+	a.note("%s: %s, %s, usually %s", e.name, e.paper, e.shows, choice.Duration(60*e.minutes))
+	r, fault := a.carryOut(ctx, e, o)
+	if r == nil {
+		out.NotRun = fault.Error()
+		var missing *papers.MissingError
+		if errors.As(fault, &missing) {
+			out.NotRun = fmt.Sprintf("%s has none of %s; reproduce %s says where to get them", missing.Dir,
+				strings.Join(missing.Files, ", "), e.name)
+			a.note("%s: not run: %s", e.name, out.NotRun)
+			return nil
+		}
+		return fault
+	}
+
+	if fault != nil {
+		out.Fault = fault.Error()
+	}
+	tally := r.table.Tally()
+	out.Seconds = r.seconds
+	out.Verdicts = &tally
+	out.Records = r.table
+	out.OtherData = e.other
+	if !a.JSON {
+		if err := a.Print(nil, fmt.Sprintf("## %s\n\n%s\n", out.title(), r.text())); err != nil {
+			return pageError{err}
+		}
+	}
+
+	if s.dir == "" {
+		return fault
+	}
+	out.Page = e.name + ".html"
+	if err := a.addPage(ctx, s, e, o, r, &out); err != nil {
+		return pageError{err}
+	}
+	return fault
+}
+
+// addPage writes the page and the records of an experiment.
+func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceOptions, r *reproduction,
+	out *outcome) error {
+	b, err := r.blocks(ctx)
+	if err != nil {
+		return err
+	}
+	page := a.page(e, o, r, b)
+	page.Index = indexPage
+	out.blocks = slices.Concat(b.tables, b.figures, []report.Block{o.list(a, e)})
+	return a.Write(ctx, func() error {
+		if err := report.Save(filepath.Join(s.dir, out.Page), page); err != nil {
+			return err
+		}
+		return atomicfile.Atomically(filepath.Join(s.dir, e.name+".json"),
+			func(w io.Writer) error { return json.NewEncoder(w).Encode(r.table) })
+	})
+}
+
+// writeIndex writes the page of all experiments.
+func (a *app) writeIndex(ctx context.Context, s *site, o *reproduceOptions) error {
+	if s.dir == "" {
+		return nil
+	}
+	page := &report.Report{
+		Title:    "The papers' tables and figures",
+		Subtitle: fmt.Sprintf("data of %s, seed %d, bigfit %s", o.Dir, a.Seed, archive.Release),
+		Sections: s.sections(),
+	}
+	return a.Write(ctx, func() error { return report.Save(filepath.Join(s.dir, indexPage), page) })
+}
+
+// sections are an overview, what was not run, and each experiment.
+func (s *site) sections() []report.Section {
+	overview := &report.Table{Header: []string{"experiment", "paper", "table or figure", "verdicts", "time"},
+		Note: s.Rule}
+	var absent []string
+	var out []report.Section
+	for _, e := range s.Experiments {
+		if e.Records == nil {
+			absent = append(absent, e.title()+" was not run: "+e.NotRun)
+			continue
+		}
+		time := fmt.Sprintf("%.1f s", e.Seconds)
+		overview.Links = append(overview.Links, report.Link{Cell: report.Cell{Row: len(overview.Rows)},
+			URL: e.Page})
+		overview.Rows = append(overview.Rows, []string{e.Experiment, e.Paper, e.Shows,
+			e.Verdicts.String(), time})
+		about := fmt.Sprintf("%s, %s. It took %s: %s.", e.Paper, e.Shows, time, e.Verdicts)
+		if e.OtherData != "" {
+			absent = append(absent, e.title()+" is on other data: "+e.OtherData)
+			about += " Other data than the paper's: " + e.OtherData + "."
+		}
+
+		if e.Fault != "" {
+			about += "\n\nNot completed: " + e.Fault
+		}
+		out = append(out, report.Section{Title: e.Experiment,
+			Blocks: append([]report.Block{report.Paragraph(about)}, e.blocks...)})
+	}
+
+	first := []report.Section{{Title: "Experiments", Blocks: []report.Block{overview}}}
+	if len(absent) > 0 {
+		first = append(first, report.Section{Title: "Not run, or on other data",
+			Blocks: []report.Block{report.Paragraph(strings.Join(absent, "\n\n"))}})
+	}
+	return append(first, out...)
+}
+
+// text is the summary that ends the run.
+func (s *site) text() string {
+	g := results.Grid{Header: []string{"experiment", "paper", "table or figure", "verdicts", "time"}}
+	var notes []string
+	for _, e := range s.Experiments {
+		if e.Records == nil {
+			notes = append(notes, e.title()+" was not run: "+e.NotRun)
+			continue
+		}
+		g.Rows = append(g.Rows, []string{e.Experiment, e.Paper, e.Shows, e.Verdicts.String(),
+			fmt.Sprintf("%.1f s", e.Seconds)})
+		if e.Fault != "" {
+			notes = append(notes, e.title()+" was not completed: "+e.Fault)
+		}
+	}
+
+	notes = append(notes, s.Rule)
+	if s.dir != "" {
+		notes = append(notes, "pages: "+filepath.Join(s.dir, indexPage))
+	}
+	return "## All\n\n" + g.Markdown() + "\n* " + strings.Join(notes, "\n* ") + "\n"
+}

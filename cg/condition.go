@@ -1,0 +1,137 @@
+package cg
+
+import (
+	"math"
+
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// spread estimates the smallest nonzero eigenvalue of D⁻¹(D − W) in two ways. path is 8/h², a
+// little less than the eigenvalue of a path of h steps; bound is a Rayleigh quotient, which counts
+// the weights and is not below the eigenvalue. h is the number of steps between two far ends of a
+// component, found by two breadth-first searches in each; the largest of all counts.
+func (s *system) spread() (path, bound float64) {
+	search := breadthFirst{w: s.w, seen: make([]int32, s.w.Rows)}
+	value := make([]float64, s.w.Rows)
+	steps := 1
+	bound = 1
+	for root := range s.w.Rows {
+		if search.seen[root] == 0 && s.w.Ptr[root] < s.w.Ptr[root+1] {
+			end, _ := search.from(int32(root), 1)
+			_, ends := search.from(end, 2)
+			steps = max(steps, len(ends))
+			bound = min(bound, max(search.quotient(ends, value), 1e-16))
+		}
+	}
+
+	return min(1, 8/float64(steps*steps)), bound
+}
+
+// Hard reports whether the graph w is ill-conditioned: whether the condition of D⁻¹L, or of L for
+// the combinatorial kind, behind the null vectors and without shift is above 2000, by the Rayleigh
+// quotient of a wave along the longest path. For such a graph a factor is worth its memory. It
+// costs four passes over the edges.
+func Hard(w *sparse.CSR, kind sparse.Kind) bool {
+	_, bound := (&system{w: w}).spread()
+	condition := 2 / bound
+
+	// The eigenvalues of L spread with the degrees.
+	if kind == sparse.Combinatorial {
+		most, sum := 0.0, 0.0
+		for _, d := range w.Degrees() {
+			most = max(most, d)
+			sum += d
+		}
+		if sum > 0 {
+			condition = max(condition, 2*most/(bound*sum/float64(w.Rows)))
+		}
+	}
+
+	return condition > largeCondition
+}
+
+// breadthFirst is the memory of breadth-first searches of a graph.
+type breadthFirst struct {
+	w     *sparse.CSR
+	seen  []int32 // the mark of the last search that reached a vertex
+	queue []int32
+}
+
+// from visits all vertices connected with root, and returns the vertex reached last and where in
+// the queue each level ends. It writes mark to the vertices, a number that no earlier search has
+// used.
+func (b *breadthFirst) from(root, mark int32) (last int32, ends []int) {
+	b.queue = append(b.queue[:0], root)
+	b.seen[root] = mark
+	for head := 0; head < len(b.queue); {
+		level := len(b.queue)
+		ends = append(ends, level)
+		for ; head < level; head++ {
+			last = b.queue[head]
+			b.visit(last, mark)
+		}
+	}
+
+	return last, ends
+}
+
+// visit appends the neighbours of a vertex that lack the mark to the queue.
+func (b *breadthFirst) visit(vertex, mark int32) {
+	col, _ := b.w.Row(int(vertex))
+	for _, j := range col {
+		if b.seen[j] != mark {
+			b.seen[j] = mark
+			b.queue = append(b.queue, j)
+		}
+	}
+}
+
+// quotient returns the Rayleigh quotient of D⁻¹(D − W) for cos(π(level + ½)/levels) less its mean,
+// on the vertices that a search has put into queue, level after level; ends says where the levels
+// end. The quotient counts weights, and is not below the smallest nonzero eigenvalue of the
+// component.
+func (b *breadthFirst) quotient(ends []int, value []float64) float64 {
+	levels := float64(len(ends))
+	at := 0
+	mass := 0.0
+	sum := 0.0
+	for level, end := range ends {
+		f := math.Cos(math.Pi * (float64(level) + 0.5) / levels)
+		for ; at < end; at++ {
+			i := b.queue[at]
+			value[i] = f
+			_, val := b.w.Row(int(i))
+			d := float64(b.w.Ptr[i+1] - b.w.Ptr[i])
+			if val != nil {
+				d = 0
+				for _, v := range val {
+					d += v
+				}
+			}
+			mass += d
+			sum += d * f
+		}
+	}
+
+	// xᵀ(D−W)x = Σ w_ij(x_i − x_j)²/2 over all ordered pairs, and xᵀDx less the mean.
+	mean := sum / mass
+	energy := 0.0
+	square := 0.0
+	for _, i := range b.queue {
+		col, val := b.w.Row(int(i))
+		for p, j := range col {
+			v := 1.0
+			if val != nil {
+				v = val[p]
+			}
+			step := value[i] - value[j]
+			energy += v * step * step / 2
+			square += v * (value[i] - mean) * (value[i] - mean)
+		}
+	}
+
+	if !(square > 0) {
+		return 1
+	}
+	return energy / square
+}

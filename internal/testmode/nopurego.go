@@ -1,0 +1,5 @@
+//go:build !purego
+
+package testmode
+
+const pureGo Mode = 0

@@ -1,0 +1,155 @@
+// Package browsertest opens pages in a headless browser and judges them, for tests.
+package browsertest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// browserNames are the names of the programs of Chromium and of browsers made from it.
+var browserNames = []string{"chromium", "chromium-browser", "google-chrome", "chrome"}
+
+// judge is a page that loads each report in frames of some widths and writes what is
+// wrong with them into itself: an overflow of the page, parts of pictures and text beyond
+// the frame, tables that are cut off, and errors of scripts.
+const judge = `<!DOCTYPE html><meta charset="utf-8"><title>judge</title><pre id="out"></pre><script>
+const pages = %s, widths = [400, 1200], found = [];
+function look(page, width, doc) {
+  const say = text => found.push(page + " at " + width + " px: " + text), root = doc.documentElement;
+  if (root.scrollWidth > root.clientWidth) say("the page is " + root.scrollWidth + " px wide");
+  let figures = 0;
+  for (const e of doc.querySelectorAll("svg.chart *, figcaption, h1, h2, h3, p, dl div, .strip li, .legend li")) {
+    if (!e.getBoundingClientRect || e.closest("title")) continue;
+    const r = e.getBoundingClientRect();
+    if (r.width > 0 && (r.left < -1 || r.right > root.clientWidth + 1)) say(e.tagName + " \"" + e.textContent.slice(0, 40) + "\" from " + r.left + " to " + r.right);
+  }
+  for (const s of doc.querySelectorAll("svg.chart")) {
+    figures++;
+    const frame = s.getBoundingClientRect();
+    for (const e of s.querySelectorAll("path, text, image")) {
+      const r = e.getBoundingClientRect();
+      if (r.top < frame.top - 2 || r.bottom > frame.bottom + 2) say(e.tagName + " \"" + e.textContent + "\" above or below its picture");
+    }
+  }
+  for (const t of doc.querySelectorAll("table")) {
+    const box = t.closest(".scroll");
+    if (t.scrollWidth > box.clientWidth && doc.defaultView.getComputedStyle(box).overflowX !== "auto") say("a table that cannot be scrolled");
+    if (box.scrollWidth > box.clientWidth && box.offsetHeight - box.clientHeight < 4) say("a table of " + box.scrollWidth + " px in " + box.clientWidth + " without a scrollbar");
+  }
+  found.push("looked: " + page + " " + width + " " + figures);
+}
+let left = pages.length * widths.length;
+for (const page of pages) for (const width of widths) {
+  const f = document.createElement("iframe");
+  f.style.width = width + "px"; f.style.height = "900px";
+  f.onload = () => {
+    for (const d of f.contentDocument.querySelectorAll("details")) d.open = true;
+    look(page, width, f.contentDocument);
+    if (--left === 0) document.getElementById("out").textContent = JSON.stringify(found);
+  };
+  f.src = page;
+  document.body.appendChild(f);
+  f.contentWindow.onerror = m => found.push(page + ": " + m);
+}
+</script>`
+
+// browse opens the pages of a folder in a headless browser, judges them, and returns
+// what was found and the messages of the console. Without a browser the test skips.
+func browse(t *testing.T, dir string, pages []string) (found []string, console string) {
+	t.Helper()
+	var browser string
+	for _, name := range browserNames {
+		if path, err := exec.LookPath(name); err == nil {
+			browser = path
+			break
+		}
+	}
+	if browser == "" {
+		t.Skip("no Chromium to open reports in (on Debian: apt-get install chromium)")
+	}
+	list, err := json.Marshal(pages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServer(http.Dir(dir)))
+	mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) {})
+	mux.HandleFunc("/judge", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, judge, list) })
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--enable-logging=stderr", "--user-data-dir="+t.TempDir(), "--window-size=1300,1000", "--virtual-time-budget=20000", "--dump-dom", server.URL+"/judge")
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &stderr, 5*time.Second
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", browser, err, stderr.String())
+	}
+	text := regexp.MustCompile(`(?s)<pre id="out">(.*?)</pre>`).FindStringSubmatch(out.String())
+	if text == nil || text[1] == "" {
+		t.Fatalf("the pages were not looked at:\n%s\n%s", out.String(), stderr.String())
+	}
+	if err := json.Unmarshal([]byte(html.UnescapeString(text[1])), &found); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(stderr.String()) {
+		if strings.Contains(line, "CONSOLE") {
+			console += line
+		}
+	}
+	return found, console
+}
+
+// Check opens pages of a folder, each of which has a picture. Nothing may be wider than a
+// window of 400 pixels but tables, which show that they scroll, and the console stays empty.
+//
+// The environment variable REPORTS names a folder that the pages are copied to, to be looked
+// at by a person.
+func Check(t *testing.T, dir string, pages []string) {
+	t.Helper()
+	found, console := browse(t, dir, pages)
+	if console != "" {
+		t.Errorf("the console says:\n%s", console)
+	}
+	looked := 0
+	for _, f := range found {
+		if strings.HasPrefix(f, "looked: ") {
+			looked++
+			if strings.HasSuffix(f, " 0") {
+				t.Errorf("%s: no picture in it", f)
+			}
+			continue
+		}
+		t.Error(f)
+	}
+	if looked != 2*len(pages) {
+		t.Errorf("%d pages looked at, want %d", looked, 2*len(pages))
+	}
+
+	keep := os.Getenv("REPORTS")
+	if keep == "" {
+		return
+	}
+	for _, p := range pages {
+		page, err := os.ReadFile(filepath.Join(dir, p))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(keep, p), page, 0o644)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

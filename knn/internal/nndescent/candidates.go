@@ -1,0 +1,119 @@
+package nndescent
+
+import (
+	"math"
+	"sync"
+
+	"github.com/bigfit/bigfit/internal/num/par"
+)
+
+// Entries of a list carry two marks. A newborn entry came in since the last exchange began. A
+// fresh entry has not been used by a local join yet.
+const (
+	newborn = 1 << 31
+	fresh   = 1 << 30
+	number  = fresh - 1 // the bits of a point's number; number itself stands for no point
+)
+
+// A candidateGraph holds, for each of n points, the width nearest points found so far, ascending
+// by (distance, number). The lists do not depend on the order of offers, because a pair of points
+// has the same distance whenever it is measured. That makes the parallel search deterministic.
+type candidateGraph struct {
+	rows  Rows
+	n     int
+	width int
+	index []uint32  // n×width
+	dist  []float32 // n×width, squared
+	locks [1 << 10]sync.Mutex
+}
+
+// newCandidateGraph returns a graph with empty lists.
+func newCandidateGraph(rows Rows, n, width int) *candidateGraph {
+	g := &candidateGraph{rows: rows, n: n}
+	g.widen(width)
+	return g
+}
+
+// widen makes room for longer lists. Free places hold number at an infinite distance.
+func (g *candidateGraph) widen(width int) {
+	index := make([]uint32, g.n*width)
+	dist := make([]float32, g.n*width)
+	par.For(g.n, 4096, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			have := copy(index[i*width:][:width], g.index[i*g.width:][:g.width])
+			copy(dist[i*width:][:width], g.dist[i*g.width:][:g.width])
+			for p := i*width + have; p < (i+1)*width; p++ {
+				index[p] = number
+				dist[p] = float32(math.Inf(1))
+			}
+		}
+	})
+	g.width = width
+	g.index = index
+	g.dist = dist
+}
+
+// renew marks all entries as newborn.
+func (g *candidateGraph) renew() {
+	par.For(len(g.index), 1<<16, func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			if g.index[p] != number {
+				g.index[p] = g.index[p]&number | newborn
+			}
+		}
+	})
+}
+
+// list returns the list of point i.
+func (g *candidateGraph) list(i int32) []uint32 {
+	return g.index[int(i)*g.width:][:g.width:g.width]
+}
+
+// worst returns the distance that an offer to point i must not exceed.
+func (g *candidateGraph) worst(i int32) float32 { return g.dist[(int(i)+1)*g.width-1] }
+
+// offer enters point j at distance d into the list of point i, unless it is there already or the
+// list is full of nearer points. It returns the number of entries made, 0 or 1.
+func (g *candidateGraph) offer(i, j int32, d float32) (entered int64) {
+	index := g.list(i)
+	dist := g.dist[int(i)*g.width:][:g.width:g.width]
+	// The place of j by (distance, number), from the end: most offers are near it.
+	p := g.width
+	for p > 0 && (dist[p-1] > d || dist[p-1] == d && index[p-1]&number > uint32(j)) {
+		p--
+	}
+
+	if p == g.width || p > 0 && index[p-1]&number == uint32(j) {
+		return 0
+	}
+
+	copy(index[p+1:], index[p:])
+	copy(dist[p+1:], dist[p:])
+	index[p] = uint32(j) | newborn
+	dist[p] = d
+	return 1
+}
+
+// offerLocked is offer for goroutines that change the lists of the same points. Points share locks.
+func (g *candidateGraph) offerLocked(i, j int32, d float32) (entered int64) {
+	m := &g.locks[int(i)%len(g.locks)]
+	m.Lock()
+	if d <= g.worst(i) {
+		entered = g.offer(i, j, d)
+	}
+	m.Unlock()
+	return entered
+}
+
+// eachLink calls visit(i, v) with every entry v of the list of every point i, in parallel.
+func (g *candidateGraph) eachLink(visit func(i int, v uint32)) {
+	par.For(g.n, 4096, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for _, v := range g.list(int32(i)) {
+				if v&number != number {
+					visit(i, v)
+				}
+			}
+		}
+	})
+}

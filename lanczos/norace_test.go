@@ -1,5 +1,0 @@
-//go:build !race
-
-package lanczos_test
-
-const raceEnabled = false

@@ -1,0 +1,177 @@
+package lanczos
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/file/mapped"
+	"github.com/bigfit/bigfit/internal/num/dense"
+)
+
+// plan is Settings with everything filled in for one operator.
+type plan struct {
+	Settings
+	Nullity int // exact null vectors, the first of the known ones
+	n       int
+	known   int    // eigenvectors known beforehand
+	wanted  int    // K − known
+	block   int    // vectors in a block
+	basis   int    // largest number of basis vectors behind the known ones
+	scratch string // folder for vectors in place of memory; "" for none
+}
+
+// columns returns the number of vectors that a process holds.
+func (p *plan) columns() int { return p.known + p.basis + p.block }
+
+// forSearch makes p the plan of a process that only searches for eigenvalues that were left out.
+func (p *plan) forSearch() *plan {
+	p.block = searchBlock
+	p.basis = p.K + 6*searchBlock
+	return p
+}
+
+// allocate returns an n×columns block of zeros: in memory, or in the scratch folder.
+func (p *plan) allocate(columns int) *mat.Dense {
+	if p.scratch != "" {
+		if x, err := mapped.Scratch(p.scratch, p.n*columns); err == nil {
+			return mat.NewDense(p.n, columns, x)
+		}
+	}
+	return dense.New(p.n, columns)
+}
+
+func newPlan(n int, s *Settings) (*plan, error) {
+	if s == nil {
+		return nil, errors.New("lanczos: settings must name the number of eigenpairs")
+	}
+	p := &plan{Settings: *s, n: n}
+	var faults []error
+	if n < 1 {
+		faults = append(faults, errors.New("lanczos: the operator has dimension 0"))
+	}
+	if p.K < 1 {
+		faults = append(faults,
+			fmt.Errorf("lanczos: %d eigenpairs asked; the number must be at least 1", p.K))
+	}
+	if p.Tolerance < 0 || math.IsNaN(p.Tolerance) {
+		faults = append(faults, fmt.Errorf("lanczos: tolerance %v; it must not be negative", p.Tolerance))
+	}
+	if p.Basis < 0 || p.MaxRestarts < 0 || p.MemoryLimit < 0 {
+		faults = append(faults, fmt.Errorf("lanczos: basis %d, restarts %d and memory limit %d must "+
+			"not be negative", p.Basis, p.MaxRestarts, p.MemoryLimit))
+	}
+
+	if s.Known != nil {
+		if rows, _ := s.Known.Dims(); rows != n {
+			faults = append(faults, fmt.Errorf("lanczos: known vectors of length %d for an operator "+
+				"of dimension %d", rows, n))
+		}
+	}
+
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	p.K = min(p.K, n)
+	if p.Tolerance == 0 {
+		p.Tolerance = 1e-8
+	}
+	if p.MaxRestarts == 0 {
+		p.MaxRestarts = 60
+	}
+	p.setKnown(0)
+	if need := p.bytes(); p.MemoryLimit > 0 && need > p.MemoryLimit {
+		return nil, fmt.Errorf("lanczos: %d eigenpairs of dimension %d take at least %d bytes, %d "+
+			"are allowed; ask for fewer pairs or allow more", p.K, n, need, p.MemoryLimit)
+	}
+	return p, nil
+}
+
+// setKnown makes p the plan for K − known pairs behind known ones, and chooses block and basis.
+func (p *plan) setKnown(known int) {
+	p.known = known
+	p.wanted = p.K - known
+	// A few pairs converge best with a long Krylov sequence of narrow blocks. Many pairs spend
+	// their time in matrix products, which run at full speed from 16 and 32 columns on.
+	switch {
+	case p.wanted >= manyPairs:
+		p.block = 32
+	case p.wanted >= severalPairs:
+		p.block = 16
+	default:
+		p.block = 8
+	}
+
+	// Six blocks beside the wanted vectors let the search for missed pairs take its steps. The
+	// default of 1.75 times the wanted pairs balances the cost of orthogonalization, which
+	// grows with the basis, against restarts, which become rarer.
+	least := p.wanted + 6*p.block
+	p.basis = p.Basis
+	if p.basis == 0 {
+		p.basis = p.wanted + max(p.wanted*3/4, 8*p.block)
+	}
+	p.basis = (max(p.basis, least) + p.block - 1) / p.block * p.block
+	// Whole blocks only; a memory limit takes blocks away, and restarts become more frequent.
+	for p.MemoryLimit > 0 && !p.dense() && p.bytes() > p.MemoryLimit && p.basis-p.block >= least {
+		p.basis -= p.block
+	}
+}
+
+// severalPairs is the number of pairs from which wide blocks and a stronger filter are faster.
+const severalPairs = 64
+
+// manyPairs is the number of pairs from which orthogonalization costs so much that it must be done
+// by wide matrix products.
+const manyPairs = 500
+
+// denseLimit is the dimension up to which the dense method is always used: it takes a fraction of a
+// second there and depends on no estimate.
+const denseLimit = 800
+
+// dense reports whether the whole spectrum is cheaper than the basis.
+func (p *plan) dense() bool {
+	return p.n <= denseLimit || p.columns() > p.n/2
+}
+
+// bytes returns the memory of a run: for the dense method four n×n matrices, otherwise the vectors,
+// the blocks of work and four projected matrices.
+func (p *plan) bytes() int64 {
+	rows := int64(p.n)
+	if p.dense() {
+		return 8 * 4 * rows * rows
+	}
+	basis := int64(p.columns())
+	return 8 * (rows*(basis+4*int64(p.block)+2*slabWidth) + 4*basis*basis)
+}
+
+// Bytes returns the memory that Solve with these settings needs beside an
+// operator of dimension n.
+func Bytes(n int, s *Settings) (int64, error) {
+	p, err := newPlan(n, s)
+	if err != nil {
+		return 0, err
+	}
+	return p.bytes(), nil
+}
+
+// Operations estimates the floating-point operations of Solve for an operator of dimension n with
+// nnz entries, counted as operations of float64 matrix products: two passes of orthogonalization
+// for a basis, and filtered products, which run at memory speed and count fivefold.
+func Operations(n, nnz int, s *Settings) float64 {
+	p, err := newPlan(n, s)
+	if err != nil {
+		return 0
+	}
+
+	m := float64(p.basis)
+	rows := float64(n)
+	if p.dense() {
+		return 10 * rows * rows * rows
+	}
+
+	// A usual degree of the filter; it is chosen from the density, which is not known here.
+	const degree = 15
+	return 4*rows*m*m + 5*2*degree*m*float64(nnz) + 2*rows*m*float64(p.K)
+}

@@ -1,0 +1,132 @@
+package bigfit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/bigfit/bigfit/labeling"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/active"
+)
+
+// NextSettings of [Model.Next]. A nil *NextSettings and zero fields are the defaults.
+type NextSettings struct {
+	// Rule that chooses. Default [active.Combined] of a model of classes, which looks at the
+	// uncertainty of its answers, and [active.VOpt] of a regression.
+	Rule active.Rule
+	// Closed are numbers of points that cannot be labeled.
+	Closed []int
+	// Pairs is the number of eigenpairs of the graph that rules look at. Default
+	// [labeling.DefaultFieldPairs].
+	Pairs int
+}
+
+// Choice is a point to label.
+type Choice struct {
+	Point int // its number among the points of the model
+	// Name is the class that the model answers with today, and Probability how probable the
+	// model finds it; "" and NaN where there is none.
+	Name        string
+	Probability float64
+	// First tells that the point is the first of a part of the graph without a label.
+	First bool
+	// Score of the rule at the point when it was chosen.
+	Score float64
+}
+
+// Next chooses count points without a label whose labels would help the model most, the first
+// one first. Label them, and give the labels of all points to [Model.Update].
+//
+// The model must hold its points and labels: one of [Fit] or [Model.Update] does, and one that
+// was loaded if [Load] says so. The answer depends on the seed.
+func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices []Choice, err error) {
+	defer plain(&err)
+	if s == nil {
+		s = &NextSettings{}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+
+	// Points of the model that have no label and are not closed may be chosen.
+	p := m.run.pipeline()
+	_, in, short := m.labeled(ctx, p, true)
+	if !Usable(short) {
+		return nil, short
+	}
+	c := &labeling.Candidates{Graph: in.Graph, Labeled: in.Targets.Labeled}
+	if err := closeTo(c, s, in.Len(), count); err != nil {
+		return nil, err
+	}
+
+	// Rules look at the scores of classes, and whoever labels sees today's answers.
+	answers, err := m.Training(ctx)
+	if err != nil {
+		return nil, err
+	}
+	settings := &labeling.NextSettings{Pairs: s.Pairs}
+	settings.Settings = active.Settings{Rule: s.Rule, Count: count, Seed: m.run.seed}
+	if m.model.Output().Kind == models.OutputClasses {
+		c.Scores = answers.answer.Scores
+	} else if s.Rule == active.Combined {
+		settings.Rule = active.VOpt
+	}
+	if settings.Rule.NeedsScores() && c.Scores == nil {
+		return nil, fmt.Errorf("bigfit: the rule %v looks at classes, and %s answers with %v",
+			s.Rule, m.Name(), m.model.Output().Kind)
+	}
+
+	chosen, err := labeling.Planner{Pipeline: p}.Next(ctx, c, settings)
+	if !Usable(err) {
+		return nil, err
+	}
+
+	// Each choice bears the answer of today, for the person who labels.
+	out := make([]Choice, len(chosen))
+	for i, at := range chosen {
+		out[i] = Choice{Point: at.Point, Name: answers.Name(at.Point), First: at.First, Score: at.Score}
+		out[i].Probability = math.NaN()
+		if c.Scores != nil {
+			out[i].Probability = answers.Probability(at.Point)
+		}
+	}
+	return out, errors.Join(short, err)
+}
+
+// closeTo takes the closed points out of the candidates. It returns an error if fewer than count
+// candidates are left.
+func closeTo(c *labeling.Candidates, s *NextSettings, n, count int) error {
+	if count < 1 {
+		return fmt.Errorf("bigfit: %d points are asked for; it must be at least 1", count)
+	}
+	if s.Pairs < 0 {
+		return fmt.Errorf("bigfit: Pairs is %d; it must not be negative", s.Pairs)
+	}
+
+	// A point that is both labeled and closed counts once.
+	taken := make([]bool, n)
+	for _, i := range c.Labeled {
+		taken[i] = true
+	}
+	c.Closed = make([]bool, n)
+	for _, i := range s.Closed {
+		if i < 0 || i >= n {
+			return fmt.Errorf("bigfit: Closed names point %d; the model has the points 0 to %d", i, n-1)
+		}
+		c.Closed[i] = true
+		taken[i] = true
+	}
+
+	left := n
+	for _, t := range taken {
+		if t {
+			left--
+		}
+	}
+	if count > left {
+		return fmt.Errorf("bigfit: %d points are asked for, and %d of %d can be labeled", count, left, n)
+	}
+	return nil
+}

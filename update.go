@@ -1,0 +1,72 @@
+package bigfit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/all"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// Update returns a model of the points and labels of m together with new points, new labels or
+// both; m does not change. The settings of m stay. The graph of m grows by the new points, and the
+// solver begins with the answers of m, so the work is less than that of a fit.
+//
+// x are new points, which get the numbers after those of m; the zero Points adds none. y are the
+// labels of the new points, or of all points, the old ones first, which then replace the labels
+// of m; the zero Labels adds none. A class that m does not know is a new one.
+//
+// Update is for auto, eigenmap, harmonic, lgc, tikhonov, poisson, reweighted, knn and geodesic.
+// Others are to be fitted anew. A knn model keeps the labeled points alone: its labels of
+// all points are labels of these. An error that is [Usable] comes with the model that was reached.
+func (m *Model) Update(ctx context.Context, x Points, y Labels) (updated *Model, err error) {
+	defer plain(&err)
+	growth, err := m.growth(x, y)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	l := all.Learner(m.model.Name())
+	if l == nil {
+		return nil, fmt.Errorf("bigfit: a %s model takes no points or labels; make it anew", m.model.Name())
+	}
+	u, err := m.run.pipeline().Update(ctx, l, m.model, growth)
+	if !Usable(err) {
+		return nil, err
+	}
+	return &Model{run: m.run, model: u.Model, input: u.Input}, err
+}
+
+// growth collects the points and labels that join the model, and checks them against it.
+func (m *Model) growth(x Points, y Labels) (*pipeline.Growth, error) {
+	if x.none() && y.none() {
+		return nil, errors.New("bigfit: neither points nor labels are given; nothing joins the model")
+	}
+	growth := &pipeline.Growth{Labels: y.classes, Values: y.values}
+	var err error
+	if !x.none() {
+		if growth.Points, err = x.get(); err != nil {
+			return nil, err
+		}
+		if _, d := growth.Points.Dims(); d != m.Dim() {
+			return nil, fmt.Errorf("bigfit: points of %d numbers for a model of points of %d", d, m.Dim())
+		}
+	}
+	if y.none() {
+		return growth, nil
+	}
+
+	if err := y.check(); err != nil {
+		return nil, err
+	}
+	classes := m.model.Output().Kind == models.OutputClasses
+	if classes != (y.classes != nil) {
+		return nil, fmt.Errorf("bigfit: %s answers with %v; give labels of the same kind",
+			m.model.Name(), m.model.Output().Kind)
+	}
+	return growth, nil
+}
