@@ -92,8 +92,22 @@ func Each(line []byte, sep byte, fn func(i int, field []byte) bool) {
 
 // Number parses a decimal number; inf and nan are numbers too.
 func Number(b []byte) (float64, bool) {
-	if len(b) == 1 && b[0]-'0' <= 9 { // three values in four of an image
-		return float64(b[0] - '0'), true
+	// Images hold integers of one to three digits.
+	switch len(b) {
+	case 1:
+		if c := b[0] - '0'; c <= 9 {
+			return float64(c), true
+		}
+	case 2:
+		c, d := b[0]-'0', b[1]-'0'
+		if c <= 9 && d <= 9 {
+			return float64(10*c + d), true
+		}
+	case 3:
+		c, d, e := b[0]-'0', b[1]-'0', b[2]-'0'
+		if c <= 9 && d <= 9 && e <= 9 {
+			return float64(100*int(c) + int(10*d+e)), true
+		}
 	}
 	if v, ok := short(b); ok {
 		return v, true

@@ -238,10 +238,11 @@ func (r *textReader) Choose(at []int, as []Column) error {
 	return nil
 }
 
-// textBatch is the most rows of a batch of text, textBytes the most bytes.
+// A batch of text has at most textBatch rows and ends after textBytes bytes, which make a batch
+// of numbers that the cache of a processor holds until the caller has copied it.
 const (
 	textBatch = 4096
-	textBytes = 1 << 20
+	textBytes = 128 << 10
 )
 
 // Fill reads a batch of rows.
