@@ -73,7 +73,7 @@ func (s *source) recognize() error {
 		return s.fault("the format is not known: the file begins with %q; %s are read",
 			head[:min(len(head), 16)], enum.And(Formats(false)))
 	}
-	if s.Packing != "" && !s.format.packed {
+	if s.Packing != "" && !s.format.packed && !s.format.table { // tables have a remedy of their own
 		return s.fault("%s inside %s is not read; decompress it, or write it with numpy.savez_compressed",
 			s.format.name, s.Packing)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
-	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -27,12 +25,9 @@ type Info struct {
 	// "folder"; else empty.
 	Kind string `json:"kind,omitempty"`
 	// Program, Date and Inputs are those of the manifest, empty in files of earlier builds.
-	Program string  `json:"program,omitempty"`
-	Date    string  `json:"date,omitempty"`
-	Inputs  []Input `json:"inputs,omitempty"`
-	// Rows and Columns are those of a table; Rows is nil where only reading tells.
-	Rows     *int64          `json:"rows,omitempty"`
-	Columns  []Column        `json:"columns,omitempty"`
+	Program  string          `json:"program,omitempty"`
+	Date     string          `json:"date,omitempty"`
+	Inputs   []Input         `json:"inputs,omitempty"`
 	Files    []*Info         `json:"files,omitempty"` // of a folder
 	Manifest json.RawMessage `json:"manifest,omitempty"`
 }
@@ -42,13 +37,6 @@ type Input struct {
 	What string `json:"what"`           // points, labels, graph, …
 	File string `json:"file,omitempty"` // as on the command line
 	Hash string `json:"sha256,omitempty"`
-}
-
-// Column of a table.
-type Column struct {
-	Name  string `json:"name"`
-	Kind  string `json:"kind"`
-	Width int    `json:"width,omitempty"`
 }
 
 // mostFiles bounds the files of a folder that are described.
@@ -63,68 +51,12 @@ func Inspect(path string, limit int64) (*Info, error) {
 	if strings.EqualFold(filepath.Ext(path), ".json") {
 		return inspectJSON(path)
 	}
-	t, tableErr := table.Open(path, table.Options{Limit: limit})
-	if tableErr == nil {
-		defer t.Close()
-		if t.Format() != table.CSV || t.Header() {
-			return inspectTable(path, t)
-		}
-	}
-
 	f, err := data.Inspect(path, data.ReadOptions{Limit: limit})
 	if err != nil {
-		if tableErr == nil && t.Format() == table.CSV {
-			return inspectTable(path, t)
-		}
-		if strings.EqualFold(filepath.Ext(path), ".parquet") {
-			err = tableErr
-		}
 		return nil, err
 	}
-
 	info := &Info{FileInfo: f}
 	return info, info.manifest(f.Manifest)
-}
-
-// inspectTable describes a table.
-func inspectTable(path string, t *table.Reader) (*Info, error) {
-	info := &Info{FileInfo: &data.FileInfo{Path: path, Format: data.Format(t.Format())}}
-	if err := info.measure(); err != nil {
-		return nil, err
-	}
-	if rows, ok := t.Rows(); ok {
-		info.Rows = &rows
-	}
-	columns := t.Columns()
-	for _, c := range columns {
-		kind := c.Kind.String()
-		if c.Kind == table.Other {
-			kind = c.Why
-		}
-		info.Columns = append(info.Columns, Column{c.Name, kind, c.Width})
-	}
-
-	if text, ok := t.Metadata("bigfit"); ok {
-		return info, info.manifest([]byte(text))
-	}
-	if info.Rows != nil {
-		return info, nil
-	}
-	rows := int64(0)
-	for {
-		b, err := t.Next()
-		if err == io.EOF {
-			info.Rows = &rows
-			return info, nil
-		}
-		if kind := (*table.KindError)(nil); errors.As(err, &kind) { // rows after the first ones
-			return info, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		rows += int64(b.Rows)
-	}
 }
 
 func (i *Info) measure() error {
