@@ -24,12 +24,16 @@ import (
 // feedStart is where the pages of a feed begin for the library.
 const feedStart = 4
 
-// plainDictionary is how older writers name both the pages of a dictionary and those of its
-// indexes.
+// plainDictionary is the encoding that older writers name for the pages of a dictionary and for the
+// pages of indexes into it.
 const plainDictionary format.Encoding = 2
 
-// feed hands the pages of a chunk to the library, decompressed, with sizes that are true,
-// as the bytes from feedStart on of a file that never is. They are read in order.
+// feed hands the pages of a chunk to the library in order, decompressed and with true sizes, as if
+// they were the bytes of a file from feedStart on. No such file exists:
+//
+//	chunk in the file   header │ compressed page │ header │ compressed page │ …
+//	bytes of the feed   new header │ page        │ new header │ page        │ …
+//	                    feedStart
 type feed struct {
 	p     *reader
 	leaf  *parquet.Column
@@ -78,7 +82,8 @@ func (f *feed) bad(format string, args ...any) error {
 		f.group, f.leaf.Path()[0], f.at, fmt.Errorf(format, args...))
 }
 
-// mostHeader bounds the bytes of the header of a page.
+// mostHeader bounds the bytes of the header of a page. Headers hold the smallest and the largest
+// value of a page, which may be long texts.
 const mostHeader = 16 << 20
 
 // next reads the next page of the file.
@@ -145,7 +150,7 @@ func (f *feed) header() (*format.PageHeader, int, error) {
 	}
 }
 
-// body returns the decompressed content of a page whose counts are believable.
+// body decompresses a page and checks every count in it against its bytes.
 func (f *feed) body(h *format.PageHeader, raw []byte) ([]byte, error) {
 	size := int(h.UncompressedPageSize)
 	switch h.Type {
@@ -195,8 +200,8 @@ func (f *feed) body(h *format.PageHeader, raw []byte) ([]byte, error) {
 	return nil, f.bad("it is of type %s", h.Type)
 }
 
-// manyValues is the most values that a page may claim in fewer bits than values: where all
-// are missing or equal.
+// manyValues is the most values that a page may claim in fewer bits than values, as a page may whose
+// values are all missing or equal. Writers end pages at 1 MiB or 20,000 rows, far below.
 const manyValues = 1 << 24
 
 // count checks the number of values that a page claims.
@@ -207,7 +212,8 @@ func (f *feed) count(n *int32, body []byte) error {
 	return nil
 }
 
-// spend is count for a page of data, of which a chunk must not have more than it claims.
+// spend checks the number of values of a page of data, and that the pages of a chunk have no more
+// values together than the chunk claims.
 func (f *feed) spend(n int32, body []byte) error {
 	if err := f.count(&n, body); err != nil {
 		return err
@@ -293,7 +299,7 @@ func (f *feed) runs(b []byte, width, n int) error {
 		skip := (width + 7) / 8
 		if count := int(h >> 1); h&1 == 1 {
 			skip = count * width
-			// Packed values come by eights, of which the last may be more than needed.
+			// Packed values come in groups of eight, and the last group may be filled up.
 			if total += 8 * count; total < n+8 {
 				total = min(total, n)
 			}

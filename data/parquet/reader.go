@@ -17,10 +17,9 @@ import (
 
 // reader reads a parquet file.
 //
-// The library sees neither footer nor pages of the file itself: the footer is checked,
-// rid of what is not needed (indexes, compression, offsets) and written anew, and pages
-// are found, bounded and decompressed by a feed. So no length in the file is believed by
-// more than a bound.
+// The library sees neither footer nor pages of the file itself. The reader checks the footer and
+// writes a new one without indexes, compression and offsets, and a feed finds, bounds and
+// decompresses the pages. So no length in the file is believed by more than a bound.
 type reader struct {
 	path  string
 	file  *os.File
@@ -35,7 +34,7 @@ type reader struct {
 	cursors []*cursor
 }
 
-// most bytes that a footer or a page may claim without a limit of the caller.
+// mostClaimed is the most bytes that a footer or a page may claim without a limit of the caller.
 const mostClaimed = 1 << 30
 
 // bound is the number of bytes that a claim may take.
@@ -134,7 +133,8 @@ func (p *reader) checkGroups() error {
 		for c := range group.Columns {
 			m := &group.Columns[c].MetaData
 			if group.Columns[c].FilePath != "" {
-				return p.fault("column %d of row group %d lies in another file, %q; write the table as one file", c, g, group.Columns[c].FilePath)
+				return p.fault("column %d of row group %d lies in another file, %q; write the table as "+
+					"one file", c, g, group.Columns[c].FilePath)
 			}
 			start, end := chunkRange(m)
 			if start < 4 || end < start || end > p.size-8 || m.NumValues < 0 {
@@ -163,8 +163,8 @@ func chunkRange(m *format.ColumnMetaData) (start, end int64) {
 	return start, start + m.TotalCompressedSize
 }
 
-// openClean gives the library a file of nothing but a footer: the schema, and chunks without
-// compression whose pages come from feeds.
+// openClean gives the library a file that consists of a footer: the schema, and chunks that claim
+// no compression, because feeds deliver their pages.
 func (p *reader) openClean() error {
 	meta := format.FileMetaData{Version: p.meta.Version, Schema: p.meta.Schema, NumRows: p.meta.NumRows}
 	for g := range p.meta.RowGroups {
@@ -302,7 +302,7 @@ func leafKind(e *format.SchemaElement) (kind table.Kind, bits int, why string) {
 	return table.Other, 64, "times of 96 bits"
 }
 
-// unsigned reports whether the integers of leaf i are.
+// unsigned reports whether the integers of leaf i have no sign.
 func (p *reader) unsigned(i int) bool {
 	for _, e := range p.meta.Schema {
 		if !e.Type.Valid {
@@ -358,7 +358,8 @@ func (p *reader) Choose(at []int, as []table.Column) error {
 	return nil
 }
 
-// batchRows is the most rows of a batch, batchBytes the most bytes of its vectors.
+// A batch has at most batchRows rows, and its vectors have at most batchBytes bytes, so that a batch
+// of wide vectors takes little beside the points that the caller keeps.
 const (
 	batchRows  = 8192
 	batchBytes = 4 << 20
@@ -378,7 +379,8 @@ func (p *reader) Fill(b *table.Batch) error {
 		}
 		got[i] = n
 		if n != got[0] {
-			return p.fault("column %q ends at row %d, column %q does not; the file is damaged, write it again", b.Columns[i].Name, b.First+int64(min(n, got[0])), b.Columns[0].Name)
+			return p.fault("column %q ends at row %d, column %q does not; the file is damaged, write it "+
+				"again", b.Columns[i].Name, b.First+int64(min(n, got[0])), b.Columns[0].Name)
 		}
 		b.Columns[i].Width = b.Values[i].Width
 	}

@@ -78,7 +78,7 @@ func value(r *table.Result, k, c int, first bool) parquet.Value {
 	return v.Level(rep, def, c)
 }
 
-// write writes the rows in groups of some 64 MiB.
+// write writes the rows in groups of at most 64 MiB and 2²⁰ rows: readers take a group at a time.
 func write(out io.Writer, o *table.Output, rows int) error {
 	columns := make([]table.Result, 0, len(o.Columns)+1)
 	if o.IDs != nil {

@@ -15,13 +15,14 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
-// HeadLen is the most bytes of a file that [Content.Head] returns.
+// HeadLen is the most bytes of a file that [Content.Head] returns, and the size of the buffers. The
+// first line of a table of ten thousand columns fits in it.
 const HeadLen = 64 << 10
 
 // maxWindow bounds the memory that a zstd stream may ask for: zstd --long asks for this much.
 const maxWindow = 128 << 20
 
-// Content is what a file holds, decompressed if it is compressed with gzip or zstd.
+// Content reads a file, and decompresses it if it is compressed with gzip or zstd.
 type Content struct {
 	Path    string
 	Size    int64         // bytes on disk

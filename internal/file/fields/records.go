@@ -12,12 +12,12 @@ import (
 // commas or blanks, whichever of these, in this order, the first line has outside quotes.
 // Lines that are empty or begin with # are skipped, and blanks around a field do not count.
 //
-// A field may be in double quotes, within which separators and ends of lines are text and a
-// quote is written twice; a quote elsewhere is an error. Fields separated by blanks are as
-// they are, but for quotes around one.
+// A field may be in double quotes. Separators and ends of lines within quotes are text, and a
+// quote is written twice there; a quote elsewhere is an error. Where blanks separate the fields,
+// only quotes around a field are taken off.
 //
-// Of fields separated by tabs the empty ones behind the last field of the first line are no
-// columns, and are in no line: some programs end every line with a tab.
+// Some programs end every line with a tab. Empty fields behind the last field of the first line are
+// therefore no columns, and the same number of empty fields is cut off every line.
 type Records struct {
 	// Line is the line where the last record began, from 1.
 	Line int
@@ -28,7 +28,7 @@ type Records struct {
 	sep   byte // 0 for blanks
 	ended int  // empty fields behind the last one of the first line
 
-	data []byte  // the fields of the last record, with a byte between two of them
+	data []byte  // the fields of the last record, a separator between them
 	ends []int32 // −1 and the end of every field in data
 	text []byte  // data of a record that had to be changed
 	held []byte  // the line of such a record
@@ -178,7 +178,7 @@ func (r *Records) splitBlanks(line []byte) {
 	r.data = r.text
 }
 
-// add ends a field of the text, whose last bytes are given.
+// add appends the last bytes of a field to the text and ends the field.
 func (r *Records) add(f []byte) {
 	r.text = append(r.text, f...)
 	r.ends = append(r.ends, int32(len(r.text)))

@@ -32,7 +32,8 @@
 //
 // Columns that fit in memory are read at once:
 //
-//	t, err := table.Read("labels.csv", table.Options{Limit: limit}, table.Column{Name: "id", Kind: table.Text}, table.Column{Name: "label"})
+//	id := table.Column{Name: "id", Kind: table.Text}
+//	t, err := table.Read("labels.csv", table.Options{Limit: limit}, id, table.Column{Name: "label"})
 //	ids, labels := t.Values[0].Texts, t.Values[1]
 //
 // No claim of a file is believed: sizes are compared with the bytes that are there before
@@ -108,13 +109,13 @@ const (
 // Options are the options of [Open] and [Read]. The zero value suits every file.
 type Options struct {
 	// Limit bounds the bytes that reading may take; beyond it the error is an
-	// *npy.LimitError. Default: no bound for what is read, 1 GiB for what a file claims
-	// about itself.
+	// *npy.LimitError. Default: the rows have no bound, and the memory for a length that a file
+	// claims has a bound of 1 GiB.
 	Limit int64
 	// Header says what the first line of a csv file is. Default: [HeaderGuess].
 	Header Header
-	// IsHeader, if not nil, decides in place of the guess; the fields are those of the
-	// first line, and the error is about it.
+	// IsHeader, if not nil, gets the fields of the first line and decides in place of the
+	// guess. Its error gets the place of the line.
 	IsHeader func(first []string) (bool, error)
 	// Format is the format of the file. Default: what [Sniff] says.
 	Format Format
@@ -170,8 +171,8 @@ func Open(path string, opt Options) (*Reader, error) {
 // Format returns the format of the file.
 func (r *Reader) Format() Format { return r.format }
 
-// Columns returns the columns of the file. The kinds of text formats are those of the
-// first rows, unless [Reader.Scan] was called.
+// Columns returns the columns of the file. In text formats the first rows alone decide the kinds,
+// unless [Reader.Scan] was called.
 func (r *Reader) Columns() []Column { return slices.Clone(r.eng.Columns()) }
 
 // Names returns the names of the columns of the file.
@@ -207,10 +208,10 @@ func (r *Reader) Header() bool {
 func (r *Reader) Scan() error { return r.eng.Scan() }
 
 // Choose sets the columns that are read, in the given order, and their kinds. Without
-// names all columns are read but those of kind Other. It is called at most once, before
+// names it chooses all columns except columns of kind Other. It is called at most once, before
 // [Reader.Next].
 //
-// A column whose name no column of the file has is found by its number, from 0. Integers
+// A name that no column of the file has may be the number of a column, from 0. Integers
 // can be read as numbers, integers, numbers and booleans as text, and the fields of a csv
 // file as any of these; every other difference of kinds is an error.
 func (r *Reader) Choose(want ...Column) error {

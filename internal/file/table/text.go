@@ -26,21 +26,21 @@ const (
 var Formats = []string{"csv", "JSON Lines", "parquet"}
 
 // converts reports whether values of one kind can be read as another. The fields of a csv
-// file are text, of which the values decide.
+// file are text, so that each value decides for itself.
 func (f Format) converts(from, to Kind) bool {
 	switch {
 	case f == CSV:
 		return to == Int || to == Float || to == Text || to == Bool
 	case f == JSONL && from == Text && to != FloatList:
-		return true // of a mixture, which the values decide
+		return true // a mixture: each value decides for itself
 	}
 	return from == Int && to == Float || (from == Int || from == Float || from == Bool) && to == Text
 }
 
 // Sniff returns the format of a table by the first bytes of its content and the extension of
-// its name, in lower case and without .gz or .zst; empty if it is none. A file with the
-// extension of a format is one although its content does not say so, so that the reader of
-// a damaged file says what is wrong with it. All text that is nothing else is csv.
+// its name, in lower case and without .gz or .zst; it is empty for other files. The extension counts
+// where the content does not tell, so that the reader of a damaged file can name the damage. Text
+// of no other format is csv.
 func Sniff(head []byte, ext string) Format {
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	if b := markedBinary(head); b != nil {
@@ -141,7 +141,8 @@ type textReader struct {
 	row    int64
 }
 
-// sampleRows are read to tell the kinds of columns.
+// sampleRows is the number of rows that tell the kinds of columns. Most files of labels are shorter,
+// and a row of text that comes later is an error that names it, or makes [Read] read again.
 const sampleRows = 1000
 
 func openRecords(recs records, c *fields.Content, opt Options) (*textReader, error) {
@@ -157,10 +158,11 @@ func openRecords(recs records, c *fields.Content, opt Options) (*textReader, err
 	return r, nil
 }
 
-// ErrNoRows is the error of a file that has none.
+// ErrNoRows says that a file has no rows.
 var ErrNoRows = errors.New("there are no rows")
 
-// sample sets the columns by the first rows, −1 for all. Of no row the columns are text.
+// sample sets the columns by the given number of rows, by all rows for −1. Without rows to look at
+// the columns are text.
 func (r *textReader) sample(rows int) error {
 	if err := r.recs.rewind(); err != nil {
 		return err

@@ -27,7 +27,7 @@ type written struct {
 	write     func(o *Output, path string, rows int) error
 }
 
-// outputs are the formats that [Output.Write] writes.
+// outputs are the formats that [Write] writes.
 var outputs = []written{
 	{extension: ".npy", single: true, write: func(o *Output, path string, _ int) error {
 		e := o.Columns[0].entry()
@@ -62,7 +62,7 @@ func extensions(ok func(*written) bool) []string {
 }
 
 var (
-	// Extensions are those of the files that [Output.Write] writes.
+	// Extensions are the extensions of the files that [Write] writes.
 	Extensions = extensions(func(*written) bool { return true })
 	// Several are the extensions of files that may hold several columns.
 	Several = extensions(func(f *written) bool { return !f.single })
@@ -77,8 +77,8 @@ func outputOf(path string) *written {
 	return &outputs[at]
 }
 
-// CheckExtension returns an error unless [Output.Write] can write files of these names. Empty
-// names are none.
+// CheckExtension returns an error unless [Write] can write files of these names. It skips empty
+// names.
 func CheckExtension(paths ...string) error {
 	for _, path := range paths {
 		if path == "" {
@@ -131,9 +131,10 @@ type Result struct {
 	Name string
 	// Values are a slice of int64, int32, float64, string or bool, row by row.
 	Values any
-	// Width is the number of values of a row; 0 is one, of which .npy has one dimension.
+	// Width is the number of values of a row. 0 means one value, and one dimension in .npy; 1 means
+	// one value and two dimensions.
 	Width int
-	// Names are those of the values of a row in csv. Default: the name of the column
+	// Names name the values of a row in the header of csv. Default: the name of the column
 	// followed by _0, _1, …
 	Names []string
 }
