@@ -44,6 +44,7 @@ func (p *reader) newCursor(i int, as table.Column) *cursor {
 	c := &cursor{p: p, leaf: leaf, col: as, list: as.Kind == table.FloatList, group: -1,
 		unsigned: p.unsigned(leaf.Index())}
 	if c.list {
+		// The level at which the list itself is there: below it, the list or its row has no value.
 		at := p.clean.Root().Columns()[i]
 		for !at.Repeated() {
 			at = at.Columns()[0]
@@ -83,6 +84,7 @@ func (c *cursor) fault(format string, args ...any) error {
 // nextGroup goes to the next row group and returns io.EOF after the last.
 func (c *cursor) nextGroup() error {
 	c.close()
+	// The group that ends must have had all its rows.
 	if c.group >= 0 && c.rows != c.p.meta.RowGroups[c.group].NumRows {
 		return c.p.fault("row group %d, column %q has %d rows, the footer claims %d; the file is "+
 			"damaged, write it again", c.group, c.col.Name, c.rows, c.p.meta.RowGroups[c.group].NumRows)
@@ -98,6 +100,7 @@ func (c *cursor) nextGroup() error {
 	}
 
 	c.rows = 0
+	// The library asks the feed for pages, and the feed reads the file.
 	m := &c.p.meta.RowGroups[c.group].Columns[c.leaf.Index()].MetaData
 	start, end := chunkRange(m)
 	c.feed = &feed{p: c.p, leaf: c.leaf, codec: m.Codec, group: c.group, at: start, end: end,
@@ -135,6 +138,7 @@ func (c *cursor) nextPage() error {
 			return c.fault("cannot be decoded: %w; the file is damaged, write it again", err)
 		}
 
+		// Levels and values must agree in number: the loops over rows index both.
 		c.page = page
 		c.rep, c.def = page.RepetitionLevels(), page.DefinitionLevels()
 		c.n = int(page.NumValues())
@@ -145,6 +149,7 @@ func (c *cursor) nextPage() error {
 		}
 		c.values = page.Data()
 		c.indexes = nil
+		// A text of a dictionary is made once for all rows that have it.
 		if d := page.Dictionary(); d != nil {
 			c.indexes, c.values = c.values.Int32(), d.Page().Data()
 			if c.texts == nil && c.col.Kind == table.Text {
@@ -164,6 +169,7 @@ func (c *cursor) nextPage() error {
 func (c *cursor) fill(v *table.Values, rows int) (got int, err error) {
 	defer c.p.guard(&err)
 	for got < rows {
+		// Go to the next page that has levels, in this row group or a later one.
 		if c.at == c.n {
 			err := c.nextPage()
 			for err == io.EOF {
@@ -178,6 +184,7 @@ func (c *cursor) fill(v *table.Values, rows int) (got int, err error) {
 			}
 		}
 
+		// A level below the highest says that the value is missing.
 		switch {
 		case c.list:
 			err = c.vector(v)
@@ -265,6 +272,7 @@ func (c *cursor) integer(k int) (int64, error) {
 		return int64(x), nil
 	}
 
+	// The bits of an unsigned integer beyond 2⁶³−1 are a negative one here.
 	x := c.values.Int64()[k]
 	if c.unsigned && x < 0 {
 		return 0, fmt.Errorf("%d, more than 64-bit integers with a sign hold; write it as text", uint64(x))
@@ -275,6 +283,7 @@ func (c *cursor) integer(k int) (int64, error) {
 // half returns a number of 16 bits.
 func (c *cursor) half(k int) float32 {
 	data, _ := c.values.FixedLenByteArray()
+	// 1 bit of sign, 5 of the exponent with the bias 15, 10 of the fraction.
 	h := uint32(data[2*k]) | uint32(data[2*k+1])<<8
 	sign := h >> 15 << 31
 	exp := h >> 10 & 31
@@ -305,6 +314,7 @@ func (c *cursor) vector(v *table.Values) error {
 		return nil
 	}
 
+	// A list goes on while the repetition level is not 0, also in the next page.
 	width := 0
 	for {
 		if c.at == c.n {
@@ -322,6 +332,8 @@ func (c *cursor) vector(v *table.Values) error {
 			return c.fault("has no value as element %d of its list; every element must be given: "+
 				"impute it or remove the row", width)
 		}
+		// Elements that are there are appended a run at a time; a run ends where the list gets too
+		// long.
 		run := 1
 		most := c.n - c.at
 		if v.Width > 0 {
@@ -375,6 +387,7 @@ func (c *cursor) ragged(have, want int) error {
 // elements appends k numbers.
 func (c *cursor) elements(v *table.Values, k int) error {
 	kind := c.leaf.Type().Kind()
+	// Without a dictionary floats lie as they are needed.
 	if c.indexes == nil {
 		at := c.value
 		switch kind {

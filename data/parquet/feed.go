@@ -51,6 +51,7 @@ type feed struct {
 func (f *feed) ReadAt(b []byte, off int64) (int, error) {
 	done := 0
 	for done < len(b) {
+		// The page is used up, or there is none yet: make the next one.
 		if f.start == 0 || off+int64(done) >= f.start+int64(len(f.page)) {
 			if f.start == 0 {
 				f.start = feedStart
@@ -101,6 +102,7 @@ func (f *feed) next() error {
 			Need: need, Limit: f.p.bound()}
 	}
 
+	// Both sizes are bounded now, so that memory may be taken.
 	raw := make([]byte, size)
 	if _, err := f.p.file.ReadAt(raw, f.at+int64(n)); err != nil {
 		return f.bad("%w", err)
@@ -113,6 +115,7 @@ func (f *feed) next() error {
 		return err
 	}
 
+	// The new header describes the page without compression.
 	h.CRC = 0
 	h.CompressedPageSize = int32(len(body))
 	h.UncompressedPageSize = int32(len(body))
@@ -128,6 +131,7 @@ func (f *feed) next() error {
 // header reads the header of the next page and its length.
 func (f *feed) header() (*format.PageHeader, int, error) {
 	for try := int64(4 << 10); ; try *= 16 {
+		// The length of a header is not known, so that ever more bytes are tried.
 		try = min(try, f.end-f.at, mostHeader)
 		b := make([]byte, try)
 		if _, err := f.p.file.ReadAt(b, f.at); err != nil {
@@ -176,6 +180,7 @@ func (f *feed) body(h *format.PageHeader, raw []byte) ([]byte, error) {
 		return body, f.checkV1(v, body)
 	case format.DataPageV2:
 		v := &h.DataPageHeaderV2.V
+		// Levels of the second version stand before the values and are never compressed.
 		levels := int(v.RepetitionLevelsByteLength) + int(v.DefinitionLevelsByteLength)
 		if v.RepetitionLevelsByteLength < 0 || v.DefinitionLevelsByteLength < 0 || levels > len(raw) ||
 			levels > size || v.NumRows < 0 || v.NumNulls < 0 || v.NumNulls > v.NumValues {
@@ -238,6 +243,7 @@ func (f *feed) checkV1(v *format.DataPageHeader, body []byte) error {
 		if len(body) < 4 || uint64(binary.LittleEndian.Uint32(body)) > uint64(len(body)-4) {
 			return f.bad("its levels are longer than it")
 		}
+		// Four bytes of length, then the levels.
 		n := int(binary.LittleEndian.Uint32(body))
 		levels[i] = body[4 : 4+n]
 		body = body[4+n:]
@@ -255,6 +261,7 @@ func (f *feed) checkAll(rep, def, values []byte, n int, enc format.Encoding) err
 		return err
 	}
 
+	// Only encodings that can claim more values than they have bytes for need a look.
 	switch enc {
 	case format.Plain, format.ByteStreamSplit:
 		return nil
@@ -291,6 +298,7 @@ func (f *feed) checkAll(rep, def, values []byte, n int, enc format.Encoding) err
 func (f *feed) runs(b []byte, width, n int) error {
 	total := 0
 	for len(b) > 0 && total <= n {
+		// The lowest bit says whether values are packed or one value repeats.
 		h, k := binary.Uvarint(b)
 		if k <= 0 || h>>1 > 1<<31 {
 			return f.bad("its run lengths are damaged")
@@ -324,6 +332,7 @@ func (f *feed) decompress(src []byte, size int) ([]byte, error) {
 	case format.Uncompressed:
 		out = src
 	case format.Snappy:
+		// Snappy reaches at most a ratio of about 21, so that 64 refuses claims and no file.
 		var n int
 		if n, err = snappy.DecodedLen(src); err == nil && (n != size || n > 64*len(src)) {
 			err = fmt.Errorf("it claims %d bytes, its content %d", size, n)

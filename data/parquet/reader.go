@@ -96,6 +96,7 @@ func (p *reader) readFooter() error {
 		return &npy.LimitError{What: p.path + ": the footer", Need: 4 * n, Limit: p.bound()}
 	}
 
+	// The footer is walked once without being decoded, to learn how much memory decoding takes.
 	footer := make([]byte, n)
 	if _, err := p.file.ReadAt(footer, p.size-8-n); err != nil {
 		return p.fault("%w", err)
@@ -136,6 +137,7 @@ func (p *reader) checkGroups() error {
 				return p.fault("column %d of row group %d lies in another file, %q; write the table as "+
 					"one file", c, g, group.Columns[c].FilePath)
 			}
+			// Chunks lie between the mark at the beginning and the footer.
 			start, end := chunkRange(m)
 			if start < 4 || end < start || end > p.size-8 || m.NumValues < 0 {
 				return p.fault("row group %d, column %v claims bytes %d to %d of a file of %d; the "+
@@ -179,6 +181,7 @@ func (p *reader) openClean() error {
 		meta.RowGroups = append(meta.RowGroups, group)
 	}
 
+	// Mark, footer, its length, mark: a file without pages.
 	text, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 	if err != nil {
 		return p.fault("the footer is damaged: %w; write the file again", err)
@@ -217,6 +220,7 @@ func (p *reader) describe() {
 		}
 	}
 
+	// A column can be read if it is a leaf, or a list with one leaf that repeats once.
 	for _, top := range p.clean.Root().Columns() {
 		c := table.Column{Name: top.Name(), Kind: table.Other, Bits: 64}
 		leaf := onlyLeaf(top)
@@ -244,6 +248,7 @@ func (p *reader) describe() {
 		p.leaves = append(p.leaves, leaf)
 	}
 
+	// The length of vectors stands in no footer: the first list tells.
 	for i := range p.cols {
 		if p.cols[i].Kind == table.FloatList {
 			p.cols[i].Width = p.width(i)
@@ -267,6 +272,7 @@ func leafKind(e *format.SchemaElement) (kind table.Kind, bits int, why string) {
 	logical := e.LogicalType.Value
 	converted := e.ConvertedType
 	plain := logical == nil && !converted.Valid
+	// The physical type, narrowed by the logical type or by its older form, the converted type.
 	switch parquet.Kind(e.Type.V) {
 	case parquet.Boolean:
 		return table.Bool, 64, ""
@@ -367,6 +373,7 @@ const (
 
 // Fill reads the next rows, as many of every column.
 func (p *reader) Fill(b *table.Batch) error {
+	// All cursors read the same number of rows.
 	rows := batchRows
 	for _, c := range b.Columns {
 		rows = min(rows, max(1, batchBytes/(8*max(c.Width, 1))))

@@ -16,7 +16,7 @@ import (
 )
 
 // HeadLen is the most bytes of a file that [Content.Head] returns, and the size of the buffers. The
-// first line of a table of ten thousand columns fits in it.
+// first line of a table of some thousand columns fits in it.
 const HeadLen = 64 << 10
 
 // maxWindow bounds the memory that a zstd stream may ask for: zstd --long asks for this much.
@@ -40,6 +40,7 @@ func Open(path string) (*Content, error) {
 		return nil, err
 	}
 	c := &Content{Path: path, Size: size, file: f}
+	// No format has empty files, so that every reader would fail with a message of its own.
 	if size == 0 {
 		err = fmt.Errorf("%s: the file is empty", path)
 	} else {
@@ -77,6 +78,7 @@ func (c *Content) Rewind() error {
 	}
 	c.R = bufio.NewReaderSize(c.file, HeadLen)
 
+	// Compression is recognized by the first bytes, whatever the name of the file is.
 	head, _ := c.R.Peek(4)
 	switch {
 	case strings.HasPrefix(string(head), "\x1f\x8b"):
@@ -116,6 +118,7 @@ func (c *Content) Lines() *Lines { return NewLines(c.Path, c.R, c.ReadError) }
 // ReadError describes a failed read of the content.
 func (c *Content) ReadError(err error) error {
 	var system *fs.PathError
+	// Of a compressed file nearly every error but one of the system is damage.
 	switch {
 	case c.Packing == "" || errors.As(err, &system):
 		return fmt.Errorf("%s: %w", c.Path, err)

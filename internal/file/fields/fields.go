@@ -37,6 +37,7 @@ func TrimField(b []byte) []byte {
 // Separator returns the byte that divides the fields of a line: a tab, a semicolon, a
 // comma or, as 0, blanks.
 func Separator(line []byte) byte {
+	// Tabs first and commas last: decimal commas stand between semicolons or tabs.
 	for _, sep := range []byte("\t;,") {
 		for rest := line; len(rest) > 0; {
 			f, after := Cut(rest, sep)
@@ -60,6 +61,7 @@ func Cut(line []byte, sep byte) (field, rest []byte) {
 		}
 		return line, nil
 	}
+	// A quote that is written twice closes and opens, which comes to the same here.
 	quoted := false
 	for i, c := range line {
 		switch {
@@ -140,6 +142,7 @@ func short(b []byte) (float64, bool) {
 		b = b[1:]
 	}
 
+	// All digits make one integer, and the point is remembered.
 	v, point := 0, -1
 	for i, c := range b {
 		switch {
@@ -159,6 +162,7 @@ func short(b []byte) (float64, bool) {
 		return 0, false
 	}
 
+	// One division of two exact numbers rounds once.
 	x := float64(v)
 	if point >= 0 {
 		x /= tens[len(b)-1-point]

@@ -43,6 +43,7 @@ func (l *Lines) Next() ([]byte, error) {
 func (l *Lines) Raw() ([]byte, error) {
 	l.buf = l.buf[:0]
 	l.N++
+	// Most lines lie whole in the buffer of the reader and are not copied.
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if len(l.buf)+len(part) > maxLine {

@@ -42,6 +42,7 @@ func NewRecords(c *Content) (*Records, error) {
 	}
 	raw := FirstLine(head)
 	r := &Records{lines: c.Lines(), sep: recordSeparator(Trim(raw))}
+	// Count the tabs that end the first line.
 	if r.sep == '\t' {
 		for i := len(raw) - 1; i >= 0 && Blank(raw[i]); i-- {
 			if raw[i] == '\t' {
@@ -126,6 +127,7 @@ func (r *Records) Next() error {
 			continue
 		}
 
+		// Quotes are rare, and lines without them need no copy.
 		switch {
 		case r.sep == 0:
 			r.splitBlanks(data)
@@ -196,6 +198,7 @@ func (r *Records) cutEmpty() {
 
 // splitQuoted divides a line with quotes, and reads on while a quote is open.
 func (r *Records) splitQuoted(line []byte) error {
+	// The line is copied, because reading on would overwrite it.
 	r.held = append(r.held[:0], line...)
 	r.text = r.text[:0]
 	rest := r.held
@@ -256,6 +259,7 @@ func (r *Records) quotedField(rest []byte) ([]byte, error) {
 			rest = r.held
 			continue
 		}
+		// A quote ends the field unless it is written twice.
 		r.text = append(r.text, rest[:at]...)
 		rest = rest[at+1:]
 		if len(rest) > 0 && rest[0] == '"' {
@@ -263,6 +267,7 @@ func (r *Records) quotedField(rest []byte) ([]byte, error) {
 			rest = rest[1:]
 			continue
 		}
+		// Only blanks may stand between the closing quote and the separator.
 		rest = r.trimLeft(rest)
 		if len(rest) > 0 && rest[0] != r.sep {
 			return nil, r.fault(rest, csv.ErrQuote)

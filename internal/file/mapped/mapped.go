@@ -149,6 +149,7 @@ func (m *mapping) check() error {
 	if m.info == nil {
 		return nil
 	}
+	// The path is asked, because the open file of a path that was replaced stays as it was.
 	info, err := os.Stat(m.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -195,6 +196,7 @@ func Fault(recovered any) error {
 	mutex.Lock()
 	list := slices.Clone(all)
 	mutex.Unlock()
+	// The address tells which file, and its state tells why.
 	for _, m := range list {
 		if !m.holds(fault.Addr()) {
 			continue

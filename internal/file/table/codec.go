@@ -84,6 +84,7 @@ func (b *binary) check(path string) error {
 	if b.codec != nil {
 		return nil
 	}
+	// The remedy is for programmers: the command bigfit imports all codecs.
 	return fmt.Errorf("%s: this program neither reads nor writes %s; import _ %q in it", path,
 		b.format, b.from)
 }

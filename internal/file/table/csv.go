@@ -58,12 +58,14 @@ func (c *csvRecords) start() error {
 	for i := range first {
 		first[i] = string(c.r.Field(i))
 	}
+	// The length of a row lets the caller guess how many rows there are.
 	c.first = c.r.Bytes
 	if c.headed, err = c.isHeader(first); err != nil {
 		return fmt.Errorf("%s: line %d: %w", c.content.Path, c.r.Line, err)
 	}
 
 	c.started = true
+	// Columns without a name get one, so that every column can be named in errors and options.
 	for i, name := range first {
 		if !c.headed {
 			first[i] = strconv.Itoa(i)
@@ -100,6 +102,8 @@ func looksHeader(first []string) bool {
 	texts := 0
 	nums := 0
 	counts := true
+	// counts stays true while the numbers are 0, 1, 2, …, as pandas writes them for columns
+	// without names.
 	for _, f := range first {
 		if _, err := strconv.ParseFloat(f, 64); err != nil && f != "" {
 			texts++
@@ -130,6 +134,7 @@ func (c *csvRecords) missing(i int) bool { return len(c.r.Field(i)) == 0 }
 // they are names.
 func (c *csvRecords) kind(i int) Kind {
 	s := string(c.r.Field(i))
+	// 007 and numbers of twenty digits are names: as numbers they would lose their form.
 	digits := strings.TrimLeft(s, "+-")
 	if strings.Trim(digits, "0123456789") == "" && digits != "" {
 		if _, err := strconv.ParseInt(s, 10, 64); err != nil || len(digits) > 1 && digits[0] == '0' {

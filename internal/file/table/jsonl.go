@@ -54,6 +54,7 @@ func (j *jsonRecords) next() (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	// What follows relies on valid JSON: it looks for quotes and brackets only.
 	if !json.Valid(line) || line[0] != '{' {
 		return 0, j.fault("%s is not a JSON object; write one object a line", fields.Quote(line))
 	}
@@ -61,6 +62,7 @@ func (j *jsonRecords) next() (int, error) {
 		j.cells[i] = nil
 	}
 
+	// A key that no row had before is a new column; the rows before have no value there.
 	err = members(line, func(key string, value []byte) error {
 		at, ok := j.number[key]
 		if !ok {
@@ -116,6 +118,7 @@ func members(object []byte, fn func(key string, value []byte) error) error {
 
 // valueEnd returns the length of the value that valid JSON begins with.
 func valueEnd(b []byte) int {
+	// Brackets inside of quotes do not count.
 	depth := 0
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
@@ -223,6 +226,7 @@ func (f *jsonField) vector(v *Values) bool {
 	if len(b) == 0 {
 		return false
 	}
+	// The list holds numbers alone, so that each comma ends one.
 	width := 1 + bytes.Count(b, []byte(","))
 	if v.Width == 0 {
 		if v.n > 0 { // missing vectors before the first one

@@ -77,6 +77,7 @@ func read(path string, opt Options, scan bool, want []Column) (*Table, error) {
 			return nil, err
 		}
 
+		// The sum is checked before the batch is kept.
 		for i := range b.Values {
 			held += b.Values[i].bytes()
 		}

@@ -224,7 +224,9 @@ func (r *Reader) Choose(want ...Column) error {
 		}
 	}
 
+	// Each wanted column is found in the file, and its kind must suit.
 	for _, w := range want {
+		// Several columns as one vector, which has no place of its own in the file.
 		if w.Of != nil && w.Kind == FloatList && !r.isList(w.Of) {
 			if r.format != CSV {
 				return fmt.Errorf("%s: columns of %s are read one by one", r.path, r.format)
@@ -291,6 +293,7 @@ func (r *Reader) find(name string) (int, error) {
 			}
 		}
 
+		// The columns of csv files may have no names.
 		if at < 0 {
 			if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(have) && r.format == CSV {
 				at = n
@@ -339,6 +342,7 @@ func (r *Reader) Next() (*Batch, error) {
 		b.Values = make([]Values, len(r.want))
 		r.values = b.Values
 	}
+	// The memory of the last batch serves again.
 	for i, c := range r.want {
 		b.Values[i].reset(c)
 	}

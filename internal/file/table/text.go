@@ -64,6 +64,7 @@ func open(c *fields.Content, opt Options) (Format, Engine, error) {
 	if err != nil {
 		return "", nil, err
 	}
+	// The extension counts without the extension of the compression.
 	name := strings.ToLower(c.Path)
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	format := opt.Format
@@ -89,6 +90,8 @@ func open(c *fields.Content, opt Options) (Format, Engine, error) {
 // openBinary opens a table in a binary format by its codec.
 func openBinary(c *fields.Content, head []byte, format Format, opt Options) (Engine, error) {
 	b := binaryNamed(format)
+	// A codec reads the file itself, so that it needs the mark at the first byte and no
+	// compression.
 	switch {
 	case markedBinary(head) != b:
 		return nil, fmt.Errorf("%s: it does not begin with %q but with %q, so it is no %s file or "+
@@ -141,8 +144,8 @@ type textReader struct {
 	row    int64
 }
 
-// sampleRows is the number of rows that tell the kinds of columns. Most files of labels are shorter,
-// and a row of text that comes later is an error that names it, or makes [Read] read again.
+// sampleRows is the number of rows that tell the kinds of columns. A later
+// row of another kind is an error that names the row, or makes [Read] read the file again.
 const sampleRows = 1000
 
 func openRecords(recs records, c *fields.Content, opt Options) (*textReader, error) {
@@ -178,6 +181,7 @@ func (r *textReader) sample(rows int) error {
 		if err != nil {
 			return err
 		}
+		// A later row of JSON may have more fields.
 		for len(kinds) < count {
 			kinds = append(kinds, Any)
 		}
@@ -191,6 +195,7 @@ func (r *textReader) sample(rows int) error {
 		return fmt.Errorf("%s: %w", r.content.Path, ErrNoRows)
 	}
 
+	// Columns without any value are text, which every value fits.
 	r.cols = make([]Column, 0, len(kinds))
 	for i, name := range r.recs.names() {
 		c := Column{Name: name, Kind: Text, Bits: 64}
@@ -204,6 +209,7 @@ func (r *textReader) sample(rows int) error {
 		r.cols = append(r.cols, c)
 	}
 
+	// The rows are read again from the first, as values this time.
 	return r.recs.rewind()
 }
 
@@ -260,6 +266,7 @@ func (r *textReader) Fill(b *Batch) error {
 		if err != nil {
 			return err
 		}
+		// Rows of empty fields have few bytes but take memory all the same.
 		budget -= max(r.recs.size(), 8*count)
 		for i, c := range r.chosen {
 			if err := r.fillField(b, i, c, count); err != nil {
@@ -282,6 +289,7 @@ func (r *textReader) Fill(b *Batch) error {
 // the file.
 func (r *textReader) fillField(b *Batch, i, c, count int) error {
 	v := &b.Values[i]
+	// Many columns of csv as one vector are the quick way: no choice for each value.
 	if of := r.as[i].Of; of != nil {
 		if at := r.recs.(*csvRecords).addVector(of, v); at >= 0 {
 			return r.mismatch(at, Column{Name: r.cols[at].Name, Kind: Float}, v)
@@ -295,6 +303,7 @@ func (r *textReader) fillField(b *Batch, i, c, count int) error {
 	if !r.recs.add(c, v) {
 		return r.mismatch(c, b.Columns[i], v)
 	}
+	// The first list sets the width that all others must have.
 	if r.as[i].Kind == FloatList && r.as[i].Width == 0 {
 		r.as[i].Width = v.Width
 		b.Columns[i].Width = v.Width

@@ -52,6 +52,7 @@ func (v *Values) AppendMissing() {
 	}
 	v.Null = append(v.Null, true)
 	v.n++
+	// A missing value takes its place, so that the numbers of rows and of places stay equal.
 	switch v.column.Kind {
 	case Int:
 		v.Ints = append(v.Ints, 0)
@@ -142,6 +143,7 @@ func (v *Values) bytes() int64 {
 
 // extend appends the values of w, which has the same column.
 func (v *Values) extend(w *Values) {
+	// Marks of missing values begin with the first batch that has one.
 	if w.Null != nil && v.Null == nil {
 		v.Null = make([]bool, v.n)
 	}

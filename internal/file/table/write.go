@@ -174,6 +174,7 @@ func Write(path string, o *Output) error {
 	if err := CheckExtension(path); err != nil {
 		return err
 	}
+	// All columns and the ids must have the same rows.
 	rows := -1
 	for i := range o.Columns {
 		n := o.Columns[i].rows()
@@ -256,6 +257,7 @@ func (o *Output) csv(out io.Writer, rows int) error {
 		}
 	}
 
+	// The header is written first, then a record a row.
 	for i := 0; ; i++ {
 		if err := w.Write(record); err != nil {
 			return err
@@ -279,6 +281,7 @@ func (o *Output) csv(out io.Writer, rows int) error {
 // json appends value k as JSON.
 func (r *Result) json(b []byte, k int) ([]byte, error) {
 	switch v := r.Values.(type) {
+	// JSON has no NaN and no infinity.
 	case []float64:
 		if math.IsNaN(v[k]) || math.IsInf(v[k], 0) {
 			return append(b, "null"...), nil
@@ -292,6 +295,7 @@ func (r *Result) json(b []byte, k int) ([]byte, error) {
 
 func (o *Output) jsonl(out io.Writer, rows int) error {
 	w := bufio.NewWriterSize(out, 1<<20)
+	// Keys are the same in each line, so they are quoted once.
 	names := make([]string, len(o.Columns))
 	for c := range names {
 		name, err := json.Marshal(o.Columns[c].Name)
