@@ -54,8 +54,8 @@ func isHeader(first []string, t *TableColumns) (bool, error) {
 	return texts > 0, nil
 }
 
-// csvFault says what is wrong with points in csv that are no table, or have a field that is
-// no number; other errors it returns as they are.
+// csvFault puts errors of package table in the words of points: a file without rows, and a field
+// that is no number. It returns other errors as they are.
 func csvFault(path string, header []string, err error) error {
 	if errors.Is(err, table.ErrNoRows) {
 		return fmt.Errorf("%s: there are no lines of numbers", path)

@@ -91,6 +91,7 @@ func Slice(x Points, lo, hi int) Points {
 		return x.Slice(lo, hi)
 	}
 
+	// Rows of a sparse matrix are copied: its offsets count from the first row.
 	return Select(x, Range(lo, hi))
 }
 
@@ -120,6 +121,7 @@ func RowTo(dst []float64, x Points, i int) {
 	case *Stored:
 		widen64(dst, x.kind, x.row(i))
 	case *sparse.CSR:
+		// A row of a sparse matrix names its non-zero coordinates only.
 		clear(dst)
 		col, val := x.Row(i)
 		for p, c := range col {

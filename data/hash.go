@@ -35,6 +35,8 @@ func HashPoints(x Points) string {
 		if allOnes(val) {
 			val = nil
 		}
+		// The shape and the presence of values come first, so that no two matrices give the same
+		// bytes.
 		fmt.Fprintf(h, "csr %d %d %d %t\n", n, d, x.NNZ(), val != nil)
 		hashNumbers(h, x.Ptr)
 		hashNumbers(h, x.Col)
@@ -51,6 +53,7 @@ func HashSample(x Points) string {
 	n, d := x.Dims()
 	rows := make([]int, min(n, 1024))
 	for i := range rows {
+		// In 64 bits: the product exceeds an int of 32.
 		rows[i] = int(int64(i) * int64(n) / int64(len(rows)))
 	}
 	h := sha256.New()

@@ -25,6 +25,7 @@ func NewIDs(from string, values []string) (*IDs, error) {
 		if v == "" {
 			return nil, fmt.Errorf("%s: the id of row %d is empty; every point needs one", from, i)
 		}
+		// Labels are joined by ids, so that two points of one name would share them.
 		if first, twice := ids.rows[v]; twice {
 			return nil, fmt.Errorf("%s: rows %d and %d have the same id, %s; ids of points must differ", from,
 				first, i, fields.Quote([]byte(v)))
@@ -41,6 +42,7 @@ func (ids *IDs) Len() int { return len(ids.Values) }
 
 // Row returns the number of the point with an id, and whether there is one.
 func (ids *IDs) Row(id string) (int, bool) {
+	// The table of rows is made at the first question; a caller may have filled the struct itself.
 	ids.once.Do(func() {
 		ids.rows = make(map[string]int32, len(ids.Values))
 		for i, v := range ids.Values {

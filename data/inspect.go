@@ -160,6 +160,7 @@ func inspectNPZ(src *source, limit int64, info *FileInfo) error {
 	}
 	defer a.Close()
 
+	// A sparse matrix of SciPy is an archive of its three arrays.
 	if a.IsSparse() {
 		info.Format = FormatSciPy
 		if _, rows, cols, err := a.SparseForm(); err == nil {

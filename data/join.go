@@ -58,6 +58,7 @@ func (s *Stored) followedBy(z *Stored) *Stored {
 func joinDense[T Element](x, y Points) *Dense[T] {
 	n, d := x.Dims()
 	m, _ := y.Dims()
+	// Both sets are widened to one type, which holds the elements of each exactly.
 	out := NewDense[T](n+m, d)
 	appendTo(out.Data[:n*d], x)
 	appendTo(out.Data[n*d:], y)

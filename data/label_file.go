@@ -82,6 +82,7 @@ func (l *Labels) top() string {
 	if len(counts) == 0 {
 		return ""
 	}
+	// Of equal counts the first class wins, so that the text is the same in every run.
 	best := 0
 	for c, n := range counts {
 		if n > counts[best] {

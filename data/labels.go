@@ -29,6 +29,7 @@ type Labels struct {
 func NewLabels(values []int64, labeled []bool) *Labels {
 	l := &Labels{Index: make([]int32, len(values))}
 	room := 1 << 12
+	// Collect the distinct values in a list that stays short, then look each value up in it.
 	for i, v := range values {
 		if labeled != nil && !labeled[i] {
 			continue
@@ -127,6 +128,7 @@ func (l *Labels) Recode(classes []int64, names []string) *Labels {
 	out := &Labels{Classes: slices.Clone(classes), Names: slices.Clone(names),
 		Index: make([]int32, len(l.Index)), Read: l.Read}
 	named := names != nil || l.Names != nil
+	// One side has names, so that the integers of the other become their digits.
 	if named && names == nil {
 		out.Names = make([]string, len(classes))
 		for c := range classes {
@@ -139,6 +141,7 @@ func (l *Labels) Recode(classes []int64, names []string) *Labels {
 	for c := range classes {
 		at[ClassName(classes, names, int32(c))] = int32(c)
 	}
+	// Old positions become positions in the joint list.
 	to := make([]int32, len(l.Classes))
 	for c, value := range l.Classes {
 		name := l.Name(int32(c))
@@ -255,6 +258,7 @@ func (l *Labels) DrawEach(count int, seed uint64) (drawn *Labels, short []int32,
 	if count < 1 {
 		return nil, nil, fmt.Errorf("data: cannot draw %d labeled points of each class", count)
 	}
+	// The labeled points of each class.
 	of := make([][]int, len(l.Classes))
 	for i, c := range l.Index {
 		if c != Unlabeled {

@@ -35,6 +35,7 @@ func ToSparse(x Points) *sparse.CSR {
 func Nonzero(x Points) []int {
 	n, d := x.Dims()
 	var rows []int
+	// Rows are widened one at a time, so that no copy of the points is made.
 	row := make([]float64, d)
 	for i := range n {
 		RowTo(row, x, i)

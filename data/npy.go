@@ -16,6 +16,7 @@ func readNPY(src *source, _, _ string, limit int64) (*npy.Array, string, error) 
 		a, err := npy.ReadFile(src.path, limit)
 		return a, src.path, err
 	}
+	// The true length is not known: the first memory is for a ratio of 16.
 	a, err := npy.ReadStream(src.R, 16*src.Size, limit, src.path)
 	var tooLarge *npy.LimitError
 	if err != nil && !errors.As(err, &tooLarge) {
@@ -105,6 +106,7 @@ func readPointsNPZ(src *source, opt ReadOptions) (Points, string, error) {
 		}
 	}
 
+	// Arrays lie inside of the archive, mostly compressed, so that they are read and not mapped.
 	a, what, err := readNPZ(src, opt.Key, "X", opt.Limit)
 	if err != nil {
 		return nil, "", err
@@ -176,6 +178,7 @@ func toPoints(what string, a *npy.Array, limit int64) (Points, error) {
 		return nil, err
 	}
 
+	// Points that stay as they are, in the types that the engines read.
 	switch v := a.Data.(type) {
 	case []npy.Half:
 		return newStored(what, Float16, n, d, numbers.Bytes(v)), nil

@@ -94,6 +94,7 @@ func inSteps[I int | int32](x Points, rows []I, read func(lo, hi int)) {
 	for lo := 0; lo < len(rows); lo += gatherRows {
 		hi := min(lo+gatherRows, len(rows))
 		read(lo, hi)
+		// Less than a step may stay: most lists are short, and the points are soon read again.
 		if hi-lo == gatherRows {
 			Release(x, int(slices.Min(rows[lo:hi])), int(slices.Max(rows[lo:hi]))+1)
 		}
@@ -101,7 +102,7 @@ func inSteps[I int | int32](x Points, rows []I, read func(lo, hi int)) {
 }
 
 // GatherTo sets dst, row-major, to the points with the given numbers, which [Release] gives back
-// in steps: the memory is that of a few thousand of them, wherever they lie.
+// in steps: it holds the pages of a few thousand points, wherever they lie.
 func GatherTo(dst []float64, x Points, rows []int32) {
 	_, d := x.Dims()
 	inSteps(x, rows, func(lo, hi int) {

@@ -99,6 +99,7 @@ func (s *source) load(opt ReadOptions) (x Points, what string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
+	// Everything above relies on a first point with a first coordinate.
 	if n, d := x.Dims(); n == 0 || d == 0 {
 		return nil, "", s.fault("it holds %d points of %d columns; at least one of each is needed", n, d)
 	}
@@ -219,6 +220,7 @@ func checkFinite(what string, x Points) error {
 // data in it.
 func finite[T float32 | float64](what string, x *Dense[T]) error {
 	b := -1
+	// The pass goes on behind the first such value, so that it gives all pages back.
 	eachStep(x.Data, func(first int, values []T) {
 		if b < 0 {
 			if at := numbers.NotFinite(values); at >= 0 {

@@ -165,6 +165,7 @@ func (r *idReader) lines(src *source) error {
 		if err != nil {
 			return err
 		}
+		// Quotes around an id are not part of it.
 		if len(line) >= 2 && line[0] == '"' && line[len(line)-1] == '"' {
 			line = line[1 : len(line)-1]
 		}
@@ -196,6 +197,7 @@ func (r *idReader) column(src *source) error {
 		}
 	}
 
+	// Numbers are read as text: an id keeps the digits that the file has.
 	if err := t.Choose(table.Column{Name: name, Kind: table.Text}); err != nil {
 		return err
 	}

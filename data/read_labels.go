@@ -60,6 +60,7 @@ func ReadLabels(path string, opt LabelOptions) (*Labels, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The marker comes after the cells: what marks unlabeled rows depends on all of them.
 	if c.Len() == 0 {
 		return nil, fmt.Errorf("%s: there are no labels", c.What)
 	}

@@ -28,6 +28,7 @@ func (m *MultiLabels) Ordered(order []int64) *MultiLabels {
 	n, _ := m.Y.Dims()
 	out := mat.NewDense(n, len(order), nil)
 	for c, v := range order {
+		// A label that does not occur is 0 everywhere, but NaN in rows that are not known.
 		j := slices.Index(m.Values, v)
 		for i := range n {
 			if from := m.Y.RawRowView(i); j >= 0 || math.IsNaN(from[0]) { // all of a row, or none
@@ -110,6 +111,7 @@ func readLabelLists(src *source, limit int64) (*labelLists, error) {
 			rest = after
 		}
 
+		// Sorted, so that the same label twice stands side by side.
 		set := out.labels[from:]
 		slices.Sort(set)
 		for p := range set {
@@ -129,6 +131,7 @@ func readLabelLists(src *source, limit int64) (*labelLists, error) {
 
 // block makes a column of every label that occurs.
 func (r *labelLists) block(src *source, limit int64) (*MultiLabels, error) {
+	// The labels that occur are the columns.
 	values := slices.Clone(r.labels)
 	slices.Sort(values)
 	values = slices.Clip(slices.Compact(values))

@@ -37,6 +37,7 @@ func readTablePoints(src *source, opt ReadOptions) (Points, string, error) {
 		return nil, "", err
 	}
 
+	// Vectors of 32 bits stay so.
 	if t.singles != nil {
 		x := &Dense[float32]{t.rows, t.width, t.singles}
 		return x, src.path, finite(src.path, x)
@@ -70,6 +71,7 @@ func (t *tablePoints) read(src *source, opt *ReadOptions) error {
 		t.doubles = make([]float64, 0, guess)
 	}
 
+	// Batches go into the points, and into the ids and labels of t.table.
 	for {
 		b, err := r.Next()
 		if err == io.EOF {
@@ -96,6 +98,7 @@ func (t *tablePoints) read(src *source, opt *ReadOptions) error {
 
 // choose finds the columns to read.
 func (t *tablePoints) choose(r *table.Reader) error {
+	// Names that were made up for columns without a header name nothing.
 	if !t.csv || r.Header() {
 		t.header = r.Names()
 	}
@@ -115,6 +118,7 @@ func (t *tablePoints) choose(r *table.Reader) error {
 			t.roles = append(t.roles, roles[i])
 		}
 	}
+	// All coordinates of csv are read as one vector, without a decision for each value.
 	if t.csv {
 		t.width = len(coordinates)
 		t.columns = append(t.columns, table.Column{Kind: table.FloatList, Of: coordinates})
@@ -129,7 +133,8 @@ func (t *tablePoints) choose(r *table.Reader) error {
 	return r.Choose(t.columns...)
 }
 
-// coordinate chooses column i as one of so many coordinates, or as a list of all of them.
+// coordinate chooses column i of the file: as one coordinate of the given number, or as the list
+// that holds all of them.
 func (t *tablePoints) coordinate(i int, c table.Column, coordinates int) error {
 	switch c.Kind {
 	case table.Text, table.Other:
@@ -162,6 +167,7 @@ func (t *tablePoints) batch(b *table.Batch) error {
 	if t.csv {
 		return t.csvBatch(b)
 	}
+	// Row by row, because the coordinates of a point stand side by side in the result.
 	for i := range b.Rows {
 		for j, role := range t.roles {
 			v := &b.Values[j]
@@ -190,7 +196,7 @@ func (t *tablePoints) batch(b *table.Batch) error {
 	return nil
 }
 
-// csvBatch appends a batch whose coordinates are one column of vectors.
+// csvBatch appends a batch of csv, in which one column of vectors holds all coordinates.
 func (t *tablePoints) csvBatch(b *table.Batch) error {
 	for j, role := range t.roles {
 		v := &b.Values[j]
@@ -200,6 +206,7 @@ func (t *tablePoints) csvBatch(b *table.Batch) error {
 			}
 			continue
 		}
+		// The batch still knows the lines of its rows, for the error.
 		if at := numbers.NotFinite(v.Float64s); at >= 0 {
 			column := t.columns[j].Of[at%v.Width]
 			return fmt.Errorf("%s, column %d is %v; every value must be finite: remove or impute it",

@@ -95,6 +95,8 @@ func readValueLines(src *source, limit int64) (*mat.Dense, error) {
 			return nil, l.Fault("it is %s, want a number", fields.Quote(line))
 		}
 
+		// The limit is checked as lines arrive: the length of text says little of the count of its
+		// numbers.
 		values = append(values, v)
 		if need := 8 * int64(len(values)); limit > 0 && need > limit {
 			return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}

@@ -48,6 +48,7 @@ func (s *set) add(path string) error {
 
 	opt := s.opt
 	opt.Key = key
+	// Earlier files take their part of the limit.
 	if opt.Limit > 0 {
 		if opt.Limit -= s.held; opt.Limit <= 0 {
 			return &npy.LimitError{What: path, Need: s.held + src.Size, Limit: s.opt.Limit}
@@ -70,6 +71,7 @@ func (s *set) add(path string) error {
 	if m, ok := x.(*sparse.CSR); ok {
 		return s.addSparse(src, m)
 	}
+	// Dense points of a file become one part of the set.
 	one := asStored(what, x)
 	if len(s.stored) > 0 {
 		if have := s.stored[0]; one.Cols != have.Cols || one.kind != have.kind {
@@ -134,6 +136,7 @@ func (s *set) addSVMLight(src *source) error {
 	if s.svmlight == nil {
 		s.svmlight = newSVMLight()
 	}
+	// One reader for all files: whether indices count from 0 is decided by all of them together.
 	before := s.svmlight.m.Rows
 	if err := s.svmlight.readFile(src, s.opt.Limit); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/shards"
 )
 
-// source is a file whose format is known.
+// source is an open file of a known format.
 type source struct {
 	*fields.Content
 	path   string // of the content

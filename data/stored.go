@@ -113,6 +113,7 @@ func (s *Stored) rowBytes() int { return s.Cols * s.kind.Size() }
 // part returns the part that holds row i.
 func (s *Stored) part(i int) *Part {
 	at := 0
+	// Try the part that equal shards would have, and search only if that is wrong.
 	if len(s.parts) > 1 {
 		// Shards are of the same size more often than not.
 		at = min(i/s.parts[0].Rows, len(s.parts)-1)
@@ -134,8 +135,8 @@ func (s *Stored) row(i int) []byte {
 // written to.
 func (s *Stored) Halves(i int) []uint16 { return numbers.Of[uint16](s.row(i)) }
 
-// each calls visit with the bytes of rows lo to hi, which dst of so many columns are for,
-// a part at a time.
+// each calls visit with the bytes of rows lo to hi, one part at a time. at is the place of the first
+// element of these bytes among the elements of rows lo to hi.
 func (s *Stored) each(lo, hi int, visit func(at int, raw []byte)) {
 	for i := lo; i < hi; {
 		p := s.part(i)
@@ -221,6 +222,7 @@ func (s *Stored) Gather(dst []float32, rows []int32) {
 func (s *Stored) Slice(lo, hi int) *Stored {
 	out := &Stored{Rows: hi - lo, Cols: s.Cols, kind: s.kind}
 	size := s.rowBytes()
+	// The rows of each part that lie in the range, with numbers in the slice and in their file.
 	for _, p := range s.parts {
 		a := max(lo, p.First)
 		b := min(hi, p.First+p.Rows)
@@ -235,6 +237,7 @@ func (s *Stored) Slice(lo, hi int) *Stored {
 // selectStored copies the rows with the given numbers.
 func selectStored(s *Stored, rows []int) *Stored {
 	size := s.rowBytes()
+	// Bytes alone may begin at any address, and numbers of eight bytes must not.
 	raw := make([]uint64, (len(rows)*size+7)/8) // aligned for every type
 	out := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(raw))), len(rows)*size)
 	inSteps(s, rows, func(lo, hi int) {
@@ -337,6 +340,8 @@ func Touch(x Points, rows []int32) (sum byte) {
 		case *Stored:
 			row = x.row(int(i))
 		}
+		// One byte of each line of the cache, of the first 1 KiB: the processor then loads further
+		// ones itself.
 		for p := 0; p < min(len(row), most); p += line {
 			sum += row[p]
 		}
@@ -349,6 +354,7 @@ func Touch(x Points, rows []int32) (sum byte) {
 // rows in memory.
 func (s *Stored) checkFinite(what string) error {
 	return s.pass(func(p *Part, lo, hi int) error {
+		// Place the first value at fault in the range, if there is one.
 		raw := p.raw[(lo-p.First)*s.rowBytes() : (hi-p.First)*s.rowBytes()]
 		var bad int // place of the first
 		var value float64

@@ -96,6 +96,7 @@ func newSVMLight() *svmlight {
 func (r *svmlight) readFile(src *source, limit int64) error {
 	r.Lines = src.Lines()
 	r.src = src
+	// Each line is a point.
 	for {
 		line, err := r.NextData()
 		if err == io.EOF {
@@ -133,6 +134,7 @@ func (r *svmlight) points(opt ReadOptions) (Points, error) {
 		m.Cols = opt.Columns
 	}
 
+	// Ones are not stored: half of the memory of bags of words.
 	if r.ones {
 		m.Val = nil
 	}
@@ -203,6 +205,7 @@ func (r *svmlight) readEntry(token []byte, row int) error {
 	if ok && string(index) == "qid" {
 		return nil
 	}
+	// Some programs write indices as decimal numbers, as 3.0.
 	c, whole := fields.Number(index)
 	if !ok || !whole || c != math.Trunc(c) || c < 0 || c > math.MaxInt32-1 {
 		return r.Fault("row %d holds %s, want index:value with an index from 0 to 2³¹−2", row,

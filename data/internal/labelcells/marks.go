@@ -48,6 +48,7 @@ func NewMarker(texts []string, none, classMinusOne bool) *Marker {
 		m.texts = usualMarks[1:]
 	}
 
+	// The marks that are integers, for files that hold numbers.
 	for _, text := range m.texts {
 		if v, ok := fields.Integer([]byte(text)); ok {
 			m.integers = append(m.integers, v)
@@ -58,6 +59,7 @@ func NewMarker(texts []string, none, classMinusOne bool) *Marker {
 
 // marks tells whether a text that is not absent marks a row without label.
 func (m *Marker) marks(text string) bool {
+	// Integers count by their value: -1 and -1.0 are one mark.
 	if v, ok := fields.Integer([]byte(text)); ok {
 		return slices.Contains(m.integers, v)
 	}

@@ -26,6 +26,7 @@ func isNamed(name string, list []string) bool {
 // IDColumn returns the column with the most usual name of ids that is not the one of labels;
 // empty if there is none.
 func IDColumn(columns []string, label string) string {
+	// The list is in order of use: id comes before name and path.
 	best := len(idNames)
 	name := ""
 	for _, c := range columns {

@@ -87,6 +87,7 @@ func (t *labelTable) open(key string, limit int64, f *Notes) (*table.Reader, err
 		columns = r.Names()
 	}
 
+	// Columns are read as text, whatever their kind: 007 must stay a name.
 	if err = t.find(columns, r.Header() || r.Format() != table.CSV, key); err == nil {
 		want := []table.Column{{Name: t.label, Kind: table.Text}}
 		if t.id != "" {
@@ -161,6 +162,7 @@ func (t *labelTable) findLabel(columns []string) error {
 		}
 	}
 
+	// One usual name decides, or the other one of two columns if just one has a usual name of ids.
 	switch {
 	case len(usual) == 1:
 		t.label = usual[0]
@@ -280,6 +282,7 @@ func (t *labelTable) join(p Points, f *Notes) (*Cells, error) {
 
 // points returns for each distinct id the number of its point, −1 for none.
 func (t *labelTable) points(p Points, f *Notes) ([]int32, error) {
+	// Each distinct id is looked up once, however many rows have it.
 	points := make([]int32, len(t.ids.texts))
 	if p.IDs != nil {
 		for k, id := range t.ids.texts {
@@ -331,6 +334,8 @@ func (t *labelTable) unmatched(unknown *Column, ids *IDs, f *Notes) error {
 	if n > 3 {
 		list += ", …"
 	}
+	// Some ids of other points are normal, as in a table of a larger set; none in common is a
+	// mistake.
 	if n < len(t.ids.texts) {
 		f.Warn("%s: %d of %d ids are those of no point: %s", t.path, n, len(t.ids.texts), list)
 		return nil
