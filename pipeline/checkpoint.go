@@ -30,12 +30,14 @@ import (
 type Checkpoint struct{ folder *checkpoint.Folder }
 
 // OpenCheckpoint makes the folder dir, if it is not there, for a run that goes on from what
-// the folder holds if resume is set, and that else begins anew: then what an earlier run left
-// there is removed. A positive memory bounds the bytes of an array that is read. write is
-// called to write files, such as a function that keeps interrupts away; it may be nil.
+// the folder holds if resume is set. Without resume the run begins anew, and the stages of an
+// earlier run are removed. The folder gets a mark; a folder that holds other files and no mark is
+// an error, and so is a file that has the name of a stage and is none. A positive memory bounds
+// the bytes of an array that is read. write is called to write files, such as a function that keeps
+// interrupts away; it may be nil.
 func OpenCheckpoint(dir string, resume bool, memory int64,
 	write func(func() error) error) (*Checkpoint, error) {
-	f, err := checkpoint.Open(dir, resume, memory, write)
+	f, err := checkpoint.Open(dir, "a checkpoint", resume, memory, write)
 	if err != nil {
 		return nil, err
 	}

@@ -61,9 +61,9 @@ func (a *app) reproduceAll(ctx context.Context, o *reproduceOptions) error {
 	s := &site{Rule: results.VerdictRule, dir: o.report}
 	if s.dir != "" {
 		if _, err := os.Stat(s.dir); os.IsNotExist(err) {
-			defer os.Remove(s.dir) // fails where there is something in it
+			defer atomicfile.Unclaim(s.dir) // if no page was written
 		}
-		if err := os.MkdirAll(s.dir, 0o777); err != nil {
+		if err := atomicfile.Claim(s.dir, "a report on experiments"); err != nil {
 			return console.Output(err)
 		}
 		if err := atomicfile.CheckWritable(filepath.Join(s.dir, indexPage)); err != nil {

@@ -305,7 +305,11 @@ func (a *app) checkCompareInput(o *compareOptions) error {
 	if _, notNumber := strconv.Atoi(o.splits); notNumber != nil {
 		inputs = append(inputs, o.splits)
 	}
-	return shell.CheckOutput(inputs, append(slices.Clone(o.outputs), o.report)...)
+	outputs := append(slices.Clone(o.outputs), o.report)
+	if err := o.CheckFiles(inputs, outputs...); err != nil {
+		return err
+	}
+	return shell.CheckOutput(inputs, outputs...)
 }
 
 // contenders returns the models with the settings that they choose from.

@@ -95,6 +95,9 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 
 // eigs computes and saves eigenpairs.
 func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.EigsSettings) error {
+	if err := run.CheckFiles([]string{path, run.start}, run.out); err != nil {
+		return err
+	}
 	if err := errors.Join(run.Check(), run.engine.Check(a.App, engine.SLEPc, "checkpoint", "start", "largest",
 		"power"), shell.CheckOutput([]string{path, run.start}, run.out)); err != nil {
 		return err

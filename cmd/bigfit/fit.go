@@ -322,8 +322,14 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if err := a.CheckReport(o.report); err != nil {
 		return err
 	}
-	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel),
-		[]string{o.predictions}, o.out, o.report)
+
+	inputs := o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel)
+	outputs := []string{o.predictions, o.out, o.report}
+	if err := errors.Join(o.CheckFiles(inputs, outputs...),
+		shell.CheckFolder("work", o.parts.Work, inputs, outputs...)); err != nil {
+		return err
+	}
+	return shell.CheckAnswers(inputs, outputs[:1], outputs[1:]...)
 }
 
 // readFit reads all that is given: first the points, as they may name the points that

@@ -120,8 +120,15 @@ func (o *graphOptions) take(cmd *cobra.Command, args *[]string) error {
 func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 	inputs := o.grow.x.Inputs(append(strings.Split(o.lists, ","), o.grow.from)...)
 	if err := errors.Join(o.parts.Check(a.Given, "lists", "append", "checkpoint", "resume"),
-		o.checkpoint.Check(), o.grow.check(args, o.lists),
-		shell.CheckGraph(shards.Names(args).Inputs(inputs...), o.out)); err != nil {
+		o.checkpoint.Check(), o.grow.check(args, o.lists)); err != nil {
+		return err
+	}
+	inputs = shards.Names(args).Inputs(inputs...)
+	if err := errors.Join(o.checkpoint.CheckFiles(inputs, o.out),
+		shell.CheckFolder("work", o.parts.Work, inputs, o.out)); err != nil {
+		return err
+	}
+	if err := shell.CheckGraph(inputs, o.out); err != nil {
 		return err
 	}
 	settings, err := shell.Decode(a.App, o.source.Params, pipeline.GraphParams)

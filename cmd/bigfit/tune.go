@@ -270,6 +270,10 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 		}
 	}
 
+	inputs := o.x.Inputs(o.Y, o.graphFile)
+	if err := o.CheckFiles(inputs, o.table, o.out); err != nil {
+		return err
+	}
 	if err := a.checkFit(&o.fitOptions, grid.Learner, values); err != nil {
 		return err
 	}
@@ -278,7 +282,7 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 	}
 	maps.DeleteFunc(grid.Fixed, func(name, _ string) bool { return values[name] == "" })
 	maps.DeleteFunc(grid.Axes, func(name string, _ []string) bool { return values[name] == "" })
-	return shell.CheckOutput(o.x.Inputs(o.Y, o.graphFile), o.table, o.out)
+	return shell.CheckOutput(inputs, o.table, o.out)
 }
 
 // crossValidate runs the search. After an interrupt it prints what is known.

@@ -90,7 +90,7 @@ func Open(dir string, in *Input, memory int64, write func(func() error) error) (
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	folder, err := checkpoint.Open(dir, true, memory, write)
+	folder, err := checkpoint.Open(dir, "a fit in parts", true, memory, write)
 	if err != nil {
 		return nil, err
 	}

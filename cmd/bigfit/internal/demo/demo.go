@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models/eigenmap"
@@ -86,11 +87,11 @@ type settings struct {
 func (a *app) demo(ctx context.Context, n int, dir string) error {
 	page := filepath.Join(dir, "report.html")
 	if _, err := os.Stat(dir); os.IsNotExist(err) {
-		// Remove fails where there is something in the folder.
-		defer os.Remove(dir)
+		// A run that ends before it wrote its files leaves no folder.
+		defer atomicfile.Unclaim(dir)
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return shell.Output(err)
+	if err := atomicfile.Claim(dir, "a demo"); err != nil {
+		return err
 	}
 	if err := shell.CheckOutput(nil, page); err != nil {
 		return err

@@ -20,6 +20,11 @@ func (c *CheckpointFlags) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&c.resume, "resume", false, "go on from the checkpoint")
 }
 
+// CheckFiles refuses inputs and outputs in the folder of the checkpoint, as [CheckFolder] does.
+func (c *CheckpointFlags) CheckFiles(inputs []string, outputs ...string) error {
+	return CheckFolder("checkpoint", c.Checkpoint, inputs, outputs...)
+}
+
 // Check refuses flags that do not go together.
 func (c *CheckpointFlags) Check() error {
 	if c.resume && c.Checkpoint == "" {

@@ -56,6 +56,65 @@ func CheckGraph(inputs []string, path string) error {
 	return nil
 }
 
+// CheckFolder returns an error if inputs or outputs of a run lie in the folder dir, which the flag
+// names: the run replaces and removes files there. An output that is itself a folder may not hold
+// dir, as it is replaced as a whole. An empty dir is none.
+func CheckFolder(flag, dir string, inputs []string, outputs ...string) error {
+	if dir == "" {
+		return nil
+	}
+	for _, path := range inputs {
+		if path == "" {
+			continue
+		}
+		// An input may name an array after a colon.
+		file := path
+		if i := strings.LastIndexByte(path, ':'); i > 1 {
+			file = path[:i]
+		}
+		if inside(dir, path) || inside(dir, file) {
+			return Usagef("%s is an input and lies in %s, the folder of --%s, whose files the run replaces and "+
+				"removes; give --%s another folder", path, dir, flag, flag)
+		}
+	}
+	for _, path := range outputs {
+		switch {
+		case path == "":
+		case inside(dir, path):
+			return Usagef("%s is an output and lies in %s, the folder of --%s, whose files the run replaces and "+
+				"removes; give one of them another name", path, dir, flag)
+		case pipeline.IsFolderName(path) && inside(path, dir):
+			return Usagef("%s is an output folder around %s, the folder of --%s; give one of them another name",
+				path, dir, flag)
+		}
+	}
+	return nil
+}
+
+// inside reports whether path is dir or lies in it or below. Neither need be there.
+func inside(dir, path string) bool {
+	rel, err := filepath.Rel(resolved(dir), resolved(path))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// resolved returns the absolute path without symbolic links, as far as it is there.
+func resolved(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
 // CheckAnswers is [CheckOutput] for files of answers, whose extensions name formats, and
 // others.
 func CheckAnswers(inputs, answers []string, others ...string) error {
