@@ -144,8 +144,12 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 	if err != nil {
 		return nil, err
 	}
-	if known, err := p.loadGraph(g, key); known || err != nil {
-		return g, err
+	known, err := p.loadGraph(g, key)
+	if err != nil {
+		return nil, err // g is not complete
+	}
+	if known {
+		return g, nil
 	}
 	ix, err := p.search(g, key, "graph")
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/lanczos"
@@ -121,7 +122,7 @@ func TestKill(t *testing.T) {
 	if !bytes.Equal(readFile(t, "got.npz"), readFile(t, "want.npz")) {
 		t.Error("the run that was killed ends with other bits")
 	}
-	if got := listing(t, "ck"); got != "ck" {
+	if got := listing(t, "ck"); got != "ck\nck/"+atomicfile.MarkFile {
 		t.Errorf("left in the folder of the checkpoint:\n%s", got)
 	}
 }
@@ -239,7 +240,7 @@ func TestEigsDiskFull(t *testing.T) {
 		args := append(append([]string{}, line...), "-o", "out.npz", "--checkpoint", disk)
 		o := bigfit(t, args...)
 		o.check(t, 1, []string{disk + "/" + checkpointName, "no space left", "the checkpoint before it is unharmed", "--resume"}, args)
-		if got := listing(t, disk); got != disk+"\n"+disk+"/"+checkpointName || exists("out.npz") {
+		if got := listing(t, disk); got != disk+"\n"+disk+"/"+atomicfile.MarkFile+"\n"+disk+"/"+checkpointName || exists("out.npz") {
 			t.Errorf("left:\n%s", got)
 		}
 		writeFile(t, snapshotPath, readFile(t, disk+"/"+checkpointName))
@@ -249,7 +250,7 @@ func TestEigsDiskFull(t *testing.T) {
 		args[len(args)-1] = disk
 		o = bigfit(t, args...)
 		o.check(t, 1, []string{disk + "/" + checkpointName, "no space left"}, args)
-		if got := listing(t, disk); got != disk || strings.Contains(o.stderr, "unharmed") {
+		if got := listing(t, disk); got != disk+"\n"+disk+"/"+atomicfile.MarkFile || strings.Contains(o.stderr, "unharmed") {
 			t.Errorf("left:\n%s", got)
 		}
 	})

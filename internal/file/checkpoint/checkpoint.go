@@ -102,8 +102,8 @@ type Folder struct {
 // A positive memory bounds the bytes of an array that is read. write is called to write files, such
 // as a function that keeps interrupts away; nil for none.
 //
-// A folder that cannot be written or has no mark, and a file there that has the name of a stage but
-// is none, are errors; then no file was changed.
+// A folder that cannot be written or has no mark, and without resume a file there that has the name
+// of a stage but is none, are errors; then no file was changed.
 func Open(dir, holds string, resume bool, memory int64, write func(func() error) error) (*Folder, error) {
 	if write == nil {
 		write = func(fn func() error) error { return fn() }
@@ -122,15 +122,16 @@ func Open(dir, holds string, resume bool, memory int64, write func(func() error)
 		return nil, err
 	}
 
+	if resume {
+		return f, nil
+	}
 	// The run will replace and remove these files, so each of them must be a stage.
 	for _, name := range names {
 		if err := f.foreign(name); err != nil {
 			return nil, err
 		}
 	}
-	if !resume {
-		f.Remove(names...)
-	}
+	f.Remove(names...)
 	return f, nil
 }
 

@@ -284,7 +284,14 @@ func TestForeignFiles(t *testing.T) {
 						}
 						path := filepath.Join(dir, name)
 						content := plant(t, path, kind)
-						if _, err := Open(dir, "a checkpoint", resume, 0, nil); err == nil || !strings.Contains(err.Error(), name) {
+						f, err := Open(dir, "a checkpoint", resume, 0, nil)
+						switch {
+						case marked && resume:
+							if _, err := f.Load(name, Key{}, &state{}); err == nil || !strings.Contains(err.Error(), name) {
+								t.Errorf("loaded: error %v", err)
+							}
+							f.Clear()
+						case err == nil || !strings.Contains(err.Error(), name):
 							t.Errorf("marked %t, resume %t: error %v", marked, resume, err)
 						}
 						unharmed(t, path, content)

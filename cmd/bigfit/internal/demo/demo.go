@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -90,7 +91,9 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 		// A run that ends before it wrote its files leaves no folder.
 		defer atomicfile.Unclaim(dir)
 	}
-	if err := atomicfile.Claim(dir, "a demo"); err != nil {
+	if err := atomicfile.Claim(dir, "a demo"); errors.As(err, new(*fs.PathError)) {
+		return shell.Output(err)
+	} else if err != nil {
 		return err
 	}
 	if err := shell.CheckOutput(nil, page); err != nil {
