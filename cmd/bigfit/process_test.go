@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -197,27 +198,20 @@ func TestClosedStdout(t *testing.T) {
 		finish(t, cmd).check(t, 1, []string{"stdout", "no space left"}, cmd.Args[1:])
 	}
 
-	// Go opens /dev/null in place of what is closed.
-	if runtime.GOOS == "linux" {
-		for _, line := range []string{"graph X.npy -o shut.npz", "info X.npy", "demo"} {
-			for _, closed := range []string{">&-", ">&- 2>err.txt <&-"} {
-				cmd = exec.Command("sh", "-c", `exec "$0" `+line+` `+closed, shut.Path)
-				o := finish(t, cmd)
-				if b, err := os.ReadFile("err.txt"); err == nil {
-					o.stderr += string(b)
+	// A null device is a stdout like others, however it was opened: by a shell, by Python's DEVNULL and
+	// by daemons for reading and writing. Go opens it in place of a closed one too.
+	if runtime.GOOS != "windows" {
+		for i, open := range []string{
+			">/dev/null", ">/dev/null 2>&1 </dev/null", "<>/dev/null >&0 2>&0", "1<>/dev/null", "1<>/dev/null 2<>/dev/null",
+			">out.txt", ">&-", ">&- 2>err.txt <&-",
+		} {
+			t.Run(open, func(t *testing.T) {
+				graph := fmt.Sprintf("null%d.npz", i)
+				cmd = exec.Command("sh", "-c", `exec "$0" graph X.npy -o `+graph+" "+open, shut.Path)
+				if o := finish(t, cmd); o.code != 0 || !exists(graph) {
+					t.Errorf("%+v", o)
 				}
-				o.check(t, 1, []string{"stdout is closed", ">/dev/null"}, cmd.Args[1:])
-				os.Remove("err.txt")
-			}
-		}
-		if exists("shut.npz") || exists("bigfit-demo") {
-			t.Error("work was done although its result cannot be printed")
-		}
-		for _, open := range []string{">/dev/null", ">/dev/null 2>&1 </dev/null", "<>/dev/null >&0 2>&0", ">out.txt"} {
-			cmd = exec.Command("sh", "-c", `exec "$0" info X.npy `+open, shut.Path)
-			if o := finish(t, cmd); o.code != 0 {
-				t.Errorf("%s: %+v", open, o)
-			}
+			})
 		}
 	}
 

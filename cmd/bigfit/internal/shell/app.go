@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 
@@ -113,16 +112,6 @@ func (a *App) say(text, kind string) {
 		return
 	}
 	fmt.Fprintln(a.stderr, text)
-}
-
-// checkStdout returns an error if there is no stdout.
-func (a *App) checkStdout() error {
-	if f, ok := a.stdout.(*os.File); ok && machine.Closed(f) {
-		return Output(errors.New("stdout is closed, so results cannot be printed; give a file or, to " +
-			"print them nowhere, >/dev/null (from Python stdout=open(os.devnull, \"w\"): " +
-			"subprocess.DEVNULL looks like a closed one)"))
-	}
-	return nil
 }
 
 // Write runs fn, which writes files: after an interrupt not at all, and an

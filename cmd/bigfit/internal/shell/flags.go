@@ -46,7 +46,7 @@ func (a *App) CommonFlags(root *cobra.Command) {
 
 		a.started = true
 		a.limits()
-		return a.checkStdout()
+		return nil
 	}
 }
 
