@@ -2,6 +2,9 @@
 BIGFIT_DATA ?= $(wildcard $(abspath ../shared/data))
 export BIGFIT_DATA
 
+# Nothing here needs C, and a program without C needs less address space. The race detector is C.
+export CGO_ENABLED ?= 0
+
 FUZZTIME ?= 20s
 # Packages in which goroutines run; of learners the tests that all of them pass. A test that
 # has nothing to show the race detector, or the pure Go run, says so itself (internal/testmode).
@@ -22,6 +25,7 @@ lint:
 	go vet ./...
 	go tool staticcheck ./...
 
+race: export CGO_ENABLED = 1
 race:
 	go test -race -short $(RACE)
 	go test -race -short -run 'Conform|Concurrent|Threads' . ./models/...

@@ -31,12 +31,22 @@ func main() {
 	signal.Ignore(syscall.SIGPIPE)
 	supervise.StopWithParent()
 	limit := machine.AddressLimit()
+	if limit < leastAddressSpace {
+		fmt.Fprintf(os.Stderr, "bigfit: the address space is limited to %s (RLIMIT_AS, ulimit -v), and bigfit needs at "+
+			"least %s of it to begin; raise that limit\n", machine.Size(limit), machine.Size(leastAddressSpace))
+		os.Exit(shell.ExitFailure)
+	}
 	if code, ok := supervise.Run(limit < math.MaxInt64, progress.IsTerminal(os.Stderr),
 		outOfMemory(limit)); ok {
 		os.Exit(code)
 	}
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
+
+// leastAddressSpace is the address space in which the program and the process that watches over it
+// work: the runtime of Go 1.26 reserves some 650 MiB of it before main begins, and below 830 MiB
+// allocations of 4 MiB were seen to fail.
+const leastAddressSpace = 832 << 20
 
 // outOfMemory says how a run ended that had too little address space.
 func outOfMemory(limit int64) string {

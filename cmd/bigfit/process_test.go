@@ -38,6 +38,7 @@ var program = sync.OnceValues(func() (string, error) {
 	}
 	cmd := exec.Command("go", "build", "-o", path, ".")
 	cmd.Dir = packageDir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as the Makefile and the install line build it
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", errors.New(string(out))
 	}
