@@ -166,6 +166,26 @@ while [ $r -lt $n ]; do SLURM_PROCID=$r SLURM_NTASKS=$n "$@" & r=$((r+1)); done;
 		run(succeed(t, words("graph %s --work %s -o %s.npz --print-script %s -q", parted, kind, kind, kind)...))
 		same(t, kind, kind+".npz")
 	}
+	// Names that shells, GNU parallel and terminals would change, one after the other.
+	for i, name := range []string{"a b", `it's "$HOME" \\ *`, "{} {#} {.} {1}", "#tag; exit 1", "-work", "zero\u200bwidth", "{last}{env}"} {
+		for _, kind := range kinds {
+			work, out := fmt.Sprintf("%s %s %d", name, kind, i), fmt.Sprintf("%s %s %d.npz", name, kind, i)
+			args := append(words("graph %s --print-script %s -q", parted, kind), "--work="+work, "--output="+out)
+			run(succeed(t, args...))
+			if !exists(out) {
+				t.Errorf("%s: there is no %q", kind, out)
+			}
+		}
+	}
+	for _, name := range []string{"w\ntouch PWNED\n#", "tab\there", "escape\x1b[2J", "bytes\xff"} {
+		for _, extra := range [][]string{nil, {"--json"}} {
+			args := append(append(words("graph %s --print-script slurm -q", parted), "--work", name), extra...)
+			o := bigfit(t, args...)
+			if o.code != 2 || o.out != "" || !strings.Contains(o.stderr, "script cannot hold") {
+				t.Errorf("%q: %+v", name, o)
+			}
+		}
+	}
 	run("bigfit graph " + parted + " --work ranks --divide -q && srun -n 2 bigfit graph --work ranks --part env -q && bigfit graph --work ranks --merge -o ranks.npz -q")
 	same(t, "ranks", "ranks.npz")
 	// By Open MPI, or what is in its place, and MPICH: ranks have the numbers of one or the other.

@@ -45,8 +45,12 @@ type App struct {
 	mode     progress.Mode
 }
 
-// Print writes the result of a command: v as JSON, or text.
-func (a *App) Print(v any, text string) error {
+// Print writes the result of a command: v as JSON, or text, in which names of files that are not fit
+// for a terminal are quoted.
+func (a *App) Print(v any, text string) error { return a.PrintExact(v, a.names().Plain(text)) }
+
+// PrintExact writes the result of a command: v as JSON, or text as it is, for other programs.
+func (a *App) PrintExact(v any, text string) error {
 	if a.JSON {
 		enc := json.NewEncoder(a.stdout)
 		enc.SetEscapeHTML(false)
@@ -61,7 +65,7 @@ func (a *App) Print(v any, text string) error {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	_, err := io.WriteString(a.stdout, a.names().Plain(text))
+	_, err := io.WriteString(a.stdout, text)
 	return Output(err)
 }
 

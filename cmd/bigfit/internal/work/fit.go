@@ -293,6 +293,9 @@ func (c *fit) script() error {
 		return err
 	}
 	line := c.line("print-script")
+	if err := writable(dir); err != nil {
+		return err
+	}
 	text, err := fill(c.o.Script, c.o.Parts, line+" --dry-run", line+" --part", line+" --merge")
 	if err != nil {
 		return err

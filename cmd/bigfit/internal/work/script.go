@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 )
@@ -31,34 +33,58 @@ mpirun ${RANKS:+-n $RANKS} env -u SLURM_ARRAY_TASK_ID -u SLURM_PROCID {env}
 {merge}
 `,
 	"parallel": `#!/bin/sh
-# GNU parallel; JOBS sets how many parts are made at a time.
+# GNU parallel; JOBS sets how many parts are made at a time. The command of a part is not its
+# argument, as it would replace {} and the like in names of files.
 set -e
 {divide}
-seq 0 {last} | parallel --halt now,fail=1 -j ${JOBS:-1} {part}
+part_command={part quoted}
+PARALLEL_SHELL=/bin/sh
+export part_command PARALLEL_SHELL
+seq 0 {last} | parallel --halt now,fail=1 -j ${JOBS:-1} 'eval "$part_command {}"'
 {merge}
 `,
 }
 
 // fill returns a job script of three command lines: the first step, a part, which lacks its number,
-// and the merge.
+// and the merge. A command line with a control character is an error: a line break would end a
+// comment, and terminals and editors change others.
 func fill(kind string, parts int, first, part, merge string) (string, error) {
 	text, ok := scripts[kind]
 	if !ok {
 		return "", shell.Usagef("--print-script is %q; it must be %s", kind,
 			strings.Join(slices.Sorted(maps.Keys(scripts)), ", "))
 	}
+	for _, line := range []string{first, part, merge} {
+		if err := writable(line); err != nil {
+			return "", err
+		}
+	}
 	env := part + " env"
 	return strings.NewReplacer(
 		"{divide quoted}", quote(first), "{env quoted}", quote(env), "{merge quoted}", quote(merge),
-		"{divide}", first, "{env}", env, "{merge}", merge, "{part}", quote(part), "{missing}",
+		"{divide}", first, "{env}", env, "{merge}", merge, "{part quoted}", quote(part), "{missing}",
 		part+" missing",
 		"{last}", fmt.Sprint(parts-1),
 	).Replace(text), nil
 }
 
-// printScript prints a job script as a result.
+// writable returns an error if a command line of a script has a control character or is not UTF-8.
+func writable(line string) error {
+	at := strings.IndexFunc(line, unicode.IsControl)
+	if at < 0 && utf8.ValidString(line) {
+		return nil
+	}
+	what := "bytes that are no UTF-8"
+	if at >= 0 {
+		what = fmt.Sprintf("the control character %q", line[at:at+1])
+	}
+	return shell.Usagef("a name on the command line of the jobs has %s, which a script cannot hold safely: %q; "+
+		"rename the file or folder", what, line)
+}
+
+// printScript prints a job script as a result, to the letter.
 func printScript(a *shell.App, text string) error {
-	return a.Print(struct {
+	return a.PrintExact(struct {
 		Script string `json:"script"`
 	}{text}, text)
 }
