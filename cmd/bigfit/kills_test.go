@@ -334,7 +334,7 @@ func TestKillAndResume(t *testing.T) {
 			if names := hidden(t); len(names) > 0 {
 				t.Errorf("%s: the last run left %v", line, names)
 			}
-			if got := listing(t, "ck"); got != "ck" {
+			if got := listing(t, "ck"); got != "ck\nck/"+atomicfile.MarkFile {
 				t.Errorf("%s: a finished run leaves %s", line, got)
 			}
 			for _, name := range outputs {
