@@ -32,7 +32,7 @@ const (
 	AUCCriterion
 )
 
-// targetKind is what a criterion measures answers for.
+// targetKind says for which targets a criterion measures answers.
 type targetKind int
 
 const (
