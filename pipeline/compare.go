@@ -13,8 +13,8 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 )
 
-// CompareValues measures predicted values, n×m, where the true ones are not NaN. left is the
-// number of those that are. The paths name the blocks in errors.
+// CompareValues measures predicted values, n×m, where the true values are not NaN. left is the
+// number of true values that are NaN. The paths name the blocks in errors.
 func CompareValues(truth, predicted *mat.Dense, truthPath, predictedPath string) (r *metrics.ValueReport,
 	left int, err error) {
 	n, c := truth.Dims()
@@ -69,8 +69,9 @@ func KnownScores(all *mat.Dense, rows []int, n int, path, truthPath string) (*ma
 	return out, nil
 }
 
-// ClassesByName returns the classes that texts mean: of names, or, where these are nil,
-// integers. One that is there twice is an error; what says what it is, "class" or "label".
+// ClassesByName returns the classes that texts name: positions in names, or integers if names
+// is nil. A class that appears twice is an error. what is the word for it in errors, "class"
+// or "label".
 func ClassesByName(texts, names []string, what string) ([]int64, error) {
 	var out []int64
 	for _, text := range texts {
@@ -93,7 +94,7 @@ func ClassesByName(texts, names []string, what string) ([]int64, error) {
 	return out, nil
 }
 
-// SomeClasses writes the first of some classes, which have names if these are not nil.
+// SomeClasses writes the first of some classes, by names unless they are nil.
 func SomeClasses(classes []int64, names []string) string {
 	if names == nil {
 		return ListClasses(classes, nil)
