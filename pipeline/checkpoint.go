@@ -370,8 +370,8 @@ type pairsState struct {
 }
 
 // keptEigenpairs is [Pipeline.Eigenpairs] for a fit. It keeps the eigenpairs in the
-// checkpoint, because the fit may take long after them. The search begins with the columns of
-// start, if there are any.
+// checkpoint, because the fit may take long after them. Without a checkpoint the search begins
+// with the columns of start, if there are any.
 func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings,
 	start *mat.Dense) (*lanczos.Result, error) {
 	c := p.kept()

@@ -70,8 +70,8 @@ func KnownScores(all *mat.Dense, rows []int, n int, path, truthPath string) (*ma
 }
 
 // ClassesByName returns the classes that texts name: positions in names, or integers if names
-// is nil. A class that appears twice is an error. what is the word for it in errors, "class"
-// or "label".
+// is nil. A class that appears twice is an error. Errors call a class by the last argument,
+// "class" or "label".
 func ClassesByName(texts, names []string, what string) ([]int64, error) {
 	var out []int64
 	for _, text := range texts {

@@ -91,7 +91,8 @@ func ListClasses(classes []int64, names []string) string {
 
 // ReadMultiLabels reads the labels of points that may have several. If the file names its
 // labels, the columns are brought in the given order; nil keeps the order of the file. A label
-// of the file that is missing in order is an error, which names the owner of order by whose.
+// of the file that is missing in order is an error; the error calls the owner of order by the
+// last argument but one.
 func ReadMultiLabels(path string, order []int64, whose string, limit int64) (*data.MultiLabels, error) {
 	y, err := data.ReadMultiLabels(path, data.ReadOptions{Limit: limit})
 	if err != nil || order == nil || y.Values == nil {

@@ -77,10 +77,10 @@ func checkHeldBack(s *GraphSettings) error {
 	return nil
 }
 
-// gather completes d, unless it has a graph. It finds the neighbours of the points of d, from
-// lists of which graphs of up to s.Graph.K neighbours are cut, or makes the graph of a radius. It
-// returns the graph, without edges if it will be cut. The error knn.ErrRecall comes with the
-// neighbours that were found.
+// gather completes d, unless it has a graph. It makes the graph of a radius, or finds s.Graph.K
+// neighbours of the points of d, to cut graphs of as many neighbours or fewer. It returns the
+// graph, without edges if it will be cut. The error knn.ErrRecall comes with the neighbours that
+// were found.
 func (p *Pipeline) gather(ctx context.Context, d *selection.Data, s *GraphSettings) (g *Graph, short error) {
 	if err := checkHeldBack(s); err != nil {
 		return nil, err
