@@ -64,8 +64,8 @@ type Calibration struct {
 // ErrFew is the error of a calibration on fewer than [Fewest] points.
 var ErrFew = errors.New("too few labels to hold some out")
 
-// Fewest is the least number of held-out points that a calibration takes: intervals of fewer
-// points reach no level of 90 %.
+// Fewest is the least number of held-out points that a calibration takes. Ten points give
+// intervals up to the level 10/11, which is just above the usual 90 %.
 const Fewest = 10
 
 // few returns an error if there are fewer than [Fewest] points.

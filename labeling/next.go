@@ -1,5 +1,12 @@
 // Package labeling chooses points to label next, and lists labels that may be wrong. It uses the
 // graphs and models of a pipeline and the rules of models/active.
+//
+// # Labels left out
+//
+// A label is suspect if the prediction for its point from the other labels disagrees with it.
+// Graph methods are linear in the labels, so leaving one label out is a change of rank one: a
+// [models.SelfChecker] predicts all labels by one linear system with a column for each label.
+// For other learners, and for many labels, whole folds are left out.
 package labeling
 
 import (

@@ -70,23 +70,23 @@ func KnownScores(all *mat.Dense, rows []int, n int, path, truthPath string) (*ma
 }
 
 // ClassesByName returns the classes that texts name: positions in names, or integers if names
-// is nil. A class that appears twice is an error. Errors call a class by the last argument,
+// is nil. A class that appears twice is an error. noun is the word for a class in errors,
 // "class" or "label".
-func ClassesByName(texts, names []string, what string) ([]int64, error) {
+func ClassesByName(texts, names []string, noun string) ([]int64, error) {
 	var out []int64
 	for _, text := range texts {
 		v, err := strconv.ParseInt(text, 10, 64)
 		switch {
 		case names != nil:
 			if v = int64(slices.Index(names, text)); v < 0 {
-				return nil, fmt.Errorf("%q is no %s; there are %s", text, what,
+				return nil, fmt.Errorf("%q is no %s; there are %s", text, noun,
 					strings.Join(names[:min(20, len(names))], ", "))
 			}
 		case err != nil:
-			return nil, fmt.Errorf("%q is no integer, as the name of a %s is here", text, what)
+			return nil, fmt.Errorf("%q is no integer, as the name of a %s is here", text, noun)
 		}
 		if slices.Contains(out, v) {
-			return nil, fmt.Errorf("the %s %s is there twice; each must be another one", what, text)
+			return nil, fmt.Errorf("the %s %s is there twice; each must be another one", noun, text)
 		}
 		out = append(out, v)
 	}

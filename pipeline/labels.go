@@ -91,9 +91,9 @@ func ListClasses(classes []int64, names []string) string {
 
 // ReadMultiLabels reads the labels of points that may have several. If the file names its
 // labels, the columns are brought in the given order; nil keeps the order of the file. A label
-// of the file that is missing in order is an error; the error calls the owner of order by the
-// last argument but one.
-func ReadMultiLabels(path string, order []int64, whose string, limit int64) (*data.MultiLabels, error) {
+// of the file that is missing in order is an error. owner says in this error where order comes
+// from.
+func ReadMultiLabels(path string, order []int64, owner string, limit int64) (*data.MultiLabels, error) {
 	y, err := data.ReadMultiLabels(path, data.ReadOptions{Limit: limit})
 	if err != nil || order == nil || y.Values == nil {
 		return y, err
@@ -102,7 +102,7 @@ func ReadMultiLabels(path string, order []int64, whose string, limit int64) (*da
 	for _, v := range y.Values {
 		if !slices.Contains(order, v) {
 			return nil, fmt.Errorf("%s has the label %d, which is not among those of %s, %s; leave "+
-				"it out of the file", path, v, whose, ListClasses(order, nil))
+				"it out of the file", path, v, owner, ListClasses(order, nil))
 		}
 	}
 

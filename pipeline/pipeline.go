@@ -273,7 +273,7 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 		return nil, fmt.Errorf("pipeline: %s needs points or a graph", info.Name)
 	}
 
-	// A graph without points takes those of the input, so that new points can join it.
+	// A graph without points gets the points of the input, so that new points can join it.
 	if in.Graph == nil {
 		var made *Graph
 		if made, short = p.Graph(ctx, in.Points, s); !models.Usable(short) {
