@@ -51,7 +51,8 @@ func FitIntervals(residuals *mat.Dense) (*Intervals, error) {
 // give levels up to l/(l+1); a higher level is an error.
 func (c *Intervals) Half(level float64) ([]float64, error) {
 	if !(level > 0 && level < 1) {
-		return nil, fmt.Errorf("calibration: the level of an interval is %v; it must lie between 0 and 1", level)
+		return nil, fmt.Errorf("calibration: the level of an interval is %v; it must lie between 0 and 1",
+			level)
 	}
 	l, _ := c.Residuals.Dims()
 	// (l+1)·level may be above an integer by rounding alone.
@@ -75,7 +76,8 @@ func (c *Intervals) check(points, values int) error {
 	for i := range l {
 		for j, v := range c.Residuals.RawRowView(i) {
 			if !(v >= 0) || math.IsInf(v, 1) || i > 0 && v < c.Residuals.At(i-1, j) {
-				return fmt.Errorf("calibration: residual %d of value %d is %v; residuals must ascend from 0", i, j, v)
+				return fmt.Errorf("calibration: residual %d of value %d is %v; residuals must ascend "+
+					"from 0", i, j, v)
 			}
 		}
 	}

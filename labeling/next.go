@@ -185,7 +185,8 @@ func CheckOrthonormal(path string, r *lanczos.Result) error {
 			}
 			if !(math.Abs(v) <= 1e-3) {
 				return fmt.Errorf("%s: the eigenvectors %d and %d are not orthonormal: off by %.2g; "+
-					"variances need those of %s normalized or combinatorial", path, a, b, v, param.Name("laplacian"))
+					"variances need those of %s normalized or combinatorial", path, a, b, v,
+					param.Name("laplacian"))
 			}
 		}
 	}

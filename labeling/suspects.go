@@ -165,7 +165,8 @@ func scoresAt(ctx context.Context, m models.Model, x data.Points, points []int) 
 	}
 
 	if x == nil {
-		return nil, fmt.Errorf("a %s model answers for points only; give them with %s", m.Name(), param.Name("X"))
+		return nil, fmt.Errorf("a %s model answers for points only; give them with %s", m.Name(),
+			param.Name("X"))
 	}
 	answer, err := m.Predict(ctx, data.Select(x, points), nil)
 	if err != nil {

@@ -174,7 +174,8 @@ func KeptGraph(m models.Model) (*Graph, *models.Kept, error) {
 			"points with %s and their labels with %s", m.Name(), param.Name("X"), param.Name("y"))
 	case kept.Lists == nil:
 		return nil, kept, fmt.Errorf("this %s model does not hold the lists of neighbours of its "+
-			"graph; give the graph with %s, or the points with %s", m.Name(), param.Name("graph"), param.Name("X"))
+			"graph; give the graph with %s, or the points with %s", m.Name(), param.Name("graph"),
+			param.Name("X"))
 	}
 
 	return g, kept, g.Cut(kept.Lists, kept.Lists.K)

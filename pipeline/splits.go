@@ -77,7 +77,8 @@ func DrawSplits(t *models.Targets, count int, labels, perClass []int, seed uint6
 		}
 
 		if g.Labels = len(s.Labeled[g.First]); g.Labels == len(t.Labeled) {
-			return nil, fmt.Errorf("%d labels of each class leave no point to measure on; ask for fewer", each)
+			return nil, fmt.Errorf("%d labels of each class leave no point to measure on; ask for fewer",
+				each)
 		}
 
 		if len(short) > 0 {

@@ -90,7 +90,8 @@ func (s Settings) fill() (Settings, error) {
 	}
 
 	if s.Rule != KMeans && s.RowNormalize {
-		faults = append(faults, fmt.Errorf("cluster: rows are normalized for k-means, the rule is %v", s.Rule))
+		faults = append(faults, fmt.Errorf("cluster: rows are normalized for k-means, the rule is %v",
+			s.Rule))
 	}
 	if s.MinComponent < 0 || s.Restarts < 0 || s.MaxIterations < 0 {
 		faults = append(faults, fmt.Errorf("cluster: components of %d points, %d restarts and %d "+

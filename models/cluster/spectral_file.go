@@ -40,7 +40,8 @@ var spectralParams = append(models.Table[spectralChoice]{
 	{Param: models.Param{Name: "power", Doc: "power of the Laplacian", Default: "1",
 		Range: models.AtLeast(1)},
 		At: func(c *spectralChoice) any { return &c.Power }},
-}, models.Part(expansion.KernelParams, func(c *spectralChoice) *expansion.KernelChoice { return &c.Kernel })...)
+}, models.Part(expansion.KernelParams,
+	func(c *spectralChoice) *expansion.KernelChoice { return &c.Kernel })...)
 
 // values returns the settings and the kernel as values of parameters.
 func (m *Spectral) values() models.Values {

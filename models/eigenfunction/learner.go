@@ -306,7 +306,8 @@ func cost(in *models.Input, s *Settings) (stage.Cost, error) {
 	bytes += bytes / 8 // bases that restarts leave to the garbage collector
 	operations += 4 * float64(l) * float64(most*most) * float64(filled.Folds*filled.Repeats+1)
 	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: operations,
-		Remedy: fmt.Sprintf("take fewer %s, or %s", param.Name("eigenfunctions"), param.Name("landmarks"))}, nil
+		Remedy: fmt.Sprintf("take fewer %s, or %s", param.Name("eigenfunctions"),
+			param.Name("landmarks"))}, nil
 }
 
 // GridCost returns the cost of the eigenfunctions of each kernel, which the settings share,

@@ -76,7 +76,8 @@ var params = models.Table[options]{
 		Range: models.Within(1, mostOrder), Only: only("sum")},
 		At: func(o *options) any { return &o.Order }},
 	{Param: models.Param{Name: "penalty-coefficients",
-		Doc: "c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …", Default: "0,1", Range: models.NotNegative(), Only: only("polynomial")},
+		Doc: "c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …", Default: "0,1",
+		Range: models.NotNegative(), Only: only("polynomial")},
 		At: func(o *options) any { return &o.Coefficients }},
 	{Param: models.Param{Name: "penalty-unit",
 		Doc: "unit of λ in the penalty: the 20th eigenvalue, or one as in the paper", Default: "twentieth",
@@ -287,7 +288,8 @@ func (m *Model) warnings() []string {
 	classes := len(m.Classes)
 	if m.Settings.Penalty == NoPenalty && m.Rank < p {
 		out = append(out, fmt.Sprintf("the %d labels settle %d of the coefficients of %d "+
-			"eigenvectors: label more points, or take fewer %s", m.Labeled, m.Rank, p, param.Name("eigenvectors")))
+			"eigenvectors: label more points, or take fewer %s", m.Labeled, m.Rank, p,
+			param.Name("eigenvectors")))
 	}
 	if p < classes {
 		out = append(out, fmt.Sprintf("%d eigenvectors for %d classes, which they can hardly tell "+
