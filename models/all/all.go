@@ -50,6 +50,7 @@ func Find(name string) (models.Learner, error) {
 	if l := Learner(name); l != nil {
 		return l, nil
 	}
+
 	names := Names()
 	return nil, fmt.Errorf("unknown model %q; the models are %s%s",
 		name, strings.Join(names, ", "), suggest.DidYouMean(name, names))

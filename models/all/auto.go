@@ -42,6 +42,7 @@ var fewer = models.Values{"approximation": "nystrom"}
 func onGraph(ratio float64, neighbors int) pool.Member {
 	// The ratio sets the reach; two strengths of both norms are left to cross-validation.
 	m := pool.Member{Learner: propagation.Learner{Method: propagation.Tikhonov}, Neighbors: neighbors}
+
 	for _, gamma := range []float64{1e-2, 1e-1} {
 		m.Settings = append(m.Settings, models.Values{"gamma-i": models.FormatFloat(gamma),
 			"gamma-a":   models.FormatFloat(ratio * gamma),
