@@ -12,6 +12,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
 
 const (
@@ -73,9 +74,7 @@ func TestPartsAnyOrder(t *testing.T) {
 // A process that is killed at any step of writing leaves a folder from which the same
 // command goes on, to the same bits.
 func TestPartsKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes many processes")
-	}
+	testmode.Campaign(t)
 	intoParted(t)
 	steps := []int{3, 9, 14, 22, 31, 47, 60, 75, 90, 110}
 	if soak {
@@ -126,9 +125,7 @@ func TestPartsKilled(t *testing.T) {
 // Job scripts run: by GNU parallel, by a sbatch and srun that stand for Slurm's, by ranks of MPI.
 // TestSlurm runs them by Slurm itself.
 func TestPartsScripts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes many processes")
-	}
+	testmode.Campaign(t)
 	intoParted(t)
 	self, err := os.Executable()
 	must(t, err)

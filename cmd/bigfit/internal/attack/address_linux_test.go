@@ -1,4 +1,4 @@
-package main
+package attack
 
 import (
 	"bufio"
@@ -12,11 +12,13 @@ import (
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
 
 // TestAddressLimits: a small run works in 1 GB and more, and where it cannot begin it says so in a
 // sentence. Below some 700 MB the runtime of Go ends before any code of this program runs.
 func TestAddressLimits(t *testing.T) {
+	testmode.Campaign(t)
 	intoBlobs(t)
 	path := command(t).Path
 	for _, c := range []struct {
@@ -55,6 +57,7 @@ func TestAddressLimits(t *testing.T) {
 // Under a limit of the address space a run that has too little ends with a sentence,
 // and signals, exit codes and what it writes are those of the run.
 func TestAddressLimit(t *testing.T) {
+	testmode.Campaign(t)
 	intoBlobs(t)
 	const n, d = 20_000, 16
 	points, labels := make([]float32, n*d), make([]int64, n)
