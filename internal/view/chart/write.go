@@ -73,6 +73,7 @@ func (p *Picture) file(c draw.Canvas) {
 	margin := vg.Points(8)
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	p.plot.Title.Text = p.Title
+	// The legend has a strip of its own: inside the frame it would cover points.
 	legend := plot.NewLegend()
 	legend.TextStyle.Font.Variant = "Sans"
 	legend.TextStyle.Font.Size = 10
@@ -86,6 +87,7 @@ func (p *Picture) file(c draw.Canvas) {
 		strip = max(strip, legend.TextStyle.Width(name)+legend.ThumbnailWidth+vg.Points(16))
 	}
 
+	// The strip is as wide as its longest name.
 	plotted := draw.Crop(c, 0, -strip, 0, 0)
 	p.draw(plotted, plotted.Size().X, plotted.Size().Y)
 	if strip > 0 {
@@ -106,6 +108,7 @@ func (p *Picture) HTML(title string, panel bool) string {
 		width = panelWidth
 	}
 	height := width * vg.Length(p.Aspect)
+	// Title and legend are text of the page, which wraps and can be selected.
 	p.plot.Title.Text = ""
 	body := svgText(width, height, func(c draw.Canvas) {
 		c = draw.Crop(c, vg.Points(4), -vg.Points(6), vg.Points(2), -vg.Points(6))
@@ -136,8 +139,11 @@ func svgText(width, height vg.Length, f func(draw.Canvas)) string {
 	f(draw.New(canvas))
 	var b strings.Builder
 	canvas.WriteTo(&b) // a strings.Builder takes everything
+
+	// The caller writes its own <svg> element, so only the content is kept.
 	s := Clean(b.String())
 	s = strings.TrimSuffix(s[strings.Index(s, "<g "):], "</svg>\n")
+	// vgsvg writes texts in the order of the calls, so the anchors are put in one by one.
 	texts := strings.Split(svgFixes.Replace(s), "<text x=")
 	s = texts[0]
 	for i, text := range texts[1:] {
@@ -204,6 +210,7 @@ func (c *svgCanvas) discs(at []vg.Point, r vg.Length) {
 		path.Move(q)
 		path.Close()
 	}
+	// A line of length zero with round ends is a disc of the line's width.
 	c.SetLineWidth(2 * r)
 	c.SetLineDash(nil, 0)
 	c.Stroke(path)

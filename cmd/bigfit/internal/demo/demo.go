@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// mostPoints bounds the digits that are drawn: an exact search among more would take weeks.
+	// mostPoints bounds the digits that are drawn: the exact search among that many takes months.
 	mostPoints = 100_000_000
 	// pictured is the number of labels behind the predictions that the report shows.
 	pictured = 100
