@@ -74,8 +74,14 @@ func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits 
 		Subtitle: fmt.Sprintf("%s, seed %d, bigfit %s", o.x, a.Seed, shell.Version),
 		Sections: slices.Concat([]report.Section{
 			{Title: "Result", Blocks: append(s.Table.TableBlocks(), s.Table.FigureBlocks()...)},
-			{Title: "Settings", Blocks: []report.Block{report.Paragraph("What each model was fitted with, and on how many splits. Settings that are not named have their defaults."), chosen}},
-			{Title: "Time", Blocks: []report.Block{&report.Figure{Title: "Choices and fits of all splits", Caption: "Without the graph and the eigenpairs, which all models share. Splits that run at the same time count fully.", Charts: []chart.Chart{times}}}},
+			{Title: "Settings", Blocks: []report.Block{
+				report.Paragraph("What each model was fitted with, and on how many splits. Settings that " +
+					"are not named have their defaults."), chosen}},
+			{Title: "Time", Blocks: []report.Block{&report.Figure{
+				Title: "Choices and fits of all splits",
+				Caption: "Without the graph and the eigenpairs, which all models share. Splits that run at " +
+					"the same time count fully.",
+				Charts: []chart.Chart{times}}}},
 		}, points, []report.Section{{Title: "Run", Blocks: run}}),
 	}
 }

@@ -277,7 +277,8 @@ func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 	case o.regular.power < 1:
 		return shell.Usagef("--power is %d; it must be at least 1", o.regular.power)
 	case regular && o.regular.laplacian == sparse.RandomWalk:
-		return shell.Usagef("--laplacian is %v; with --gamma it must be symmetric, combinatorial or normalized", o.regular.laplacian)
+		return shell.Usagef("--laplacian is %v; with --gamma it must be symmetric, combinatorial or normalized",
+			o.regular.laplacian)
 	case regular && a.Given["tolerance"]:
 		return shell.Usagef("--tolerance is for eigenvectors of the graph, without --gamma")
 	case !regular && o.regular.model != "" && len(o.source.X) == 0:

@@ -54,7 +54,8 @@ what it learns and needs, and its flags, which bigfit fit and bigfit tune take.
 			// Cobra adds these flags when a command runs, so help asks for them by hand.
 			about, _, err := root.Find(args)
 			if err != nil {
-				return fmt.Errorf("no command, topic or model has the name %q%s", args[0], suggest.DidYouMean(args[0], append(shell.CommandNames(root), shell.ModelNames()...)))
+				return fmt.Errorf("no command, topic or model has the name %q%s", args[0],
+					suggest.DidYouMean(args[0], append(shell.CommandNames(root), shell.ModelNames()...)))
 			}
 			about.InitDefaultHelpFlag()
 			about.InitDefaultVersionFlag()

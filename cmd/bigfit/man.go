@@ -50,7 +50,7 @@ func (a *app) man(ctx context.Context, dir string) error {
 	sum := manSummary{Folder: dir}
 	root := (&app{&shell.App{}}).command() // its texts are changed
 	// Pages are made of Markdown, so the help texts are rewritten first; a second tree of commands
-	// keeps those of this run.
+	// keeps the texts of this run as they are.
 	pages := append(root.Commands(), root)
 	for _, c := range pages {
 		toMarkdown(c)

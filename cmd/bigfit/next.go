@@ -58,7 +58,8 @@ others give all points with -X and their labels with -y. The graph may be given 
 	f := cmd.Flags()
 	f.IntVarP(&o.choice.Count, "count", "n", 50, "points to choose")
 	shell.NameFlag(f, &o.choice.Rule, "rule", "rule of the choice: combined, vopt, sopt, uncertainty, random")
-	f.IntVar(&o.choice.Pairs, "pairs", labeling.DefaultFieldPairs, "eigenpairs that rules look at, beside the null vectors")
+	f.IntVar(&o.choice.Pairs, "pairs", labeling.DefaultFieldPairs,
+		"eigenpairs that rules look at, beside the null vectors")
 	f.Float64Var(&o.choice.Delta, "delta", 0.01, "δ of the variances (Λ + δI)⁻¹ along the eigenvectors")
 	f.Float64Var(&o.choice.Noise, "noise", 1,
 		"variance of a label, as a share of the mean variance before any")

@@ -63,7 +63,8 @@ is written and the exit code is 3.`,
 	}
 
 	f := cmd.Flags()
-	shell.NameFlag(f, &o.laplacian, "laplacian", "Laplacian; combinatorial is D−W", sparse.Combinatorial, sparse.Normalized)
+	shell.NameFlag(f, &o.laplacian, "laplacian", "Laplacian; combinatorial is D−W",
+		sparse.Combinatorial, sparse.Normalized)
 	f.Float64Var(&o.shift, "shift", 0, "c of (L + cI)ᵖ")
 	f.IntVar(&o.power, "power", o.power, "power p of (L + cI)ᵖ, which is never formed")
 	f.BoolVar(&o.cg.Project, "project", false,

@@ -38,7 +38,8 @@ func (p *Picture) Write(w io.Writer, format string, width, height float64) error
 	switch format {
 	case ".svg":
 		alt := strings.TrimSpace(p.Title + "\n" + p.Alt)
-		_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%.5gpt" height="%.5gpt" viewBox="0 0 %.5[1]g %.5[2]g" role="img" stroke-linecap="round">`+
+		_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" `+
+			`width="%.5gpt" height="%.5gpt" viewBox="0 0 %.5[1]g %.5[2]g" role="img" stroke-linecap="round">`+
 			"\n<title>%s</title>\n%s</svg>\n", wide, high, html.EscapeString(Clean(alt)),
 			svgText(wide, high, p.file))
 		return err
@@ -114,7 +115,8 @@ func (p *Picture) HTML(title string, panel bool) string {
 		c = draw.Crop(c, vg.Points(4), -vg.Points(6), vg.Points(2), -vg.Points(6))
 		p.draw(c, width, height)
 	})
-	return fmt.Sprintf(`<svg class="chart" viewBox="0 0 %.5g %.5g" role="img" stroke-linecap="round"><title>%s</title>%s</svg>`, width, height, html.EscapeString(Clean(title)), inPage(body))
+	return fmt.Sprintf(`<svg class="chart" viewBox="0 0 %.5g %.5g" role="img" stroke-linecap="round">`+
+		`<title>%s</title>%s</svg>`, width, height, html.EscapeString(Clean(title)), inPage(body))
 }
 
 // A Key is a line of the legend of a page.
@@ -128,7 +130,9 @@ func (p *Picture) Legend() (keys []Key) {
 				t.Thumbnail(&c)
 			}
 		})
-		keys = append(keys, Key{k.name, `<svg class="swatch" viewBox="0 0 24 12" aria-hidden="true" stroke-linecap="round">` + inPage(body) + "</svg>"})
+		keys = append(keys, Key{k.name,
+			`<svg class="swatch" viewBox="0 0 24 12" aria-hidden="true" stroke-linecap="round">` +
+				inPage(body) + "</svg>"})
 	}
 	return keys
 }

@@ -48,7 +48,8 @@ func (f *Fit) values() []report.Section {
 	// The median is the upper one of two, so that it is a value that occurs.
 	blocks := []report.Block{table}
 	if columns > 1 {
-		blocks = append(blocks, report.Paragraph(fmt.Sprintf("Answers have %d columns; this report is on the first.", columns)))
+		blocks = append(blocks, report.Paragraph(
+			fmt.Sprintf("Answers have %d columns; this report is on the first.", columns)))
 	}
 	if len(truth) > 0 {
 		// The dashed line spans both axes' values.

@@ -53,7 +53,8 @@ func checkEnvironment(root *cobra.Command) error {
 		for i := range known {
 			known[i] = strings.TrimPrefix(known[i], variablePrefix)
 		}
-		return fmt.Errorf("environment variable %s belongs to no flag%s", name, suggest.Prefixed(variablePrefix, strings.TrimPrefix(name, variablePrefix), known))
+		return fmt.Errorf("environment variable %s belongs to no flag%s", name,
+			suggest.Prefixed(variablePrefix, strings.TrimPrefix(name, variablePrefix), known))
 	}
 
 	return nil

@@ -149,7 +149,8 @@ func (a *App) readKnown(path string, o *LabeledOptions, out *LabeledPoints, kept
 				"points with -y", path)
 		}
 		if n > 0 && kept.Targets.Len != n {
-			return fmt.Errorf("%s keeps the labels of %d points and there are %d; give the labels of all with -y", path, kept.Targets.Len, n)
+			return fmt.Errorf("%s keeps the labels of %d points and there are %d; give the labels of all with -y",
+				path, kept.Targets.Len, n)
 		}
 		out.Targets = pipeline.KeptTargets(out.Model)
 		return nil

@@ -139,7 +139,8 @@ func (c *fit) settings() (linear.Settings, error) {
 		return linear.Settings{}, shell.Usagef("--parts is not for %s, which reads labeled points "+
 			"and no others: fit it without --parts and --work", name)
 	default:
-		return linear.Settings{}, shell.Usagef("--parts is not for %s; models that are fitted in parts are %s", name, shell.LearnersThat(linear.InParts))
+		return linear.Settings{}, shell.Usagef("--parts is not for %s; models that are fitted in parts are %s",
+			name, shell.LearnersThat(linear.InParts))
 	}
 
 	scaling := "" // fᵀLf grows with the number of points
