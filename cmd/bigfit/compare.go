@@ -404,8 +404,8 @@ func setParam(contenders []selection.Contender, text string) error {
 	if value == expansion.Precomputed {
 		return shell.Usagef("--set is %q; compare takes points, not values of kernels", text)
 	}
-	// Several values make an axis of the grid; one value, or a parameter whose value is itself a
-	// list, is fixed.
+	// Several values make an axis of the grid. One value is fixed, and so is the value of a
+	// parameter that takes a list.
 	parts := strings.Split(value, ",")
 	if !p.Axis || len(parts) == 1 {
 		g.Fixed[name] = value

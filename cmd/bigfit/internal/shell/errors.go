@@ -31,8 +31,8 @@ const (
 // exitCode returns the code of an error. Only errors that are known to be of the command line
 // or of the input are [ExitInput]; whatever nobody has thought of is a failure.
 func exitCode(err error) int {
-	// The order matters: an interrupt may come joined with other errors, and a model that did not
-	// converge is reported by an error that is of the input otherwise.
+	// The order matters: an interrupt may be joined with other errors, and the error of a solver
+	// that did not converge comes from a package whose errors count as faults of the input.
 	switch {
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted

@@ -74,7 +74,7 @@ func (o *EngineFlags) Eigenpairs(ctx context.Context, a *shell.App, g *pipeline.
 	if o.Kind == engine.Ours {
 		return a.Pipeline().Eigenpairs(ctx, &g.Graph.Graph, s, change)
 	}
-	// The change is made for our solver; the engine takes the number of restarts of it.
+	// change sets fields of our solver; only the number of restarts has a meaning for the engine.
 	var ours lanczos.Settings
 	change(&ours)
 	// A graph in a folder can be mapped by all ranks; another one is written to a temporary folder
