@@ -124,6 +124,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	if err != nil {
 		return err
 	}
+	// All models see one input: it is read once, for what the models learn and need together.
 	settings, err := a.searchSettings(&o.fitOptions)
 	if err != nil {
 		return err
@@ -138,6 +139,8 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	if err := checkCriterion(o.criterion, t); err != nil {
 		return err
 	}
+	// The splits are fixed before the first fit, so that all models are measured on the same
+	// points.
 	splits, err := a.takeSplits(o, t, count)
 	if err != nil {
 		return err
@@ -147,6 +150,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 		return err
 	}
 
+	// The graph and the eigenpairs do not depend on labels; they are made once, before the splits.
 	comparing, short := a.Pipeline().PrepareComparison(ctx, &in.Input, contenders, &in.settings)
 	if !models.Usable(short) {
 		return short
@@ -159,6 +163,8 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	for _, t := range sum.Times {
 		a.Note("time of %s: %.1f s", t.Model, t.Seconds)
 	}
+	// The page is composed before anything is written: a fault in a drawing must not leave half of
+	// the outputs.
 	var page *report.Report
 	if o.report != "" {
 		points, err := a.findings(ctx, &in.Input, t, nil)
@@ -194,6 +200,8 @@ func (a *app) runComparison(ctx context.Context, o *compareOptions, c *pipeline.
 	var last atomic.Pointer[selection.Compared]
 	var once sync.Once
 	var printErr error
+	// The reasons of failed fits name parameters; they are worded as the flags of this command.
+	// Outcomes are shared with fits that still run, so a changed one is a copy.
 	made := func(r *selection.Compared) *summary.Comparison {
 		for _, x := range r.Competitors {
 			for i, fit := range x.Outcomes {
@@ -207,6 +215,8 @@ func (a *app) runComparison(ctx context.Context, o *compareOptions, c *pipeline.
 		return summary.NewComparison(r, splits, o.against)
 	}
 
+	// The interrupt may be noticed twice, by the context and by the run that ends; the table is
+	// printed once.
 	interrupted := func() {
 		once.Do(func() {
 			if r := last.Load(); r != nil {
@@ -235,6 +245,7 @@ func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender,
 	if err := a.checkCompareInput(o); err != nil {
 		return nil, 0, err
 	}
+	// --splits is a number of draws or the name of a file; all that follows depends on which.
 	count, notNumber := strconv.Atoi(o.splits)
 	switch {
 	case notNumber != nil && (len(o.perClass) > 0 || len(o.counts) > 0):
@@ -265,6 +276,7 @@ func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender,
 	if contenders, err = a.contenders(o); err != nil {
 		return nil, 0, err
 	}
+	// Flags about a graph that no model looks at would be dropped without a word.
 	usesGraph := slices.ContainsFunc(contenders,
 		func(c selection.Contender) bool { return c.Grid.Learner.Info().Needs.Has(models.NeedsGraph) })
 	for name := range a.Given {
@@ -301,6 +313,7 @@ func (a *app) checkCompareInput(o *compareOptions) error {
 		}
 	}
 
+	// A file of splits is an input too, which no output may overwrite.
 	inputs := o.x.Inputs(o.Y, o.graphFile)
 	if _, notNumber := strconv.Atoi(o.splits); notNumber != nil {
 		inputs = append(inputs, o.splits)
@@ -335,6 +348,7 @@ func (a *app) contenders(o *compareOptions) ([]selection.Contender, error) {
 		}
 	}
 
+	// The table has one measure, so there must be one kind of target that all models learn.
 	learns := out[0].Grid.Learner.Info().Learns
 	for i := range out {
 		g := &out[i].Grid
@@ -390,9 +404,12 @@ func setParam(contenders []selection.Contender, text string) error {
 	if g.Fixed[name] != "" || g.Axes[name] != nil {
 		return shell.Usagef("--set gives %s.%s twice; several values have commas between", model, name)
 	}
+	// A precomputed kernel takes the place of the points, which all models of a comparison share.
 	if value == expansion.Precomputed {
 		return shell.Usagef("--set is %q; compare takes points, not values of kernels", text)
 	}
+	// Several values make an axis of the grid. One value is fixed, and so is the value of a
+	// parameter that takes a list.
 	parts := strings.Split(value, ",")
 	if !p.Axis || len(parts) == 1 {
 		g.Fixed[name] = value
@@ -409,7 +426,7 @@ func setParam(contenders []selection.Contender, text string) error {
 	return nil
 }
 
-// setFaults words the faults of parameters of a model as those of --set.
+// setFaults rewords faults of the parameters of a model: it names --set MODEL.PARAMETER.
 func setFaults(model string, err error) error {
 	var out []error
 	for _, e := range models.Faults(err) {
@@ -459,6 +476,8 @@ func (a *app) takeSplits(o *compareOptions, t *pipeline.Targets, count int) (*pi
 		err = fmt.Errorf("%s: %w", o.From(a.App), err)
 	}
 
+	// Given splits may lie about the points, and drawn ones may leave nothing to measure on; one
+	// check serves both.
 	if err == nil {
 		err = s.Check(t.Targets)
 	}
@@ -467,6 +486,7 @@ func (a *app) takeSplits(o *compareOptions, t *pipeline.Targets, count int) (*pi
 
 // printComparison writes the table to stdout.
 func (a *app) printComparison(o *compareOptions, sum *summary.Comparison) error {
+	// --format json and --json print the same.
 	if o.format == formatJSON {
 		a.JSON = true
 	}

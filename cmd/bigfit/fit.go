@@ -63,6 +63,7 @@ func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
 		"`file` of B, n×n, symmetric, positive semidefinite, for the kernel k(x, z)B of n outputs")
 	f.StringVar(&o.outputGraph, "output-graph", "",
 		"graph `file` of the outputs for --gamma-o, n×n, from bigfit graph, SciPy or NumPy")
+	// Learners share parameters; a name that is there already is added once.
 	o.params = shell.ParamFlags{}
 	for _, l := range all.Learners {
 		o.params.Add(f, l.Params(), lists)
@@ -149,7 +150,9 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		return err
 	}
 
+	// A dry run of our own engine is a plan of parts; other engines print their own plan.
 	o.parts.DryRun = o.engine.DryRun && o.engine.Kind == engine.Ours
+	// A fit in parts reads its inputs itself, a part at a time.
 	if o.parts.Asked() {
 		in := &fitInput{Input: models.Input{Values: values}, hashes: pipeline.Hashes{}}
 		m, t, err := work.Fit(ctx, a.App, &o.parts, &work.FitInput{X: o.x, Graph: o.graphFile,
@@ -160,6 +163,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		return a.finishFit(ctx, o, m, in, t, err)
 	}
 
+	// The lengths in the headers of the files are compared before the arrays are read.
 	settings, err := shell.Decode(a.App, o.params, pipeline.GraphParams)
 	if err != nil {
 		return err
@@ -173,6 +177,8 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		return err
 	}
 
+	// The automatic model chooses its graph by the points; flags that are given replace its
+	// choice.
 	if info := l.Info(); info.OpenGraph && in.Graph == nil {
 		made, err := pipeline.AutoGraph(in.Points, o.params.Values(pipeline.GraphParams.Params()))
 		if err != nil {
@@ -184,6 +190,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
 		return err
 	}
+	// The memory and time of another engine are estimated before the expensive stages.
 	var m models.Model
 	fitErr := o.engine.Foresee(a.App, &in.Input, cmp.Or(in.settings.Graph.K, pipeline.DefaultNeighbors))
 	if fitErr == nil {
@@ -196,6 +203,8 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		return nil
 	}
 
+	// A model that did not converge is calibrated too: it is written, and predict may ask for
+	// probabilities.
 	if models.Usable(fitErr) {
 		var short error
 		m, short = o.calibrate.apply(ctx, a.Pipeline(), l, m, in)
@@ -230,6 +239,8 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 		}
 	}
 
+	// The answers for the training points are needed for three purposes; models that keep them are
+	// not asked again.
 	var p *models.Prediction
 	var err error
 	if o.predictions != "" || o.report != "" || t.HeldBack() {
@@ -254,6 +265,8 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 		}
 	}
 
+	// The model, the answers and the report are made; from here an interrupt waits until all are
+	// on disk.
 	err = a.Write(ctx, func() error {
 		err := models.Save(o.out, m, in.hashes, a.Files)
 		if err == nil && o.predictions != "" {
@@ -272,6 +285,7 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 		return err
 	}
 
+	// The checkpoint of a fit that did not converge stays: --resume goes on from it.
 	if fitErr == nil {
 		a.Checkpoint.Clear()
 	}
@@ -290,6 +304,8 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if err := a.CheckOwners(l, o.params, pipeline.GraphParams.Params(), inputFlags); err != nil {
 		return err
 	}
+	// A transductive learner labels the points of a graph, so a graph or its eigenpairs may stand
+	// for the points.
 	given := "points (-X)"
 	missing := len(o.x) == 0
 	if info.Transductive() {
@@ -355,6 +371,8 @@ func (a *app) readFit(o *fitOptions, l models.Learner, in *fitInput) (*pipeline.
 		return nil, fmt.Errorf("%s has %d points but %s has %d labels", o.x, n, o.Y, t.Len)
 	}
 	t.Drawn = o.Drawn
+	// The hashes of labels and points go into the model's file, so that later commands recognize
+	// other data.
 	in.Targets, in.hashes[pipeline.HashLabels] = t.Targets, t.Hash()
 	a.SayLabels(t, in.Points)
 	if in.Points != nil {
@@ -396,6 +414,7 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 				o.x.String()); err != nil {
 				return err
 			}
+			// The lists and the index kept in a graph's file serve predictions for new points.
 			if in.Points != nil && info.Transductive() {
 				if err := g.ReadKept(int64(a.Memory)); err != nil {
 					return err
@@ -426,12 +445,15 @@ func (a *app) readEigs(o *fitOptions, l models.Learner, in *fitInput, g *pipelin
 	if n, _ := e.Pairs.Vectors.Dims(); n != in.Len() {
 		return fmt.Errorf("%s has %d points but %s has %d labels", o.eigsFile, n, o.Y, in.Len())
 	}
+	// Pairs of other points would be silently wrong.
 	if err := e.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.eigsFile,
 		o.x.String()); err != nil {
 		return err
 	}
 
 	if e.Settings != nil {
+		// A flag that contradicts how the pairs were made is an error; the file's settings become
+		// the fit's.
 		made := models.Values{"laplacian": e.Settings.Laplacian.String(),
 			"tolerance": models.FormatFloat(e.Settings.Tolerance)}
 		if err := a.SameAs(o.params, shell.Only(l.Params(), made), made, o.eigsFile); err != nil {
@@ -474,7 +496,7 @@ func (a *app) readOutputGraph(path string, t *models.Targets) (*sparse.CSR, erro
 	return w, nil
 }
 
-// readOutputKernel reads the kernel of the outputs, whose entries the fit checks too.
+// readOutputKernel reads the kernel of the outputs. The fit checks its entries too.
 func (a *app) readOutputKernel(path string, t *models.Targets) (*mat.Dense, error) {
 	_, n := t.Y.Dims()
 	b, err := data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory)})

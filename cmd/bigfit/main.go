@@ -59,7 +59,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return shell.Run(args, stdout, stderr, func(s *shell.App) *cobra.Command { return (&app{s}).command() })
 }
 
-// app has the commands; what they share is that of the shell.
+// app has the commands; their shared state is in [shell.App].
 type app struct{ *shell.App }
 
 // command returns the root command with all others below it.
@@ -95,7 +95,7 @@ that belongs to no flag is an error.`,
 		Version:       shell.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		// Names that were meant are found by the shell package, those of models too.
+		// The shell package suggests near names, of commands and of models.
 		DisableSuggestions: true,
 	}
 

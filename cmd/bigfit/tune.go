@@ -23,7 +23,7 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// tuneOptions are the flags of bigfit tune: those of a fit, some of them with
+// tuneOptions are the flags of bigfit tune: the flags of a fit, some of which take
 // several values.
 type tuneOptions struct {
 	fitOptions
@@ -113,6 +113,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		return shell.Usagef("--folds is %d and %d points have a label; it must be at most that", o.folds,
 			len(t.Labeled))
 	}
+	// γ_A = 1/(2Cl) needs the number of labels, which is known only now.
 	for _, c := range o.c {
 		grid.Axes["gamma-a"] = append(grid.Axes["gamma-a"],
 			models.FormatFloat(1/(2*c*float64(len(t.Labeled)))))
@@ -121,6 +122,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		return err
 	}
 
+	// The search for neighbours and the input of all settings are made once.
 	tuning, short := a.Pipeline().Prepare(ctx, &in.Input, *grid, &in.settings)
 	if !models.Usable(short) {
 		return short
@@ -132,6 +134,8 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	for i := range r.Scores {
 		r.Scores[i].Fault = a.Reword(r.Scores[i].Fault)
 	}
+	// The table is written before the best model is fitted: an interrupt of the fit must not lose
+	// the search.
 	best := r.Best().Setting
 	sum := summary.Tune{Model: o.model, Result: r, Labels: t.Summary(), Warnings: a.Warnings,
 		Best: o.commandLine(grid.Learner, best, flags)}
@@ -157,6 +161,8 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if !models.Usable(fitErr) {
 		return fitErr
 	}
+	// The graph of the best setting may differ from the first one, so its hash is taken after the
+	// fit.
 	if in.Graph != nil {
 		in.hashes[pipeline.HashGraph] = data.HashPoints(in.Graph.W)
 	}
@@ -168,9 +174,9 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	return errors.Join(short, tuneErr, fitErr)
 }
 
-// searchSettings are those of the graph in a search among settings, which may name several
-// numbers of neighbours. Points and labels must be of one length, as far as that is known
-// before they are read.
+// searchSettings returns the settings of the graph for a search, without --neighbors where that
+// flag has several values. It compares the lengths of points and labels as far as their headers
+// tell them.
 func (a *app) searchSettings(o *fitOptions) (pipeline.GraphSettings, error) {
 	s, err := shell.Decode(a.App, o.params.Single(), pipeline.GraphParams)
 	if err != nil {
@@ -227,6 +233,8 @@ func (a *app) checkTune(o *tuneOptions) (*selection.Grid, error) {
 		}
 	}
 
+	// One value of a parameter fixes it, several make an axis; the numbers of neighbours have an
+	// axis of their own, because they change the graph.
 	grid := &selection.Grid{Learner: l, Fixed: models.Values{}, Axes: map[string][]string{}}
 	for _, p := range append(l.Params(), o.params["neighbors"].Param) {
 		parts := o.params[p.Name].Parts()
@@ -256,13 +264,15 @@ func (a *app) checkTune(o *tuneOptions) (*selection.Grid, error) {
 	return grid, a.checkGrid(o, grid)
 }
 
-// checkGrid checks the first values of a grid together. Those of the environment
-// that do not matter with the others are left out.
+// checkGrid checks the first values of a grid together. It drops values of the environment
+// that do not matter with the others.
 func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 	if len(o.c) > 0 {
 		grid.Axes["gamma-a"] = nil // until the number of labels is known
 	}
 	added := grid.Complete()
+	// One combination stands for all: whether parameters go together does not depend on their
+	// numbers.
 	values := grid.Fixed.With(nil)
 	for name, list := range grid.Axes {
 		if values[name] = "1"; len(list) > 0 {
@@ -285,12 +295,14 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 	return shell.CheckOutput(inputs, o.table, o.out)
 }
 
-// crossValidate runs the search. After an interrupt it prints what is known.
+// crossValidate runs the search. After an interrupt it prints the scores known so far.
 func (a *app) crossValidate(ctx context.Context, o *tuneOptions,
 	t *pipeline.Tuning) (*selection.Result, error) {
 	var last atomic.Pointer[selection.Result]
 	var once sync.Once
 	var printErr error
+	// The context and the end of the search may both report an interrupt; the scores are printed
+	// once.
 	interrupted := func() {
 		once.Do(func() {
 			if r := last.Load(); r != nil {
@@ -329,6 +341,8 @@ func (o *tuneOptions) commandLine(l models.Learner, s selection.Setting, flags *
 		return slices.ContainsFunc(params, func(p models.Param) bool { return p.Name == name })
 	}
 
+	// Flags given to tune are repeated but for those that a fit does not have, the parameters,
+	// which follow from the setting, and flags of a graph that the model does not use.
 	info := l.Info()
 	flags.Visit(func(f *pflag.Flag) {
 		graph := o.params[f.Name] != nil && !isParam(f.Name)

@@ -21,9 +21,9 @@ import (
 // browserNames are the names of the programs of Chromium and of browsers made from it.
 var browserNames = []string{"chromium", "chromium-browser", "google-chrome", "chrome"}
 
-// judge is a page that loads each report in frames of some widths and writes what is
-// wrong with them into itself: an overflow of the page, parts of pictures and text beyond
-// the frame, tables that are cut off, and errors of scripts.
+// judge is a page that loads each report in frames of some widths and writes their faults
+// into itself: an overflow of the page, parts of pictures and text beyond the frame, tables
+// that are cut off, and errors of scripts.
 const judge = `<!DOCTYPE html><meta charset="utf-8"><title>judge</title><pre id="out"></pre><script>
 const pages = %s, widths = [400, 1200], found = [];
 function look(page, width, doc) {
@@ -65,8 +65,8 @@ for (const page of pages) for (const width of widths) {
 }
 </script>`
 
-// browse opens the pages of a folder in a headless browser, judges them, and returns
-// what was found and the messages of the console. Without a browser the test skips.
+// browse opens the pages of a folder in a headless browser, judges them, and returns the
+// findings and the messages of the console. Without a browser the test skips.
 func browse(t *testing.T, dir string, pages []string) (found []string, console string) {
 	t.Helper()
 	var browser string
@@ -79,18 +79,24 @@ func browse(t *testing.T, dir string, pages []string) (found []string, console s
 	if browser == "" {
 		t.Skip("no Chromium to open reports in (on Debian: apt-get install chromium)")
 	}
+
 	list, err := json.Marshal(pages)
 	if err != nil {
 		t.Fatal(err)
 	}
+
+	// Frames of pages from files count as foreign to each other, so the pages come from a server.
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServer(http.Dir(dir)))
 	mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) {})
 	mux.HandleFunc("/judge", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, judge, list) })
 	server := httptest.NewServer(mux)
 	defer server.Close()
+
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
+
+	// The budget of virtual time lets all frames load before the page is printed.
 	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--enable-logging=stderr", "--user-data-dir="+t.TempDir(), "--window-size=1300,1000", "--virtual-time-budget=20000", "--dump-dom", server.URL+"/judge")
 	var out, stderr bytes.Buffer
@@ -98,6 +104,7 @@ func browse(t *testing.T, dir string, pages []string) (found []string, console s
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s: %v\n%s", browser, err, stderr.String())
 	}
+
 	text := regexp.MustCompile(`(?s)<pre id="out">(.*?)</pre>`).FindStringSubmatch(out.String())
 	if text == nil || text[1] == "" {
 		t.Fatalf("the pages were not looked at:\n%s\n%s", out.String(), stderr.String())
@@ -105,6 +112,7 @@ func browse(t *testing.T, dir string, pages []string) (found []string, console s
 	if err := json.Unmarshal([]byte(html.UnescapeString(text[1])), &found); err != nil {
 		t.Fatal(err)
 	}
+
 	for line := range strings.Lines(stderr.String()) {
 		if strings.Contains(line, "CONSOLE") {
 			console += line
@@ -113,8 +121,9 @@ func browse(t *testing.T, dir string, pages []string) (found []string, console s
 	return found, console
 }
 
-// Check opens pages of a folder, each of which has a picture. Nothing may be wider than a
-// window of 400 pixels but tables, which show that they scroll, and the console stays empty.
+// Check opens pages of a folder and fails the test if one has no picture. Nothing but tables may
+// be wider than a window of 400 pixels, wide tables must show that they scroll, and the console
+// must stay empty.
 //
 // The environment variable REPORTS names a folder that the pages are copied to, to be looked
 // at by a person.
@@ -124,6 +133,8 @@ func Check(t *testing.T, dir string, pages []string) {
 	if console != "" {
 		t.Errorf("the console says:\n%s", console)
 	}
+
+	// A page that never loaded would have no fault, so the visits are counted.
 	looked := 0
 	for _, f := range found {
 		if strings.HasPrefix(f, "looked: ") {

@@ -38,6 +38,7 @@ func (a *App) OpenCheckpoint(ctx context.Context, c *CheckpointFlags) (err error
 	if err := c.Check(); err != nil || c.Checkpoint == "" {
 		return err
 	}
+	// The state is written through Write, so that an interrupt never cuts it.
 	a.Checkpoint, err = pipeline.OpenCheckpoint(c.Checkpoint, c.resume, int64(a.Memory),
 		func(fn func() error) error { return a.Write(ctx, fn) })
 	if err == nil && c.resume && !a.Checkpoint.Any() {

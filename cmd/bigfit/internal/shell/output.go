@@ -25,12 +25,14 @@ func CheckOutput(inputs []string, paths ...string) error {
 			return Output(err)
 		}
 
+		// Writing over an input would destroy it when the run has already used it.
 		for _, in := range inputs {
 			if sameFile(in, path) {
 				return Usagef("%s is both read and written; give the output another name", path)
 			}
 		}
 
+		// Two outputs of one name: the second would replace the first without a word.
 		for _, other := range paths[:i] {
 			if other != "" && (samePath(other, path) || sameFile(other, path)) {
 				return Usagef("%s is to be written twice; give each output its own name", path)
@@ -115,8 +117,8 @@ func resolved(path string) string {
 	}
 }
 
-// CheckAnswers is [CheckOutput] for files of answers, whose extensions name formats, and
-// others.
+// CheckAnswers is [CheckOutput] for files of answers and others. The extension of a file of
+// answers must name a format.
 func CheckAnswers(inputs, answers []string, others ...string) error {
 	if err := CheckOutput(inputs, append(slices.Clone(answers), others...)...); err != nil {
 		return err
@@ -138,8 +140,8 @@ func (a *App) WriteAnswers(path string, answers pipeline.Answers, hashes pipelin
 	return answers.Write(path)
 }
 
-// AnswerHashes are those of the points that are answered for, if one of the files of answers
-// has room for them.
+// AnswerHashes returns the hash of the points x if one of the files of answers has a manifest
+// to hold it. Otherwise it is nil, as hashing reads all points.
 func AnswerHashes(x data.Points, paths ...string) pipeline.Hashes {
 	if slices.ContainsFunc(paths, table.HasManifest) {
 		return pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}
@@ -149,6 +151,7 @@ func AnswerHashes(x data.Points, paths ...string) pipeline.Hashes {
 
 // samePath reports whether two names lead to one file, which need not be there.
 func samePath(a, b string) bool {
+	// A file that is not there yet has no inode to compare, so its folder is resolved instead.
 	at := func(path string) string {
 		if target, err := atomicfile.Target(path); err == nil {
 			path = target
@@ -170,6 +173,8 @@ func sameFile(in, path string) bool {
 	if err != nil {
 		return false
 	}
+	// A path with a colon may be a file of that name or an array in a file; the former is tried
+	// first.
 	a, err := os.Stat(in)
 	if i := strings.LastIndexByte(in, ':'); err != nil && i > 0 {
 		a, err = os.Stat(in[:i])

@@ -59,6 +59,7 @@ func fill(kind string, parts int, first, part, merge string) (string, error) {
 			return "", err
 		}
 	}
+	// One pass fills all holes, so braces within a command line are never taken for a hole.
 	env := part + " env"
 	return strings.NewReplacer(
 		"{divide quoted}", quote(first), "{env quoted}", quote(env), "{merge quoted}", quote(merge),
@@ -102,6 +103,8 @@ func (c *command) script(args []string) error {
 	if strings.HasSuffix(c.out, "/") {
 		out += "/"
 	}
+	// The folder knows the points and settings after the first step, so the lines of the jobs are
+	// short.
 	known := "bigfit graph --work " + quote(work)
 	text, err := fill(c.o.Script, c.settings.Parts, c.divideLine(args, known), known+" --part",
 		known+" --merge -o "+quote(out))
@@ -111,8 +114,8 @@ func (c *command) script(args []string) error {
 	return printScript(c.App, text)
 }
 
-// divideLine is the command that divides the points. known is that for a folder that knows
-// them.
+// divideLine returns the command that divides the points. known is the command for a folder that
+// an earlier step began.
 func (c *command) divideLine(args []string, known string) string {
 	if c.o.Parts == 0 {
 		return known + " --divide"
@@ -126,6 +129,8 @@ func (c *command) divideLine(args []string, known string) string {
 		b.WriteString(" -X " + quote(name))
 	}
 
+	// All settings are written out: defaults may change between versions, and the script may be
+	// run later.
 	s := &c.settings
 	fmt.Fprintf(&b, " --parts %d --overlap %d --neighbors %d --distance %v --method %v --symmetry %v "+
 		"--weights %v --seed %d",
