@@ -74,6 +74,7 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int,
 		return nil, err
 	}
 
+	// The approach is chosen by operations and by the memory that is allowed.
 	p := &ApproximateProblem{data: d, settings: filled}
 	if p.method, err = filled.approach(d.Source(), d.Limit); err == nil {
 		err = filled.fits(d.Source(), p.method.rank, d.Limit)
@@ -81,6 +82,7 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int,
 	if err != nil {
 		return nil, err
 	}
+	// Fourier features need the coordinates of the points, and no product with the kernel.
 	if filled.Approximation == Fourier {
 		if d.Values != nil {
 			return nil, errors.New("kernelmachine: Fourier features are of points, and values of the " +
@@ -97,6 +99,7 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int,
 		return nil, err
 	}
 
+	// Iterative methods keep Φ for their preconditioner only.
 	switch {
 	case filled.Approximation == MatrixFree:
 		p.products = set
@@ -147,6 +150,7 @@ func (p *ApproximateProblem) features(ctx context.Context, power int) error {
 		return err
 	}
 	p.phi = dense.New(n, count)
+	// Blocks of rows bound the time until a cancelled context is seen.
 	for lo := 0; lo < n; lo += data.BlockRows {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -199,6 +203,7 @@ func (s *Settings) biased() bool { return s.Intercept || s.Method != RLS }
 // labeled prepares fits to t, with an intercept or without.
 func (p *ApproximateProblem) labeled(t *models.Targets, intercept bool) *linear.Labeled {
 	w := linear.NewLabeled(p.linear, t)
+	// Least squares without an intercept are those through the origin: nothing is centred.
 	if !intercept {
 		clear(w.Mean)
 		clear(w.TargetMean)
@@ -221,6 +226,8 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 		}
 	}
 
+	// Machines with and without an intercept need different sums over the labeled points; each is
+	// made once.
 	parts := map[bool]*linear.Labeled{}
 	var before *linear.Model
 	var out []*Approximate
@@ -244,6 +251,7 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 			before, err = p.fitLinear(ctx, w, m, before, len(filled))
 		}
 
+		// A machine that did not converge is kept, and the path goes on.
 		if unconverged(err) {
 			unfinished = append(unfinished, err)
 			err = nil
@@ -279,6 +287,7 @@ func (p *ApproximateProblem) fitLinear(ctx context.Context, w *linear.Labeled, m
 		err = w.NormalEquations(ctx, found)
 	}
 
+	// The coefficients of the features become coefficients of kernel functions.
 	if found.Coefficients != nil {
 		m.Intercepts = found.Intercepts
 		m.Report.Iterations = found.Iterations
@@ -319,6 +328,7 @@ func (p *ApproximateProblem) answer(ctx context.Context, m *Approximate,
 	_, r := p.phi.Dims()
 	_, c := m.Coefficients.Dims()
 	w := m.Coefficients
+	// The features are held, and a product with w costs less than kernel values.
 	if p.frequencies == nil { // w = Rᵀa
 		a := w
 		if m.Points == nil {
@@ -358,6 +368,7 @@ func (p *ApproximateProblem) expand(m *Approximate, w *mat.Dense) {
 	if p.frequencies != nil {
 		return
 	}
+	// a = R⁻ᵀw, since f = Φw = K_nm R⁻ᵀw.
 	dense.SolveLower(dense.Transposed, p.root, m.Coefficients)
 	e := expansion.Expand(p.data.Source(), p.pivots, m.Coefficients)
 	m.Coefficients, m.Points = e.Coefficients, e.Points
@@ -377,6 +388,7 @@ func (p *ApproximateProblem) leading(ctx context.Context, w *linear.Labeled, r r
 		}
 	}
 
+	// H = factor·ΦᵀJΦ/l + γ_A I + factor·γ_I s ΦᵀLᵖΦ among the leading features.
 	n, _ := p.data.Source().Rows().Dims()
 	_, outputs := w.Moments.Dims()
 	h = mat.NewDense(size, size, nil)
@@ -415,6 +427,7 @@ func (p *ApproximateProblem) estimate(ctx context.Context, w *linear.Labeled, m 
 	if half == 0 {
 		return nil
 	}
+	// Every step-th point is compared, so that all parts of the file count.
 	step := (n + estimated - 1) / estimated
 	var rows []int
 	for i := 0; i < n; i += step {
@@ -446,6 +459,8 @@ func (p *ApproximateProblem) estimate(ctx context.Context, w *linear.Labeled, m 
 		return f, nil
 	}
 
+	// Half of the Fourier features have twice the weight each, so that they estimate the same
+	// kernel.
 	f, err := values(r, 1)
 	if err != nil {
 		return err

@@ -160,6 +160,7 @@ func FitApproximate(ctx context.Context, d *Data, t *models.Targets, r *Settings
 		return nil, err
 	}
 
+	// A path of one setting comes with the estimates of its error.
 	models, err := p.Path(ctx, t, []Settings{filled})
 	if models == nil {
 		return nil, err
@@ -197,6 +198,7 @@ func (m *Approximate) Predict(ctx context.Context, x data.Points,
 	if err := models.CheckQuery(x, m.Dim()); err != nil {
 		return nil, err
 	}
+	// One block of features serves all batches.
 	n, _ := x.Dims()
 	size, _ := m.Coefficients.Dims()
 	phi := mat.NewDense(min(data.BlockRows, n), size, nil)
@@ -235,6 +237,7 @@ func (m *Approximate) describe() string {
 		text = fmt.Sprintf("matrix-free, preconditioned by %d landmarks", r.Landmarks)
 	}
 
+	// The change by half the basis is the estimate of the error that a user can act on.
 	if r.Change > 0 {
 		text += fmt.Sprintf(", half of them would change f by %.2g %%", 100*r.Change)
 		if m.Classes != nil {
@@ -280,6 +283,7 @@ func (m *Approximate) check() error {
 	if m.Frequencies == nil {
 		return m.Machine.check()
 	}
+	// Each frequency makes two features, a cosine and a sine.
 	size, _ := m.Coefficients.Dims()
 	if _, w := m.Frequencies.Dims(); size != 2*w || m.Points != nil {
 		return fmt.Errorf("kernelmachine: %d coefficients for %d frequencies, with points %t", size, w,

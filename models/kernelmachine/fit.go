@@ -101,6 +101,7 @@ func fitRows(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Mac
 	if limit <= 0 {
 		limit = kernel.GramBytes(side.Dim())
 	}
+	// The programs run one after the other, because they share the cache of rows.
 	m := newMachine(s, d, t)
 	beta, err := m.programs(ctx, solvers.CachedRows(side, limit), solvers.LabelGram{}, s.columns(t), t, d)
 	if beta == nil {
@@ -217,6 +218,7 @@ func (w *Warped) among(t *models.Targets, s *Settings) ([]int, error) {
 			ours, w.reg.Power, w.reg.Laplacian, theirs, s.Power, s.Laplacian)
 	}
 
+	// Points of w ascend, so positions are found by halving.
 	positions := make([]int, len(t.Labeled))
 	for p, i := range t.Labeled {
 		q, ok := slices.BinarySearch(w.points, i)
@@ -260,6 +262,7 @@ func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.
 	results := make([]*solvers.SMOResult, c)
 	faults := make([]error, c)
 
+	// One program a column; together of them run in one goroutine.
 	progress := newProgramProgress(d, c)
 	par.For(c, together, func(lo, hi int) {
 		for j := lo; j < hi; j++ {
@@ -278,6 +281,7 @@ func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.
 		}
 	})
 
+	// The multiplier of the equality constraint is −b.
 	beta := mat.NewDense(l, c, nil)
 	m.Intercepts = make([]float64, c)
 	for j, r := range results {
@@ -328,6 +332,7 @@ func (w *Warped) expansion(m *Machine, g *mat.Dense, labeled []int) {
 	n, _ := w.problem.gram.Dims()
 	c := columnsOf(g)
 	whole := mat.NewDense(n, c, nil)
+	// Without γ_I the coefficients are g itself; with it they are α = (I + MK)⁻¹Eβ.
 	if w.expand == nil {
 		for i, p := range w.points {
 			copy(whole.RawRowView(p), g.RawRowView(i))

@@ -102,6 +102,7 @@ func (l Learner) table() models.Table[options] {
 		t = append(t, models.Part(regularizer.Ambient, norms)...)
 	}
 
+	// The kernel stands between the weights and the rest of the norms.
 	t = append(t, models.Part(expansion.KernelParams,
 		func(o *options) *expansion.KernelChoice { return &o.Kernel })...)
 	if l.Intrinsic {
@@ -204,6 +205,7 @@ func (l Learner) decodeAs(v models.Values) (options, error) {
 	if o.Heat > 0 && o.Power > 1 {
 		faults = append(faults, &models.ParamError{Name: "power", Value: v["power"], Must: "1 with heat"})
 	}
+	// Faults that no single parameter shows come with the others.
 	if l.Method.approximates() {
 		return o, errors.Join(append(faults, approximationFaults(v))...)
 	}
@@ -241,6 +243,8 @@ func (l Learner) Choose(in *models.Input) (models.Values, string, error) {
 		}
 	}
 
+	// The number of points in the expansion decides: all of them with a graph, else the labeled
+	// ones.
 	return expansion.ChooseApproximation(in, n, l.Check, func(in *models.Input) (stage.Cost, error) {
 		o, err := l.decodeAs(in.Values)
 		if err != nil {
@@ -299,6 +303,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		return modelOf(Fit(ctx, d, in.Targets, &o.Settings))
 	}
 
+	// Landmarks and features are drawn by the seed of the run.
 	o.Seed = in.Seed
 	return modelOf(FitApproximate(ctx, d, in.Targets, &o.Settings, &o.ApproximationSettings))
 }
@@ -345,6 +350,7 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 		held += kept
 	}
 
+	// Least squares factor a matrix of order l; programs hold rows of it.
 	fit := 8 * (l*l + 3*l*c)
 	if s.Method != RLS {
 		// Programs that run at the same time keep some rows among half of the variables.

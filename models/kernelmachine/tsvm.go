@@ -194,6 +194,7 @@ func (r *tsvm) run(ctx context.Context) error {
 	if r.at == nil {
 		return unconverged
 	}
+	// The machine of the labeled points assigns the first targets; then their weight grows.
 	linear.Assign(r.y, r.f, r.unlabeled, r.share)
 	r.start = r.objective()
 	for _, part := range linear.Annealing {
@@ -224,6 +225,7 @@ func (r *tsvm) train(ctx context.Context, upper float64, v []float64) error {
 	n := len(r.y)
 	q := &solvers.QP{Rows: solvers.DenseRows(r.gram), Linear: make([]float64, n), Lower: make([]float64, n),
 		Upper: make([]float64, n), Start: v}
+	// The variable of a point lies between 0 and y·C, C being smaller for unlabeled points.
 	bound := func(points []int, c float64) {
 		for _, i := range points {
 			q.Linear[i] = -r.y[i]
@@ -248,6 +250,8 @@ func (r *tsvm) train(ctx context.Context, upper float64, v []float64) error {
 // trade swaps the targets of all pairs that lower the objective by more than the
 // tolerance and tells whether there were any. A pair's variables keep their sum.
 func (r *tsvm) trade() bool {
+	// Pairs are taken in the order of their losses, so the first pair that gains nothing ends the
+	// round.
 	plus, minus := linear.WorstFirst(r.y, r.f, r.unlabeled)
 	traded := false
 	for p := range min(len(plus), len(minus)) {
@@ -273,6 +277,7 @@ func (r *tsvm) objective() float64 {
 	for i, v := range r.at.V {
 		norm += v * r.at.Product[i]
 	}
+	// The norm is βᵀK̃β; the hinge counts at the full weight of both kinds of points.
 	add := func(points []int, c float64) {
 		for _, i := range points {
 			loss += c * max(0, 1-r.y[i]*r.f[i])

@@ -61,6 +61,8 @@ func (TSVMLearner) Cost(in *models.Input) (stage.Cost, error) {
 	rows, cols := in.Points.Dims()
 	n := int64(rows)
 	c := int64(in.Targets.Y.RawMatrix().Cols)
+	// Outputs run at the same time, one in each thread, and each holds vectors and the rows of its
+	// active variables.
 	held := min(n/2, 4096) // rows of a program
 	programs := 8 * (min(c, threads())*(20*n+held*held) + 6*n*c)
 	bytes := 8*n*n + max(source.Bytes(), programs+pointBytes(in.Points))
@@ -128,6 +130,7 @@ func (TSVMLearner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 
+	// The machine is an expansion; the rest says what became of the unlabeled points.
 	e, err := expansion.Read(r, o.Kernel, true)
 	if err != nil {
 		return nil, err

@@ -134,6 +134,7 @@ func (m *VVMR) Summary() models.Summary {
 	if m.Labels != nil {
 		s.Text = fmt.Sprintf("%d labels", outputs)
 	}
+	// The basis that f is made of: dimensions, landmarks or points.
 	switch a := m.Approximation; {
 	case m.onPoints() && !m.Given:
 		s.Text += fmt.Sprintf(", %d dimensions", size)
@@ -234,6 +235,7 @@ func (m *VVMR) check() error {
 		return fmt.Errorf("kernelmachine: %d labels for %d outputs", len(m.Labels), outputs)
 	}
 
+	// A given kernel of the outputs is n×n.
 	if b := m.OutputKernel; b != nil {
 		rows, columns := b.Dims()
 		if _, outputs := m.Coefficients.Dims(); rows != outputs || columns != outputs {

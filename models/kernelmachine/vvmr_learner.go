@@ -150,6 +150,7 @@ func (VVMRLearner) cost(in *models.Input) (stage.Cost, error) {
 	remedy := fmt.Sprintf("take %s nystrom or matrix-free, or give fewer points", param.Name("approximation"))
 
 	a := o.approximation()
+	// A refusal names the way to fit in less memory.
 	c, err := vvmrCost(in, source, &o.VVMRSettings, a)
 	switch {
 	case err != nil && a == nil:
@@ -179,6 +180,7 @@ func (l VVMRLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 		}
 	}
 
+	// A given kernel takes the place of a graph of the outputs.
 	if in.OutputKernel != nil {
 		if outputs, err = solvers.NewOutputKernel(ctx, in.OutputKernel); err != nil {
 			return nil, err
