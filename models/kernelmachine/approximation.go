@@ -149,7 +149,7 @@ type Approximate struct {
 func FitApproximate(ctx context.Context, d *Data, t *models.Targets, r *Settings,
 	s *ApproximationSettings) (*Approximate, error) {
 	if r == nil {
-		r = &Settings{} // whose fault is named
+		r = &Settings{} // the check names the fault
 	}
 	filled, err := r.fill()
 	if err != nil {
@@ -177,7 +177,7 @@ func (m *Approximate) Dim() int {
 	return m.Machine.Dim()
 }
 
-// QueryCost is that of the expansion, or of the features.
+// QueryCost returns the cost of the expansion, or of the features.
 func (m *Approximate) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	if m.Frequencies == nil {
 		return m.Machine.QueryCost(n, s)

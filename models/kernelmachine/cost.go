@@ -247,7 +247,7 @@ func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Se
 	return out
 }
 
-// approximateCost is that of [FitApproximate] for the values of source.
+// approximateCost returns the cost of [FitApproximate] for the values of source.
 // Settings that cannot be fitted are an error.
 func approximateCost(in *models.Input, source kernel.Source, r *Settings,
 	s *ApproximationSettings) (stage.Cost, error) {

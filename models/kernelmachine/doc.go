@@ -33,7 +33,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Learners are those of this package.
+// Learners are the learners of this package.
 var Learners = []models.Learner{
 	Learner{RLS, false}, Learner{SVM, false}, TSVMLearner{}, Learner{SVR, false}, Learner{OneClass, false},
 	Learner{RLS, true}, Learner{SVM, true}, Learner{SVR, true}, Learner{OneClass, true}, VVMRLearner{},

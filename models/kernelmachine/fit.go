@@ -33,7 +33,7 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 		return nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
 	}
 	if s == nil {
-		s = &Settings{} // whose fault is named
+		s = &Settings{} // the check names the fault
 	}
 	filled, err := s.fill()
 	if err != nil {

@@ -286,7 +286,7 @@ func partOf(g *models.Grid, all []options, settings []int) *grid {
 	return out
 }
 
-// cost is that of settings that are all exact, or none.
+// cost returns the cost of settings that are all exact, or none.
 func (g *grid) cost() (models.GridCost, error) {
 	widths := g.CountOf(func(i int) any { return g.options[i].Kernel })
 	source, err := g.options[0].Kernel.Of(g.Points)
@@ -312,7 +312,7 @@ func (g *grid) intrinsic() bool {
 	return slices.ContainsFunc(g.options, func(o options) bool { return o.GammaI > 0 })
 }
 
-// exactCost is that of exact machines with so many kernels.
+// exactCost returns the cost of exact machines with so many kernels.
 func (g *grid) exactCost(widths float64) models.GridCost {
 	n, l, d, outputs := g.Sizes()
 	edges := float64(g.EdgeCount())
@@ -346,7 +346,7 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 	return c
 }
 
-// approximateCost is that of approximate machines with so many kernels, of which source has one.
+// approximateCost returns the cost of approximate machines with so many kernels, of which source has one.
 func (g *grid) approximateCost(widths float64, source kernel.Source) (models.GridCost, error) {
 	o := g.options[0]
 	c := models.GridCost{Remedy: o.remedy() + ", or fewer threads"}

@@ -254,7 +254,7 @@ func (l Learner) Choose(in *models.Input) (models.Values, string, error) {
 	})
 }
 
-// Cost is that of the way that Fit goes.
+// Cost returns the cost of the way that Fit goes.
 func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	o, err := l.optionsFor(in)
 	if err != nil {
@@ -319,7 +319,7 @@ func modelOf[T any, M interface {
 	return m, err
 }
 
-// exactCost is that of [Fit].
+// exactCost returns the cost of [Fit].
 func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 	rows, cols := in.Points.Dims()
 	n := int64(rows)

@@ -117,7 +117,7 @@ func (s Settings) fill() (Settings, error) {
 	return s, errors.Join(faults...)
 }
 
-// name is that of the learner with these settings: without γ_I the plain one.
+// name returns the name of the learner with these settings: without γ_I the plain one.
 func (s *Settings) name() string {
 	if s.GammaI > 0 {
 		return intrinsic.String(s.Method)

@@ -66,7 +66,7 @@ func FitTSVM(ctx context.Context, d *Data, t *models.Targets, s *TSVMSettings) (
 		return nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
 	}
 	if s == nil {
-		s = &TSVMSettings{} // whose fault is named
+		s = &TSVMSettings{} // the check names the fault
 	}
 	if _, _, err := s.fill(t); err != nil {
 		return nil, err
@@ -271,7 +271,7 @@ func (r *tsvm) trade() bool {
 	return traded
 }
 
-// objective is that of f with all targets at the full weight, times 2γ_A.
+// objective returns the objective of f with all targets at the full weight, times 2γ_A.
 func (r *tsvm) objective() float64 {
 	var norm, loss float64
 	for i, v := range r.at.V {

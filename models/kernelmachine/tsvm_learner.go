@@ -47,7 +47,7 @@ func (TSVMLearner) Resolve(in *models.Input) (models.Values, error) {
 	return expansion.ResolveWidth(in)
 }
 
-// Cost is that of the values among all points, and of the programs of as many
+// Cost returns the cost of the values among all points, and of the programs of as many
 // outputs as run at the same time.
 func (TSVMLearner) Cost(in *models.Input) (stage.Cost, error) {
 	o, err := tsvmParams.Decode(in.Values)
@@ -89,7 +89,7 @@ func (l TSVMLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 // Name is [TSVMName].
 func (m *TSVM) Name() string { return TSVMName }
 
-// Summary is that of the machine with what became of the other points.
+// Summary returns the summary of the machine with what became of the other points.
 func (m *TSVM) Summary() models.Summary {
 	s := m.Machine.Summary()
 	s.Values = m.values()

@@ -93,7 +93,7 @@ func (m *VVMR) Output() models.Output {
 // onPoints tells whether f(x) = Cᵀx.
 func (m *VVMR) onPoints() bool { return m.Points == nil }
 
-// QueryCost is that of the expansion, or of a product with C.
+// QueryCost returns the cost of the expansion, or of a product with C.
 func (m *VVMR) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	if !m.onPoints() {
 		return m.Expansion.QueryCost(n, s)

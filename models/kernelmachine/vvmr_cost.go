@@ -12,7 +12,7 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// vvmrCost is that of [FitVVMR] for the values of source; a nil s is exact.
+// vvmrCost returns the cost of [FitVVMR] for the values of source; a nil s is exact.
 // The limit chooses the approach of landmarks only. What cannot be fitted in any
 // memory is an error.
 func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,

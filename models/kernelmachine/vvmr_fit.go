@@ -23,7 +23,7 @@ import (
 func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs, s *VVMRSettings,
 	a *ApproximationSettings) (*VVMR, error) {
 	if s == nil {
-		s = &VVMRSettings{} // whose fault is named
+		s = &VVMRSettings{} // the check names the fault
 	}
 	filled, err := s.fill()
 	if err != nil {

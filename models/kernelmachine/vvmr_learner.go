@@ -126,7 +126,7 @@ func (VVMRLearner) Resolve(in *models.Input) (models.Values, error) {
 	return expansion.ResolveWidth(in)
 }
 
-// Cost is that of the way that Fit goes.
+// Cost returns the cost of the way that Fit goes.
 func (l VVMRLearner) Cost(in *models.Input) (stage.Cost, error) {
 	v, _, err := l.Choose(in)
 	if err != nil {

@@ -173,7 +173,7 @@ func newtonBytes(l, d, m int64) int64 {
 	return 8 * (8*l*m + 13*d*m + 12*l*min(m, int64(runtime.GOMAXPROCS(0))))
 }
 
-// Cost is that of the matrices of a fit.
+// Cost returns the cost of the matrices of a fit.
 func (k learner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := k.settings(in.Values)
 	if err != nil {
@@ -186,7 +186,7 @@ func (k learner) Cost(in *models.Input) (stage.Cost, error) {
 	return stage.Cost{Bytes: stage.DenseBytes(z.fit()), Remedy: remedy}, nil
 }
 
-// Cost is that of Newton's method over all points.
+// Cost returns the cost of Newton's method over all points.
 func (tsvmLearner) Cost(in *models.Input) (stage.Cost, error) {
 	c, err := tsvmParams.Decode(in.Values)
 	if err != nil {
@@ -203,7 +203,7 @@ func (tsvmLearner) Cost(in *models.Input) (stage.Cost, error) {
 	return stage.Cost{Bytes: stage.DenseBytes(bytes), Remedy: remedy}, nil
 }
 
-// GridCost is that of the graph, XᵀLᵖX and its eigenvectors, which are shared, and
+// GridCost returns the cost of the graph, XᵀLᵖX and its eigenvectors, which are shared, and
 // of the fits of a fold.
 func (k learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	settings := make([]Settings, len(g.Settings))

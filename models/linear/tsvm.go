@@ -308,7 +308,7 @@ func (r *linearTSVM) eachOutput(change func(j int, y, f []float64) bool) bool {
 	return any
 }
 
-// objective is that of every output with all targets at the full weight.
+// objective returns the objective of every output with all targets at the full weight.
 func (r *linearTSVM) objective() []float64 {
 	_, c := r.y.Dims()
 	out := make([]float64, c)

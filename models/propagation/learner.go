@@ -15,7 +15,7 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// Learners are those of this package, in the order of their methods.
+// Learners are the learners of this package, in the order of their methods.
 var Learners = []models.Learner{Learner{Method: Harmonic}, Learner{Method: LGC}, Learner{Method: Tikhonov},
 	Learner{Method: Poisson}, ReweightedLearner{}}
 
@@ -131,7 +131,7 @@ func (l Learner) Info() models.Info {
 // Params lists the parameters of the method.
 func (l Learner) Params() []models.Param { return params(l.Method).Params() }
 
-// Cost is that of the linear system, the reordered graph and the answers for all
+// Cost returns the cost of the linear system, the reordered graph and the answers for all
 // points.
 func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := l.settings(in.Values)
@@ -192,6 +192,7 @@ func factors(in *models.Input, n, edges int64) int64 {
 		!cg.Hard(in.Graph.W, sparse.Normalized) {
 		return 0
 	}
+	// Components are factored side by side, each as large as the largest at most.
 	sizes := in.Graph.Components.Sizes
 	most := int64(min(int(n), slices.Max(sizes)+leastPart))
 	return int64(par.Workers(len(sizes), 1)) * cg.FactorBytes(int(most), int(edges*most/n))
@@ -218,6 +219,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		return nil, errNoGraph
 	}
 
+	// One class alone has nothing to separate; a regression needs one value.
 	if y := in.Targets.ClassLabels(); y != nil {
 		if err := models.CheckLabels(y, in.Len()); err != nil {
 			return nil, err
@@ -250,6 +252,7 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 		if err != nil {
 			return err
 		}
+		// Settings that moments serve need no fit in each fold.
 		served, terms := l.byMoments(g, same)
 		if len(served) > 0 {
 			if err := l.fitByMoments(ctx, g, problem, graph.W, served, terms); err != nil {
@@ -282,7 +285,7 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	return nil
 }
 
-// GridCost is that of the largest graph and of a fit in each fold.
+// GridCost returns the cost of the largest graph and of a fit in each fold.
 func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	served, terms := l.byMoments(g, g.All())
 	out := models.GridCost{Operations: momentCost(g, terms), Remedy: fmt.Sprintf("make graphs of fewer %s", param.Name("neighbors"))}
@@ -297,6 +300,7 @@ func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		if err != nil {
 			return models.GridCost{}, err
 		}
+		// The matrix of the graph and its copy in the order of the problem.
 		graph := 12*int64(g.EdgeCount()) + 12*n
 
 		if served[i] != nil {

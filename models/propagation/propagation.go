@@ -118,6 +118,7 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		faults = append(faults, fmt.Errorf("propagation: "+format,
 			args...))
 	}
+	// The parameters of the method bound its settings, so a range stands once.
 	table := solverParams
 	if methods.Valid(s.Method) {
 		table = params(s.Method)
@@ -156,6 +157,7 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 			param.Name("priors"), len(s.Priors), len(y.Classes)))
 	}
 
+	// Defaults come after the checks, which must see what was given.
 	if s.Alpha == 0 && s.Method == LGC {
 		s.Alpha = defaultAlpha
 	}
@@ -295,6 +297,7 @@ func (g *Solution) settle(d *draw, y *models.Targets) {
 		g.Fallback = d.mostFrequent()
 	}
 
+	// A component without a label tells nothing of its points.
 	for i, at := range d.problem.place {
 		if d.reached[d.problem.components.Of[at]] {
 			continue
@@ -334,6 +337,7 @@ func (p *Problem) newDraw(t *models.Targets, s Settings) *draw {
 	if s.Method == Tikhonov {
 		d.intrinsic = s.Regularizer.Intrinsic(p.Len(), p.laplacian(s.Regularizer.Laplacian))
 	}
+	// A component is reached by its first label.
 	for _, i := range t.Labeled {
 		d.at = append(d.at, p.place[i])
 		d.reached[p.components.Of[p.place[i]]] = true
