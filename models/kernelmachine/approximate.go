@@ -40,12 +40,11 @@ type ApproximateProblem struct {
 // NewApproximateProblem prepares fits to the points of d with the intrinsic norm of
 // a power of their Laplacian, or without one if there is none.
 //
-// Landmarks. With K_mm = RRᵀ the features Φ = K_nm R⁻ᵀ at the points make the
-// expansion a linear model, f = Φw, ‖f‖² = wᵀw, a = R⁻ᵀw, and both norms of the
-// machine are those of [linear.Problem]. Φ comes from solvers.NewNystrom (n·m²
-// operations, n·m values; the kernel once), ΦᵀLᵖΦ = R⁻¹(K_mnLᵖK_nm)R⁻ᵀ from it by
-// blocks of columns, another n·m² and 2p·nnz·m. A fit of least squares is then a
-// Cholesky factorization of order m; for 16 and more settings at once one
+// Landmarks. With K_mm = RRᵀ the features Φ = K_nm R⁻ᵀ at the points make the expansion a linear
+// model, f = Φw, ‖f‖² = wᵀw, a = R⁻ᵀw, and both norms of the machine are the norms of
+// [linear.Problem]. Φ comes from solvers.NewNystrom (n·m² operations, n·m values; the kernel once),
+// ΦᵀLᵖΦ = R⁻¹(K_mnLᵖK_nm)R⁻ᵀ from it by blocks of columns, another n·m² and 2p·nnz·m. A fit of
+// least squares is then a Cholesky factorization of order m; for 16 and more settings at once one
 // eigendecomposition (5m³) serves them all; see [ApproximateProblem.Path].
 //
 // For more than 5000 landmarks, or where n·m values exceed limit, or where it
@@ -268,9 +267,8 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 	return out, errors.Join(unfinished...)
 }
 
-// fitLinear fits m, one of so many, as a linear model of the features. before is
-// the last support vector machine, where Newton's method starts, or nil; the next
-// one is returned.
+// fitLinear fits m, one of count machines, as a linear model of the features. before is the last
+// support vector machine, where Newton's method starts, or nil; the next one is returned.
 func (p *ApproximateProblem) fitLinear(ctx context.Context, w *linear.Labeled, m *Approximate,
 	before *linear.Model, count int) (*linear.Model, error) {
 	next := before
@@ -350,7 +348,7 @@ func (p *ApproximateProblem) answer(ctx context.Context, m *Approximate,
 	return models.NewPrediction(f, m.Classes), nil
 }
 
-// linearSettings are those of the same machine on features.
+// linearSettings returns the settings of the same machine on features.
 func linearSettings(s *Settings) linear.Settings {
 	out := linear.Settings{Regularizer: s.Regularizer, Tolerance: s.Tolerance, MaxIterations: s.MaxIterations}
 	if s.Method == SVM {
@@ -409,8 +407,7 @@ func (p *ApproximateProblem) leading(ctx context.Context, w *linear.Labeled, r r
 	return h, b, nil
 }
 
-// estimated is the number of points at which f is compared with that of half the
-// features.
+// estimated is the number of points at which f is compared with the function of half the features.
 const estimated = 5000
 
 // estimate sets Change and Flips: least squares on all features against those on

@@ -74,7 +74,7 @@ func dataOf(l models.Learner, in *models.Input, k expansion.KernelChoice,
 	return d, err
 }
 
-// Source is what gives the values of the kernel.
+// Source gives the values of the kernel.
 func (d *Data) Source() kernel.Source {
 	return kernel.Source{Kernel: d.Kernel, Points: d.Points, Values: d.Values}
 }

@@ -66,8 +66,8 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 	return w.Fit(ctx, t, &filled)
 }
 
-// fewDimensions is how many dimensions a point may have for single rows of K to
-// cost not much more than those of a Gram matrix, made by products of blocks.
+// fewDimensions bounds the dimensions of points for which a single row of K costs not much more
+// than a row of a Gram matrix, which is made by products of blocks.
 const fewDimensions = 64
 
 // byRows tells whether the programs of a machine without a graph are to read rows
@@ -180,8 +180,8 @@ func (w *Warped) HoldOut(ctx context.Context, kept, held []int) (*HeldOut, error
 	return &HeldOut{gram, across}, err
 }
 
-// Fit fits a machine to targets of all that is kept and returns f at what is held out, which
-// with solvers.ErrNotConverged is usable. The norms of s are those of w.
+// Fit fits a machine to targets of all points that are kept, and returns f at the points that are
+// held out. With solvers.ErrNotConverged f is usable. The norms of s must be the norms of w.
 func (h *HeldOut) Fit(ctx context.Context, t *models.Targets, s *Settings) (*mat.Dense, error) {
 	filled, err := s.fill()
 	if err != nil {
@@ -247,9 +247,10 @@ func (m *Machine) solve(ctx context.Context, gram solvers.LabelGram, t *models.T
 	return g, err
 }
 
-// programs solves the quadratic program of every column, with rows of gram or, if its τ is 0, of any
-// kernel, and sets Intercepts and Gap, so many columns one after the other. C is 1/(2γ_A l): the objective of
-// regularizer.Regularizer over 2γ_A. d is told how far they are.
+// programs solves the quadratic program of every column, with rows of gram or, if its τ is 0, of
+// any kernel, and sets Intercepts and Gap. It solves together columns one after the other in each
+// goroutine. C is 1/(2γ_A l): the objective of regularizer.Regularizer over 2γ_A. d is told how far
+// they are.
 func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.LabelGram, together int,
 	t *models.Targets, d *Data) (*mat.Dense, error) {
 	s := &m.Settings

@@ -90,8 +90,7 @@ var (
 // too.
 func (m Method) approximates() bool { return m <= SVM }
 
-// table lists the parameters for a user, for whom [withApproximation] fills in the
-// approximation.
+// table lists the parameters for a user. [withApproximation] fills in the approximation.
 func (l Learner) table() models.Table[options] {
 	norms := func(o *options) *regularizer.Regularizer { return &o.Regularizer }
 	var t models.Table[options]
@@ -159,7 +158,7 @@ var (
 	settingsParams = slices.Concat(heatParams, slices.Concat(methodParams[:]...), iterations)
 )
 
-// solverParams are the parameters of what is solved by iteration.
+// solverParams are the parameters of iterative solvers.
 func solverParams[S any](tolerance float64, at func(*S) (*float64, *int)) models.Table[S] {
 	return models.Table[S]{
 		{Param: models.Param{Name: "tolerance",
@@ -375,8 +374,8 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 	return out
 }
 
-// approximationFaults are those of an odd number of features, of features for a
-// kernel that they do not approximate, and of exp(tL) in an approximation.
+// approximationFaults returns the faults that no single parameter shows: an odd number of features,
+// features for a kernel that they do not approximate, and exp(tL) in an approximation.
 func approximationFaults(v models.Values) error {
 	var faults []error
 	if text, ok := v["features"]; ok {

@@ -125,8 +125,8 @@ func (s *Settings) name() string {
 	return s.Method.String()
 }
 
-// Machine is a fitted kernel machine: an expansion over the training points whose
-// coefficients are not zero. It is immutable.
+// Machine is a fitted kernel machine: an expansion over the training points with coefficients other
+// than zero. It is immutable.
 type Machine struct {
 	Settings Settings
 	expansion.Expansion

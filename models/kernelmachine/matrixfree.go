@@ -16,8 +16,8 @@ import (
 	"github.com/bigfit/bigfit/solvers"
 )
 
-// addLandmarks adds landmarks, drawn with equal chances, to those of the preconditioner,
-// as many as were asked for.
+// addLandmarks adds landmarks, drawn with equal chances, to the landmarks of the preconditioner, up
+// to the number that was asked for.
 func (p *ApproximateProblem) addLandmarks(ctx context.Context, set kernel.Set) error {
 	side, ok := set.(*kernel.Side)
 	if !ok {

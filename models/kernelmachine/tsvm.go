@@ -25,11 +25,11 @@ type TSVMSettings struct {
 	linear.Transduction
 	// Tolerance of solvers.SMO. Default 1e-3.
 	Tolerance float64
-	// MaxIterations of solvers.SMO in a round, whose default it has.
+	// MaxIterations of solvers.SMO in a round. Default: the default of solvers.SMO.
 	MaxIterations int
 }
 
-// fill returns s with its defaults for targets t, and those of the machine.
+// fill returns s with its defaults for targets t, and the settings of the machine.
 func (s TSVMSettings) fill(t *models.Targets) (TSVMSettings, Settings, error) {
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-3
@@ -47,8 +47,8 @@ func (s *TSVMSettings) machine() Settings {
 		MaxIterations: s.MaxIterations}
 }
 
-// TSVM is a fitted transductive support vector machine: a kernel machine with
-// what is known of its fit. It is immutable.
+// TSVM is a fitted transductive support vector machine: a kernel machine and the record of its fit.
+// It is immutable.
 type TSVM struct {
 	*Machine
 	Settings TSVMSettings
@@ -88,13 +88,12 @@ func FitTSVM(ctx context.Context, d *Data, t *models.Targets, s *TSVMSettings) (
 //
 //	1/l Σ_labeled V(y_i f(x_i)) + Weight/l Σ_unlabeled V(y*_j f(x_j)) + γ_A ‖f‖²
 //
-// over f and y* with V the hinge, a given share of y* being positive. It begins
-// with the labeled points, whose machine gives the largest outputs among the
-// others the positive targets. Then the weight of the unlabeled points grows from
-// Weight/10⁵ by factors of 10. At each weight, pairs of a positive and a negative
-// point with losses ξ > 0 and ξ' > 0, ξ + ξ' > 2, trade places, the worst with
-// the worst, all at once, and the machine is trained again from where it was,
-// until there are none: each trade lowers the objective and keeps the share.
+// over f and y* with V the hinge, a given share of y* being positive. It begins with a machine of
+// the labeled points; the unlabeled points with its largest outputs get the positive targets. Then
+// the weight of the unlabeled points grows from Weight/10⁵ by factors of 10. At each weight, pairs
+// of a positive and a negative point with losses ξ > 0 and ξ' > 0, ξ + ξ' > 2, trade places, the
+// worst with the worst, all at once, and the machine is trained again from where it was, until
+// there are none: each trade lowers the objective and keeps the share.
 //
 // A round is a quadratic program in as many variables as w has points. With
 // solvers.ErrNotConverged the machine is usable.

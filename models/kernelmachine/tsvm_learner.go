@@ -89,7 +89,7 @@ func (l TSVMLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 // Name is [TSVMName].
 func (m *TSVM) Name() string { return TSVMName }
 
-// Summary returns the summary of the machine with what became of the other points.
+// Summary adds to the summary of the machine the targets of the unlabeled points.
 func (m *TSVM) Summary() models.Summary {
 	s := m.Machine.Summary()
 	s.Values = m.values()

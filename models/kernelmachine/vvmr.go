@@ -65,9 +65,9 @@ type VVMR struct {
 	OutputKernel *mat.Dense
 	// Labels are the labels of the outputs, ascending; nil for a regression.
 	Labels []int64
-	// Residual is ‖Y/(lγ_A) − (JG + lγ_I LᵖG)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation
-	// (17), recomputed from the definition with the kernel in use, that of the
-	// landmarks included; J has a zero for every missing entry of Y.
+	// Residual is ‖Y/(lγ_A) − (JG + lγ_I LᵖG)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation (17), recomputed
+	// from the definition with the kernel in use, which may be the kernel of the landmarks; J has a
+	// zero for every missing entry of Y.
 	Residual   float64
 	Iterations int // of the conjugate gradients that polish the direct solution
 	// Approximation in use, nil for exact, and KernelError the part of the

@@ -58,10 +58,10 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 //
 //	−(JG + lγ_I s LᵖG)AQ/(lγ_A) − A + Y/(lγ_A) = 0.
 //
-// t are values, or labels of ±1, with NaN for entries that are missing: their
-// squares are left out of the first sum, which stays divided by the number l of
-// points with any entry. o is nil for independent outputs, and γ_O must be 0 then.
-// Then, too, every output is that of LapRLS by itself (RLS if γ_I = 0).
+// t are values, or labels of ±1, with NaN for entries that are missing: their squares are left out
+// of the first sum, which stays divided by the number l of points with any entry. o is nil for
+// independent outputs, and γ_O must be 0 then. Then every output is a LapRLS function by itself
+// (RLS if γ_I = 0).
 //
 // With B = J/l + γ_I s Lᵖ = SSᵀ the equation is A = Sh,
 //

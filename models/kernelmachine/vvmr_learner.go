@@ -24,8 +24,8 @@ type vvmrOptions struct {
 	Approximation ApproximationSettings
 }
 
-// vvmrParams are the parameters of vvmrOptions for a user, for whom
-// [withApproximation] fills in the approximation.
+// vvmrParams are the parameters of vvmrOptions for a user. [withApproximation] fills in the
+// approximation.
 var vvmrParams = slices.Concat(
 	models.Part(normWeights, func(o *vvmrOptions) *regularizer.Regularizer { return &o.Regularizer }),
 	models.Part(expansion.KernelParams, func(o *vvmrOptions) *expansion.KernelChoice { return &o.Kernel }),
@@ -62,8 +62,8 @@ func (VVMRLearner) Info() models.Info {
 // Params lists the parameters.
 func (VVMRLearner) Params() []models.Param { return vvmrParams.Params() }
 
-// decodeVVMR returns the options that v stands for, or all faults at once; the
-// approximation is that of [expansion.DecodeAny].
+// decodeVVMR returns the options that v stands for, or all faults at once; [expansion.DecodeAny]
+// chooses the approximation.
 func decodeVVMR(v models.Values) (vvmrOptions, error) {
 	return expansion.DecodeAny(v, onlyFor(vvmrParams, approximationOnly).Decode)
 }
@@ -95,8 +95,8 @@ func (l VVMRLearner) options(in *models.Input) (vvmrOptions, error) {
 	return decodeWith(in, v)
 }
 
-// decodeWith decodes v, of which the approximation is given, and checks that γ_O has
-// one graph of outputs.
+// decodeWith decodes v, which names the approximation, and checks that γ_O has one graph of
+// outputs.
 func decodeWith(in *models.Input, v models.Values) (vvmrOptions, error) {
 	o, err := decodeVVMR(v)
 	if _, given := in.Values["output-neighbors"]; given && in.Outputs != nil {

@@ -170,8 +170,8 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 	return w, err
 }
 
-// proximity is by how much a loss in the norm is smaller than that of a machine: the smaller,
-// the fewer steps [solvers.LabelGram] takes to remove it, and the fewer digits are left.
+// proximity is the factor between the loss of a machine and a loss in the norm: the smaller, the
+// fewer steps [solvers.LabelGram] takes to remove it, and the fewer digits are left.
 const proximity = 1e4
 
 func tooLarge(n int, need, limit int64) error {

@@ -21,8 +21,8 @@ const leastPart = 5000
 // span is a range of points, in the order of the problem, that no edge leaves.
 type span struct{ from, to int }
 
-// spans cuts the points between components, as the order goes through one after the
-// other. It is one span if the components given are not those of the graph.
+// spans cuts the points between components, as the order goes through one after the other. It is
+// one span if the given components are not the components of the graph.
 func (p *Problem) spans() []span {
 	of := p.components.Of
 	runs := 0

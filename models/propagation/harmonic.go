@@ -10,8 +10,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// pinned is the operator L with the rows and columns of some vertices replaced
-// by those of the identity: positive definite if every component has one.
+// pinned is the operator L with rows and columns of the identity in the place of the rows and
+// columns of some vertices: positive definite if every component has one.
 type pinned struct {
 	l  *sparse.Laplacian
 	at []int32 // vertices pinned

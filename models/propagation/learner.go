@@ -76,7 +76,7 @@ func join(tables ...models.Table[Settings]) models.Table[Settings] {
 	return out
 }
 
-// positiveNorms are parameters of a regularizer whose γ_I cannot be 0.
+// positiveNorms are parameters of a regularizer with a positive γ_I.
 func positiveNorms(t models.Table[Settings]) models.Table[Settings] {
 	for _, f := range t {
 		t = t.Change(f.Name, func(p *models.Param) { p.Only = nil })
@@ -90,7 +90,7 @@ func positiveNorms(t models.Table[Settings]) models.Table[Settings] {
 // params are the parameters of a method.
 func params(m Method) models.Table[Settings] { return tables[m] }
 
-// settings returns those of the method with the given values.
+// settings returns the settings of the method with the given values.
 func (l Learner) settings(v models.Values) (Settings, error) {
 	s, err := params(l.Method).Decode(v)
 	s.Method = l.Method
@@ -185,8 +185,8 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 	return stage.HeapBytes(problem), stage.HeapBytes(fit) + stage.RuntimeBytes, nil
 }
 
-// factors bounds the memory of the factors that are in use at a time: that of the graph, or
-// those of some components; 0 where the graph is not hard or not there yet.
+// factors bounds the memory of the factors that are in use at a time: the factor of the graph, or
+// the factors of some components; 0 where the graph is not hard or not there yet.
 func factors(in *models.Input, n, edges int64) int64 {
 	if in.Graph == nil || in.Graph.W == nil || in.Graph.Components == nil || n == 0 ||
 		!cg.Hard(in.Graph.W, sparse.Normalized) {

@@ -74,7 +74,7 @@ func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Setting
 	return scores, known, short
 }
 
-// leave is a draw whose labels are left out one by one.
+// leave is a draw for leaving out its labels one by one.
 type leave struct {
 	*draw
 	f      *mat.Dense // values with all labels, n×c

@@ -16,8 +16,8 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// Model is a Solution with what joins new points to its graph. Without points it
-// answers for those of the graph only.
+// Model is a Solution with what joins new points to its graph. Without points it answers for the
+// points of the graph only.
 type Model struct {
 	*Solution
 	models.Neighborhood

@@ -140,8 +140,8 @@ const (
 	momentLabels     = 512
 )
 
-// byMoments returns the settings of one graph of a grid that moments serve, those of all
-// where they are worth it, and the number of terms.
+// byMoments returns the settings of one graph of a grid that moments serve, and the number of
+// terms; none where the fits of the folds cost less.
 func (l Learner) byMoments(g *models.Grid, settings []int) (served map[int]*Settings, terms int) {
 	n := g.Len()
 	labels := len(g.Targets.Labeled)
@@ -168,12 +168,12 @@ func (l Learner) byMoments(g *models.Grid, settings []int) (served map[int]*Sett
 	return served, terms
 }
 
-// momentCost is the number of operations of so many terms.
+// momentCost returns the number of operations for the given number of terms.
 func momentCost(g *models.Grid, terms int) float64 {
 	return float64(terms) * float64(len(g.Targets.Labeled)) * (4*float64(g.EdgeCount()) + 4*float64(g.Len()))
 }
 
-// momentKey is that of the moments of a graph in [models.Derived].
+// momentKey is the key of the moments of a graph in [models.Derived].
 type momentKey struct {
 	w *sparse.CSR
 	t *models.Targets

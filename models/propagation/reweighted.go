@@ -100,12 +100,12 @@ func Reweight(w *sparse.CSR, gamma []float64) *sparse.CSR {
 //
 //	Σ_j γ_i γ_j w_ij (f_i − f_j) = 0 at points without a label,   f = y at labels.
 //
-// Where labels are few, harmonic functions are nearly constant, with spikes at the labels.
-// Weights that grow without bound towards the labels prevent it: Calder & Slepčev,
-// Properly-weighted graph Laplacian for semi-supervised learning (2020), take a power of the
-// distance from the labels for γ; Miller & Calder, Poisson reweighted Laplacian uncertainty
-// sampling (2023), the solution of Poisson's equation. It returns γ beside the solution,
-// whose settings are those of Harmonic.
+// Where labels are few, harmonic functions are nearly constant, with spikes at the labels. Weights
+// that grow without bound towards the labels prevent it: Calder & Slepčev, Properly-weighted graph
+// Laplacian for semi-supervised learning (2020), take a power of the distance from the labels for
+// γ; Miller & Calder, Poisson reweighted Laplacian uncertainty sampling (2023), the solution of
+// Poisson's equation. It returns γ beside the solution. The settings of the solution are settings
+// of Harmonic.
 //
 // p is w prepared. It costs a linear system with one right-hand side, which s.OnIteration
 // is told of as the first column, and one as of Harmonic.
