@@ -52,7 +52,8 @@ soak:
 # A sample of every campaign, as CI runs it.
 sample:
 	BIGFIT_SOAK=sample go test -count=1 ./cmd/bigfit/internal/attack
-	BIGFIT_SOAK=sample go test -count=1 -run 'TestPartsKilled|TestPartsScripts|TestSlurm|TestDamagedModels' ./cmd/bigfit
+	BIGFIT_SOAK=sample go test -count=1 -run 'TestPartsKilled|TestPartsScripts|TestSlurm|TestDamagedModels|Folders' ./cmd/bigfit
+	BIGFIT_SOAK=sample go test -count=1 -run 'Resumed|Conform/.*/damage|TestUMAPWeights|TestKilledRank' ./pipeline ./models/... ./knn ./engine
 
 bench:
 	go test -run '^$$' -bench . -benchtime 3x ./internal/... ./knn ./lanczos

@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/propagation"
@@ -240,6 +241,7 @@ func TestWrongAnswers(t *testing.T) {
 
 // TestKilledRank kills one rank of a long run.
 func TestKilledRank(t *testing.T) {
+	testmode.Campaign(t)
 	needs(t, SLEPc)
 	w := rings(1, 60000)
 	l, err := sparse.NewLaplacian(w, sparse.Normalized)

@@ -49,6 +49,10 @@ func Campaign(t testing.TB) {
 	}
 }
 
+// Campaigns reports whether BIGFIT_SOAK asks for campaigns, a sample of each or all of it. A test that
+// tries many cases of one kind takes some of them otherwise.
+func Campaigns() bool { return soak != "" }
+
 // Soak reports whether BIGFIT_SOAK asks for whole campaigns in place of samples.
 func Soak() bool { return soak != "" && soak != sample }
 
