@@ -13,9 +13,10 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/stage"
 )
 
-// ran is how a command ended.
+// A ran holds the exit code and the output of a command.
 type ran struct {
 	code        int
 	out, stderr string
@@ -36,7 +37,7 @@ func execute(line string, body func(context.Context, *Console) error) ran {
 
 func TestExitCodes(t *testing.T) {
 	if !models.Usable(cg.ErrNotConverged) {
-		t.Fatal("an error of what did not converge is not usable")
+		t.Fatal("cg.ErrNotConverged counts as unusable")
 	}
 	for _, c := range []struct {
 		name, line, say string
@@ -84,7 +85,7 @@ func TestInterrupt(t *testing.T) {
 // Stages are printed and kept, and a stage that does not fit is refused.
 func TestStages(t *testing.T) {
 	body := func(_ context.Context, c *Console) error {
-		if err := c.Announce("work", models.Cost{Bytes: 1 << 20, Remedy: "give less"}); err != nil {
+		if err := c.Announce("work", stage.Cost{Bytes: 1 << 20, Remedy: "give less"}); err != nil {
 			return err
 		}
 		c.Begin("work")
@@ -96,13 +97,16 @@ func TestStages(t *testing.T) {
 		return c.Print(map[string]int{"seed": int(c.Seed)}, "text")
 	}
 	t.Setenv("BIGFIT_SEED", "7")
-	if got := execute("--json", body); got.out != "{\"seed\":7}\n" || !strings.Contains(got.stderr, "work: needs 1.0 MiB") || !strings.Contains(got.stderr, "0.0 s  3 rounds\n") {
+	if got := execute("--json", body); got.out != "{\"seed\":7}\n" ||
+		!strings.Contains(got.stderr, "work: needs 1.0 MiB") ||
+		!strings.Contains(got.stderr, "0.0 s  3 rounds\n") {
 		t.Errorf("%+v", got)
 	}
 	if got := execute("-q", body); got.out != "text\n" || got.stderr != "" {
 		t.Errorf("%+v", got)
 	}
-	if got := execute("--memory-limit 1kB", body); got.code != 2 || !strings.Contains(got.stderr, "give less, or raise --memory-limit") {
+	if got := execute("--memory-limit 1kB", body); got.code != 2 ||
+		!strings.Contains(got.stderr, "give less, or raise --memory-limit") {
 		t.Errorf("%+v", got)
 	}
 	t.Setenv("BIGFIT_SEED", "x")
