@@ -8,6 +8,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/internal/labelcells"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/file/table"
 )
 
 // File formats are one table: how a file is recognized, whether it may be compressed, and its
@@ -31,10 +32,12 @@ const (
 // A fileFormat recognizes and reads the files of a format. Formats of
 // arrays need no reader but array, as points, labels and values follow from it.
 type fileFormat struct {
-	name       Format
-	words      string                 // what help and errors call it
-	extensions []string               // of files that are read so although matches fails
-	matches    func(head []byte) bool // whether a file that begins so has the format
+	name  Format
+	words string // what help and errors call it
+	// extensions are of files that are read so although matches fails. matches reports whether
+	// a file that begins so has the format. Both are nil where package table knows them.
+	extensions []string
+	matches    func(head []byte) bool
 	text       bool
 	packed     bool // may be compressed as a whole, with gzip or zstd
 	keys       bool // holds several arrays, by name
@@ -60,8 +63,7 @@ type fileFormat struct {
 	classMinusOne bool
 }
 
-// formats are all formats, in the order in which they are tried. Every text matches
-// the last one.
+// formats are all formats, in the order in which they are tried; tables have no matches.
 var formats = []*fileFormat{
 	{
 		name: FormatNPY, words: ".npy", extensions: []string{".npy"},
@@ -83,15 +85,11 @@ var formats = []*fileFormat{
 		inspect: inspectIDX, array: readIDX,
 	},
 	{
-		name: FormatParquet, words: "parquet", extensions: []string{".parquet"}, table: true,
-		matches: func(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) },
-		points:  readTablePoints, labels: readTableLabels, values: readTableValues,
+		name: FormatParquet, words: "parquet", table: true,
+		points: readTablePoints, labels: readTableLabels, values: readTableValues,
 	},
 	{
-		name: FormatJSONL, words: "JSON Lines", extensions: []string{".jsonl", ".ndjson"}, text: true, packed: true, table: true,
-		matches: func(head []byte) bool {
-			return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))
-		},
+		name: FormatJSONL, words: "JSON Lines", text: true, packed: true, table: true,
 		points: readTablePoints, labels: readTableLabels, values: readTableValues,
 	},
 	{
@@ -102,8 +100,7 @@ var formats = []*fileFormat{
 	},
 	{
 		name: FormatCSV, words: "csv", text: true, packed: true, table: true,
-		matches: func([]byte) bool { return true },
-		points:  readCSV, labels: readTextLabels, values: readTextValues,
+		points: readTablePoints, labels: readTextLabels, values: readTextValues,
 	},
 }
 
@@ -117,21 +114,26 @@ func sniff(head []byte, ext string) *fileFormat {
 		}
 		return nil
 	}
+	matches := func(f *fileFormat) bool { return f.matches != nil && f.matches(head) }
+	named := func(f *fileFormat) bool { return slices.Contains(f.extensions, ext) }
 
 	// Binary formats by their first bytes, then by the extension.
-	if f := first(func(f *fileFormat) bool { return !f.text && f.matches(head) }); f != nil {
+	if f := first(func(f *fileFormat) bool { return !f.text && matches(f) }); f != nil {
 		return f
 	}
-	named := func(f *fileFormat) bool { return slices.Contains(f.extensions, ext) }
 	if f := first(func(f *fileFormat) bool { return !f.text && named(f) }); f != nil {
 		return f
 	}
-	if bytes.IndexByte(head, 0) >= 0 {
-		return nil // no text
-	}
 
-	// Texts in the order of the table, which ends with csv.
-	return first(func(f *fileFormat) bool { return f.text && (f.matches(head) || named(f)) })
+	// Package table knows the formats of tables. All text is csv for it, so that a text of
+	// another format is looked for first.
+	name := Format(table.Sniff(head, ext))
+	if name == FormatCSV {
+		if f := first(func(f *fileFormat) bool { return f.text && (matches(f) || named(f)) }); f != nil {
+			return f
+		}
+	}
+	return first(func(f *fileFormat) bool { return f.name == name })
 }
 
 // Formats lists the formats that are read, in words. With packed they are those that may be

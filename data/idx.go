@@ -19,7 +19,7 @@ var idxTypes = map[byte]string{
 // the header claims is compared with the size of the file.
 func readIDXHeader(s *source) (*npy.Header, error) {
 	var lead [4]byte
-	if _, err := io.ReadFull(s.r, lead[:]); err != nil {
+	if _, err := io.ReadFull(s.R, lead[:]); err != nil {
 		return nil, s.idxError(err, 4)
 	}
 	dims := int(lead[3])
@@ -27,7 +27,7 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 		return nil, s.fault("the idx header claims no dimensions, want at least one")
 	}
 	raw := make([]byte, 4*dims)
-	if _, err := io.ReadFull(s.r, raw); err != nil {
+	if _, err := io.ReadFull(s.R, raw); err != nil {
 		return nil, s.idxError(err, 4+len(raw))
 	}
 
@@ -40,7 +40,7 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 	if err != nil {
 		return nil, s.fault("%w", err)
 	}
-	if have := s.size - int64(4+len(raw)); s.packing == "" && have != h.Bytes() {
+	if have := s.Size - int64(4+len(raw)); s.Packing == "" && have != h.Bytes() {
 		return nil, s.fault("the idx header claims %s, %d bytes, but %d bytes follow it: the file is "+
 			"truncated or damaged; get it again", h, h.Bytes(), have)
 	}
@@ -58,20 +58,20 @@ func readIDX(s *source, _, _ string, limit int64) (*npy.Array, string, error) {
 	}
 	// A compressed file gets memory for a usual ratio first.
 	hint := h.Bytes()
-	if s.packing != "" {
-		hint = 16 * s.size
+	if s.Packing != "" {
+		hint = 16 * s.Size
 	}
-	a, err := npy.Decode(s.r, h, hint)
+	a, err := npy.Decode(s.R, h, hint)
 	if err != nil {
 		return nil, "", s.fault("%w; get the file again", err)
 	}
 
-	switch _, err := s.r.ReadByte(); {
+	switch _, err := s.R.ReadByte(); {
 	case err == nil:
 		return nil, "", s.fault("bytes follow the %s that the idx header claims; the file is "+
 			"damaged: get it again", h)
 	case !errors.Is(err, io.EOF):
-		return nil, "", s.readError(err)
+		return nil, "", s.ReadError(err)
 	}
 
 	return a, s.path, nil
@@ -81,5 +81,5 @@ func (s *source) idxError(err error, want int) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return s.fault("the idx header ends before its %d bytes: the file is truncated", want)
 	}
-	return s.readError(err)
+	return s.ReadError(err)
 }

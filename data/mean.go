@@ -14,7 +14,7 @@ func Mean(x Points) []float64 {
 	}
 	const grain = 4096
 	parts := make([][]float64, par.Chunks(n, grain))
-	par.For(n, grain, func(lo, hi int) {
+	EachAtOnce(x, grain, func(lo, hi int) {
 		sum := make([]float64, d)
 		row := make([]float64, d)
 		for i := lo; i < hi; i++ {
@@ -23,7 +23,6 @@ func Mean(x Points) []float64 {
 				sum[j] += v
 			}
 		}
-		Release(x, lo, hi)
 		parts[lo/grain] = sum
 	})
 

@@ -12,21 +12,21 @@ import (
 
 // readNPY reads the array of a .npy file.
 func readNPY(src *source, _, _ string, limit int64) (*npy.Array, string, error) {
-	if src.packing == "" {
+	if src.Packing == "" {
 		a, err := npy.ReadFile(src.path, limit)
 		return a, src.path, err
 	}
-	a, err := npy.ReadStream(src.r, 16*src.size, limit, src.path)
+	a, err := npy.ReadStream(src.R, 16*src.Size, limit, src.path)
 	var tooLarge *npy.LimitError
 	if err != nil && !errors.As(err, &tooLarge) {
-		err = src.readError(err)
+		err = src.ReadError(err)
 	}
 	return a, src.path, err
 }
 
 // readPointsNPY maps the points of a .npy file into memory if it can, and else reads them.
 func readPointsNPY(src *source, opt ReadOptions) (Points, string, error) {
-	if src.packing == "" {
+	if src.Packing == "" {
 		h, raw, err := npy.Map(src.path, npy.SmallFile)
 		if err != nil {
 			return nil, src.path, err

@@ -156,7 +156,7 @@ func (r *idReader) file(path string) error {
 
 // lines reads one id a line.
 func (r *idReader) lines(src *source) error {
-	l := src.lines()
+	l := src.Lines()
 	for first := true; ; first = false {
 		line, err := l.NextData()
 		if err == io.EOF {

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
@@ -77,7 +77,7 @@ type labelLists struct {
 
 // readLabelLists reads the labels in front of lines of svmlight.
 func readLabelLists(src *source, limit int64) (*labelLists, error) {
-	l := src.lines()
+	l := src.Lines()
 	out := &labelLists{starts: []int{0}}
 	for {
 		line, err := l.NextData()

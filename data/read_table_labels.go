@@ -1,10 +1,8 @@
 package data
 
 import (
-	"slices"
-
-	"github.com/bigfit/bigfit/data/internal/fields"
 	"github.com/bigfit/bigfit/data/internal/labelcells"
+	"github.com/bigfit/bigfit/internal/file/fields"
 )
 
 // readTableLabels reads labels from a table, and joins them with the points.
@@ -18,22 +16,8 @@ func readTableLabels(src *source, opt *LabelOptions, f *labelcells.Notes) (*labe
 
 // isTable reports whether the first line of text has more than one field.
 func isTable(src *source) bool {
-	head, _ := src.r.Peek(sniffLen)
-	for len(head) > 0 {
-		var line []byte
-		if i := slices.Index(head, '\n'); i >= 0 {
-			line = head[:i]
-			head = head[i+1:]
-		} else {
-			line = head
-			head = nil
-		}
-		if line = fields.Trim(line); len(line) > 0 && line[0] != '#' {
-			return fields.Separator(line) != 0
-		}
-	}
-
-	return false
+	head, err := src.Head()
+	return err == nil && fields.Separator(fields.Trim(fields.FirstLine(head))) != 0
 }
 
 // readTextLabels reads a table, or one label a line.
@@ -41,5 +25,5 @@ func readTextLabels(src *source, opt *LabelOptions, f *labelcells.Notes) (*label
 	if opt.Key != "" || isTable(src) {
 		return readTableLabels(src, opt, f)
 	}
-	return labelcells.ReadLines(src.path, src.lines(), opt.Points, opt.Limit, f)
+	return labelcells.ReadLines(src.path, src.Lines(), opt.Points, opt.Limit, f)
 }

@@ -166,7 +166,7 @@ var badPoints = []struct {
 	{"word.csv", "1,2\nx y,4\n", ReadOptions{}, []string{"line 2", `row 1, column 0 is "x y"`, "not a number"}},
 	{"mixed.csv", "1,red\n2,blue\n", ReadOptions{}, []string{"line 1", `column 1 is "red"`, "header"}},
 	{"few.csv", "1,2,3\n\n4,5\n", ReadOptions{}, []string{"line 3", "row 1 has 2 columns", "3"}},
-	{"many.csv", "1,2\n4,5,6\n", ReadOptions{}, []string{"line 2", "row 1 has more than the 2"}},
+	{"many.csv", "1,2\n4,5,6\n", ReadOptions{}, []string{"line 2", "row 1 has 3 columns", "the first line has 2"}},
 	{"comma.csv", "1,5;2,5\n1,5;2,5\n", ReadOptions{}, []string{`"1,5"`}},
 	{"limit.csv", strings.Repeat("1,2\n", 100), ReadOptions{Limit: 100}, []string{"limit is 100"}},
 	{"binary.csv", "\x01\x02\x00\x03", ReadOptions{}, []string{"format is not known", `\x01\x02\x00\x03`}},
@@ -344,19 +344,37 @@ func TestReadLabelsErrors(t *testing.T) {
 }
 
 func TestInspect(t *testing.T) {
+	four, two := int64(4), int64(2)
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain.csv")
+	mixed := filepath.Join(dir, "mixed.csv")
+	lines := filepath.Join(dir, "lines.jsonl.gz")
+	os.WriteFile(plain, []byte("1,2,3\n4,5,6\n"), 0o666)
+	os.WriteFile(mixed, []byte("1,\n2,b\n"), 0o666)
+	os.WriteFile(lines, zipped([]byte("{\"v\":[1,2],\"id\":\"a\"}\n{\"v\":[3,4],\"id\":\"b\"}\n")), 0o666)
+
 	for name, want := range map[string]FileInfo{
 		"f8_le_F.npy":          {Format: FormatNPY, Arrays: []ArrayInfo{{"", "float64", []int{4, 3}}}},
 		"several.npz":          {Format: FormatNPZ, Arrays: []ArrayInfo{{"a", "float32", []int{4, 3}}, {"b", "int64", []int{3}}}},
 		"images-idx3-ubyte.gz": {Format: FormatIDX, Gzip: true, Arrays: []ArrayInfo{{"", "uint8", []int{3, 2, 2}}}},
 		"one.svmlight":         {Format: FormatSVMLight, Arrays: []ArrayInfo{{"", "float64", []int{4, 5}}}},
-		"header.csv":           {Format: FormatCSV, Arrays: []ArrayInfo{{"", "float64", []int{4, 3}}}},
+		"header.csv": {Format: FormatCSV, Rows: &four,
+			Columns: []ColumnInfo{{"first, one", "number", 0}, {"b", "number", 0}, {"c", "number", 0}}},
+		plain: {Format: FormatCSV, Arrays: []ArrayInfo{{"", "float64", []int{2, 3}}}},
+		mixed: {Format: FormatCSV, Rows: &two,
+			Columns: []ColumnInfo{{"0", "integer", 0}, {"1", "text", 0}}},
+		lines: {Format: FormatJSONL, Gzip: true, Rows: &two,
+			Columns: []ColumnInfo{{"v", "list of numbers", 0}, {"id", "text", 0}}},
 	} {
-		got, err := Inspect(golden(name), ReadOptions{})
+		if !filepath.IsAbs(name) {
+			name = golden(name)
+		}
+		got, err := Inspect(name, ReadOptions{})
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		want.Path, want.Size = golden(name), got.Size
+		want.Path, want.Size = name, got.Size
 		if !reflect.DeepEqual(*got, want) || got.Size == 0 {
 			t.Errorf("%s: %+v, want %+v", name, *got, want)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
@@ -69,7 +69,7 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 
 // readValueLines reads one number a line.
 func readValueLines(src *source, limit int64) (*mat.Dense, error) {
-	l := src.lines()
+	l := src.Lines()
 	var values []float64
 	for first := true; ; first = false {
 		line, err := l.NextData()

@@ -50,7 +50,7 @@ func (s *set) add(path string) error {
 	opt.Key = key
 	if opt.Limit > 0 {
 		if opt.Limit -= s.held; opt.Limit <= 0 {
-			return &npy.LimitError{What: path, Need: s.held + src.size, Limit: s.opt.Limit}
+			return &npy.LimitError{What: path, Need: s.held + src.Size, Limit: s.opt.Limit}
 		}
 	}
 

@@ -3,7 +3,6 @@ package data
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 	"unsafe"
 
@@ -321,12 +320,6 @@ func Describe(x Points) string {
 	return fmt.Sprintf("%d points × %d, %s", n, d, kind)
 }
 
-// drop gives back the pages of mapped rows lo to hi, which were read and are not needed
-// soon.
-func (s *Stored) drop(lo, hi int) {
-	s.each(lo, hi, func(_ int, raw []byte) { mapped.Drop(raw) })
-}
-
 // Touch reads a little of the points of dense x in rows, all at once: where they are
 // scattered, whoever reads them one after another waits for the memory each time. The result
 // has no meaning.
@@ -350,84 +343,6 @@ func Touch(x Points, rows []int32) (sum byte) {
 	}
 
 	return sum
-}
-
-// Release gives back the memory of points lo to hi that are mapped, which were read and are
-// not needed soon. They can be read again, from the page cache or the file.
-func Release(x Points, lo, hi int) {
-	switch x := x.(type) {
-	case *Dense[uint8]:
-		mapped.Drop(sliceDense(x, lo, hi).Data)
-	case *Dense[float32]:
-		mapped.Drop(numbers.Bytes(sliceDense(x, lo, hi).Data))
-	case *Dense[float64]:
-		mapped.Drop(numbers.Bytes(sliceDense(x, lo, hi).Data))
-	case *Stored:
-		x.drop(lo, hi)
-	case *sparse.CSR:
-		x.Release(lo, hi)
-	}
-}
-
-// passBytes are about those that a pass over points reads before it gives their pages back.
-const passBytes = 16 << 20
-
-// eachStep calls visit for consecutive parts of v, with the place of their first value, and
-// gives the pages of a mapped v back.
-func eachStep[T numbers.Number](v []T, visit func(first int, step []T)) {
-	size := passBytes / int(unsafe.Sizeof(*new(T)))
-	for lo := 0; lo < len(v); lo += size {
-		step := v[lo:min(lo+size, len(v))]
-		visit(lo, step)
-		mapped.Drop(numbers.Bytes(step))
-	}
-}
-
-// gatherRows is the number of rows that are gathered before pages are given back. The kernel maps
-// 64 KiB around each that it reads, so that these are 128 MiB at most, but for long rows.
-const gatherRows = 1 << 11
-
-// inSteps calls read for consecutive ranges of the list rows of x, and gives the pages between
-// the first and the last row of each back.
-func inSteps[I int | int32](x Points, rows []I, read func(lo, hi int)) {
-	for lo := 0; lo < len(rows); lo += gatherRows {
-		hi := min(lo+gatherRows, len(rows))
-		read(lo, hi)
-		if hi-lo == gatherRows {
-			Release(x, int(slices.Min(rows[lo:hi])), int(slices.Max(rows[lo:hi]))+1)
-		}
-	}
-}
-
-// GatherTo sets dst, row-major, to the points with the given numbers, which [Release] gives back
-// in steps: the memory is that of a few thousand of them, wherever they lie.
-func GatherTo(dst []float64, x Points, rows []int32) {
-	_, d := x.Dims()
-	inSteps(x, rows, func(lo, hi int) {
-		par.For(hi-lo, 128, func(from, to int) {
-			for p := lo + from; p < lo+to; p++ {
-				RowTo(dst[p*d:(p+1)*d], x, int(rows[p]))
-			}
-		})
-	})
-}
-
-func (s *Stored) passRows() int { return max(1, passBytes/max(1, s.rowBytes())) }
-
-// pass calls visit for consecutive parts of the rows and gives their pages back.
-func (s *Stored) pass(visit func(part *Part, lo, hi int) error) error {
-	for i := range s.parts {
-		p := &s.parts[i]
-		for lo := p.First; lo < p.First+p.Rows; lo += s.passRows() {
-			hi := min(lo+s.passRows(), p.First+p.Rows)
-			if err := visit(p, lo, hi); err != nil {
-				return err
-			}
-			s.drop(lo, hi)
-		}
-	}
-
-	return nil
 }
 
 // checkFinite returns an error for the first value that is NaN or infinite; what names

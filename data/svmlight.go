@@ -10,8 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/data/internal/fields"
 	"github.com/bigfit/bigfit/data/internal/labelcells"
+	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -94,7 +94,7 @@ func newSVMLight() *svmlight {
 
 // readFile appends the points of a file.
 func (r *svmlight) readFile(src *source, limit int64) error {
-	r.Lines = src.lines()
+	r.Lines = src.Lines()
 	r.src = src
 	for {
 		line, err := r.NextData()
@@ -224,7 +224,7 @@ func (r *svmlight) readEntry(token []byte, row int) error {
 // readSVMLightLabels reads the labels of lines with one integer each; see
 // [ReadMultiLabels] for others.
 func readSVMLightLabels(src *source, opt *LabelOptions, _ *labelcells.Notes) (*labelcells.Cells, error) {
-	l := src.lines()
+	l := src.Lines()
 	c := &labelcells.Cells{What: src.path, Unit: "row"}
 	for {
 		line, err := l.NextData()

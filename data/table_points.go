@@ -1,15 +1,14 @@
 package data
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/bigfit/bigfit/data/internal/fields"
 	"github.com/bigfit/bigfit/data/internal/labelcells"
+	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -145,7 +144,6 @@ func (t *TableColumns) keep(what string, header []string, roles []role) {
 
 // add keeps a field that is no coordinate.
 func (t *TableColumns) add(r role, field []byte) {
-	field = bytes.ReplaceAll(field, []byte(`""`), []byte(`"`)) // as csv writes a quote
 	switch r {
 	case roleID:
 		t.ids = append(t.ids, string(field))

@@ -569,9 +569,7 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 		out.Probabilities = mat.NewDense(max(n, 1), o.Columns, nil)
 	}
 
-	// No points at all still reach the model once, for its error.
-	for lo := 0; lo < n || lo == 0; lo += size {
-		hi := min(lo+size, n)
+	predict := func(lo, hi int) error {
 		s.OnProgress = func(done, total int) {
 			p.Observed().Update(float64(lo)+float64(hi-lo)*float64(done)/float64(max(total, 1)),
 				float64(n), "")
@@ -581,14 +579,12 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 			batch = data.Slice(x, lo, hi)
 		}
 
-		// Mapped pages of the batch are given back before the next one.
 		answer, err := m.Predict(ctx, batch, &s)
-		data.Release(x, lo, hi)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := finiteAnswers(answer, lo); err != nil {
-			return nil, err
+			return err
 		}
 
 		out.Classes = append(out.Classes, answer.Classes...)
@@ -599,6 +595,18 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 		if s.Probabilities {
 			out.Probabilities.Slice(lo, hi, 0, o.Columns).(*mat.Dense).Copy(answer.Probabilities)
 		}
+		return nil
+	}
+
+	// Without points the model is asked once all the same, for an answer of its form.
+	var err error
+	if n == 0 {
+		err = predict(0, 0)
+	} else {
+		err = data.Each(x, size, predict)
+	}
+	if err != nil {
+		return nil, err
 	}
 
 	text := fmt.Sprintf("%d points", n)

@@ -200,13 +200,48 @@ func ExampleCSR_ToJamesBowman() {
 	// Output: 5 5 8 2
 }
 
+// A matrix is assembled with github.com/james-bowman/sparse, becomes a graph here, and its
+// Laplacian goes back for a product there.
 func ExampleFromJamesBowman() {
-	other := jb.NewDOK(2, 2)
-	other.Set(0, 1, 3)
-	other.Set(1, 0, 3)
-	m, err := sparse.FromJamesBowman(other)
-	fmt.Println(m.Col, m.Val, err)
-	// Output: [1 0] [3 3] <nil>
+	// Measurements of pairs come in any order, some pairs twice: a path of four vertices.
+	assembled := jb.NewCOO(4, 4, nil, nil, nil)
+	for _, pair := range [][3]int{{2, 3, 1}, {0, 1, 2}, {1, 2, 1}, {1, 2, 2}} {
+		assembled.Set(pair[0], pair[1], float64(pair[2]))
+	}
+
+	// Each pair stands in one of its rows, and a graph needs both.
+	m, err := sparse.FromJamesBowman(assembled)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	w := m.Symmetrize(sparse.Either)
+	fmt.Println(w.CheckGraph(), w.NNZ()/2, "edges, degrees", w.Degrees())
+
+	l, err := sparse.NewLaplacian(w, sparse.Combinatorial)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	there := l.Form(1, nil, nil).ToJamesBowman()
+	var product jb.CSR
+	product.Mul(there, there)
+	fmt.Println(mat.Formatted(product.ToDense()))
+
+	// And back: constants are in the null space, so that the rows have the sum 0.
+	square, err := sparse.FromJamesBowman(&product)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(square.Degrees())
+	// Output:
+	// <nil> 3 edges, degrees [2 5 4 1]
+	// ⎡  8  -14    6    0⎤
+	// ⎢-14   38  -27    3⎥
+	// ⎢  6  -27   26   -5⎥
+	// ⎣  0    3   -5    2⎦
+	// [0 0 0 0]
 }
 
 func ExampleFromDense() {

@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 
+	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/table"
 )
 
@@ -242,7 +243,7 @@ func (c *cursor) scalar(v *table.Values) error {
 		data, offsets := c.values.ByteArray()
 		b := data[offsets[k]:offsets[k+1]]
 		if !utf8.Valid(b) {
-			return c.fault("is %s, which is not text in UTF-8; write text", table.Quote(string(b)))
+			return c.fault("is %s, which is not text in UTF-8; write text", fields.Quote(b))
 		}
 		s := string(b)
 		if c.indexes != nil {

@@ -163,16 +163,16 @@ func onTraining(ctx context.Context, m models.Model, in *models.Input, columns i
 	// The model keeps no answers, so it predicts for the training points like for new ones.
 	n := in.Len()
 	out := mat.NewDense(n, columns, nil)
-	for lo := 0; lo < n; lo += batch {
-		hi := min(lo+batch, n)
+	err := data.Each(in.Points, batch, func(lo, hi int) error {
 		p, err := m.Predict(ctx, data.Slice(in.Points, lo, hi), nil)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			out.Slice(lo, hi, 0, columns).(*mat.Dense).Copy(p.Scores)
 		}
-		out.Slice(lo, hi, 0, columns).(*mat.Dense).Copy(p.Scores)
-		data.Release(in.Points, lo, hi)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-
 	return out, nil
 }
 

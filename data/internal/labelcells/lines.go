@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/internal/file/fields"
 )
 
 // ReadLines reads one label a line of the file at path; an empty line is a row without

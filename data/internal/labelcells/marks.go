@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/internal/file/fields"
 )
 
 // absent are texts that mark a row without label, in any case, whatever the

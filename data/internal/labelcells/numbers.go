@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/data/internal/fields"
+	"github.com/bigfit/bigfit/internal/file/fields"
 )
 
 // Numbers returns text as numbers, n×1. Texts that mark a missing label are NaN.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -37,11 +36,21 @@ var binaries = []*binary{
 // Register makes the tables of a binary format readable and writable. Packages of codecs
 // call it when they are initialized.
 func Register(f Format, c Codec) {
-	at := slices.IndexFunc(binaries, func(b *binary) bool { return b.format == f })
-	if at < 0 {
+	b := binaryNamed(f)
+	if b == nil {
 		panic(fmt.Sprintf("table: %s is no binary format", f))
 	}
-	binaries[at].codec = &c
+	b.codec = &c
+}
+
+// binaryNamed returns a binary format by its name, nil if there is none.
+func binaryNamed(f Format) *binary {
+	for _, b := range binaries {
+		if b.format == f {
+			return b
+		}
+	}
+	return nil
 }
 
 // binaryOf returns the binary format that a file of this name has, nil if it has none.

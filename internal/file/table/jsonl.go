@@ -1,61 +1,47 @@
 package table
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"io"
 	"slices"
 	"strconv"
+
+	"github.com/bigfit/bigfit/internal/file/fields"
 )
 
 // jsonRecords are the lines of a file of JSON objects. Empty lines are skipped.
 type jsonRecords struct {
-	text   *text
-	at     int
-	buf    []byte
-	keys   []string
-	number map[string]int
-	fields []field
-	cells  []jsonField
+	content *fields.Content
+	lines   *fields.Lines
+	bytes   int // of the last line
+	keys    []string
+	number  map[string]int
+	cells   []jsonField
 }
 
 func (j *jsonRecords) names() []string { return j.keys }
-func (j *jsonRecords) line() int       { return j.at }
+func (j *jsonRecords) line() int       { return j.lines.N }
+func (j *jsonRecords) size() int       { return j.bytes }
 func (j *jsonRecords) hasHeader() bool { return false }
 
 func (j *jsonRecords) rewind() error {
 	if j.number == nil {
 		j.number = map[string]int{}
 	}
-	j.at = 0
-	return j.text.rewind()
+	if err := j.content.Rewind(); err != nil {
+		return err
+	}
+	j.lines = j.content.Lines()
+	return nil
 }
 
 // object returns the next line that is not empty.
 func (j *jsonRecords) object() ([]byte, error) {
 	for {
-		j.text.left = maxRecord
-		j.buf = j.buf[:0]
-		j.at++
-		for {
-			part, err := j.text.r.ReadSlice('\n')
-			j.buf = append(j.buf, part...)
-			if err == bufio.ErrBufferFull {
-				continue
-			}
-			if err == io.EOF && len(bytes.TrimSpace(j.buf)) == 0 {
-				return nil, io.EOF
-			}
-			if err != nil && err != io.EOF {
-				return nil, j.text.fault(err)
-			}
-			break
-		}
-
-		if line := bytes.TrimSpace(j.buf); len(line) > 0 {
-			return line, nil
+		line, err := j.lines.Next()
+		if err != nil || len(line) > 0 {
+			j.bytes = len(line)
+			return line, err
 		}
 	}
 }
@@ -63,13 +49,13 @@ func (j *jsonRecords) object() ([]byte, error) {
 // mostKeys bounds the number of columns.
 const mostKeys = 1 << 16
 
-func (j *jsonRecords) next() ([]field, error) {
+func (j *jsonRecords) next() (int, error) {
 	line, err := j.object()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	if !json.Valid(line) || line[0] != '{' {
-		return nil, j.fault("%s is not a JSON object; write one object a line", Quote(string(line)))
+		return 0, j.fault("%s is not a JSON object; write one object a line", fields.Quote(line))
 	}
 	for i := range j.cells {
 		j.cells[i] = nil
@@ -95,20 +81,15 @@ func (j *jsonRecords) next() ([]field, error) {
 		j.cells[at] = jsonField(value)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-
-	j.fields = j.fields[:0]
-	for i := range j.cells {
-		j.fields = append(j.fields, &j.cells[i])
-	}
-	return j.fields, nil
+	return len(j.cells), err
 }
 
-func (j *jsonRecords) fault(format string, args ...any) error {
-	return fmt.Errorf("%s: line %d: "+format, append([]any{j.text.path, j.at}, args...)...)
-}
+func (j *jsonRecords) missing(i int) bool        { return j.cells[i].missing() }
+func (j *jsonRecords) kind(i int) Kind           { return j.cells[i].kind() }
+func (j *jsonRecords) add(i int, v *Values) bool { return j.cells[i].add(v) }
+func (j *jsonRecords) quote(i int) string        { return fields.Quote(j.cells[i]) }
+
+func (j *jsonRecords) fault(format string, args ...any) error { return j.lines.Fault(format, args...) }
 
 // members calls fn for every member of an object, which is valid JSON.
 func members(object []byte, fn func(key string, value []byte) error) error {
@@ -205,7 +186,7 @@ func (f *jsonField) add(v *Values) bool {
 			v.AppendText(string(b))
 			return true
 		case Float:
-			x, ok := number(string(b))
+			x, ok := fields.Number(b)
 			if ok {
 				v.AppendFloat(x, 64)
 			}
@@ -255,7 +236,7 @@ func (f *jsonField) vector(v *Values) bool {
 	}
 	v.Float64s = slices.Grow(v.Float64s, width)
 	for part := range bytes.SplitSeq(b, []byte(",")) {
-		x, ok := number(string(bytes.TrimSpace(part)))
+		x, ok := fields.Number(bytes.TrimSpace(part))
 		if !ok {
 			return false
 		}
@@ -265,5 +246,3 @@ func (f *jsonField) vector(v *Values) bool {
 	v.present(1)
 	return true
 }
-
-func (f *jsonField) short() string { return Quote(string(*f)) }

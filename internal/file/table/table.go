@@ -47,7 +47,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/file/fields"
 )
 
 // Kind is the type of the values of a column.
@@ -81,6 +81,11 @@ type Column struct {
 	Kind Kind
 	// Width is the number of elements of a FloatList, 0 where the file has no row.
 	Width int
+	// Of has, in a choice, the number of the column in place of its name. For a FloatList it
+	// may have the numbers of several columns of a csv file, which are read together as one
+	// vector of 64-bit numbers: the quick way to many columns. None of their values may be
+	// missing.
+	Of []int
 	// Bits is 32 where numbers are stored in 32 or fewer bits, else 64.
 	Bits int
 	// Why says why a column of kind Other cannot be read.
@@ -108,6 +113,14 @@ type Options struct {
 	Limit int64
 	// Header says what the first line of a csv file is. Default: [HeaderGuess].
 	Header Header
+	// IsHeader, if not nil, decides in place of the guess; the fields are those of the
+	// first line, and the error is about it.
+	IsHeader func(first []string) (bool, error)
+	// Format is the format of the file. Default: what [Sniff] says.
+	Format Format
+	// Unsampled says that nobody asks for the kinds of the columns of a csv file: they
+	// are text unless they are chosen as something else, and no rows are read to tell.
+	Unsampled bool
 }
 
 // Reader reads a table from its first row to its last.
@@ -117,6 +130,7 @@ type Reader struct {
 	eng    Engine
 	chosen []int    // columns of the file
 	want   []Column // what they are read as
+	values []Values // of the last batch
 	row    int64
 	done   bool
 }
@@ -141,13 +155,13 @@ type Engine interface {
 // Open opens a table and recognizes its format by its content: parquet by its mark,
 // JSON Lines by an object in its first line, else csv.
 func Open(path string, opt Options) (*Reader, error) {
-	f, size, err := npy.OpenRegular(path)
+	c, err := fields.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	r := &Reader{path: path}
-	if r.format, r.eng, err = recognize(path, f, size, opt); err != nil {
-		f.Close()
+	if r.format, r.eng, err = open(c, opt); err != nil {
+		c.Close()
 		return nil, err
 	}
 	return r, nil
@@ -171,6 +185,15 @@ func (r *Reader) Names() []string {
 
 // Rows returns the number of rows, and false if only reading tells.
 func (r *Reader) Rows() (int64, bool) { n := r.eng.Rows(); return max(n, 0), n >= 0 }
+
+// GuessRows returns how many rows a csv file may have by its size and the length of its first
+// row, and 0 where it is compressed or another format.
+func (r *Reader) GuessRows() int64 {
+	if t, ok := r.eng.(*textReader); ok {
+		return t.guessRows()
+	}
+	return 0
+}
 
 // Header reports whether the first line of a csv file was taken for names.
 func (r *Reader) Header() bool {
@@ -201,7 +224,15 @@ func (r *Reader) Choose(want ...Column) error {
 	}
 
 	for _, w := range want {
-		p, err := r.find(w.Name)
+		if w.Of != nil && w.Kind == FloatList && !r.isList(w.Of) {
+			if r.format != CSV {
+				return fmt.Errorf("%s: columns of %s are read one by one", r.path, r.format)
+			}
+			at = append(at, -1)
+			as = append(as, Column{Name: w.Name, Kind: FloatList, Width: len(w.Of), Of: w.Of, Bits: 64})
+			continue
+		}
+		p, err := r.place(w)
 		if err != nil {
 			return err
 		}
@@ -228,6 +259,19 @@ func (r *Reader) Choose(want ...Column) error {
 	}
 	r.chosen, r.want = at, as
 	return r.eng.Choose(at, as)
+}
+
+// isList reports whether of is one column that is a list in the file.
+func (r *Reader) isList(of []int) bool {
+	return len(of) == 1 && r.eng.Columns()[of[0]].Kind == FloatList
+}
+
+// place returns the number of a chosen column.
+func (r *Reader) place(w Column) (int, error) {
+	if w.Of != nil {
+		return w.Of[0], nil
+	}
+	return r.find(w.Name)
 }
 
 // find returns the number of a column by its name, or by its number.
@@ -286,11 +330,13 @@ func (r *Reader) Next() (*Batch, error) {
 			return nil, err
 		}
 	}
-
-	b := &Batch{First: r.row, Columns: r.want, Values: make([]Values, len(r.want)), path: r.path}
+	b := &Batch{First: r.row, Columns: r.want, Values: r.values, path: r.path}
+	if b.Values == nil {
+		b.Values = make([]Values, len(r.want))
+		r.values = b.Values
+	}
 	for i, c := range r.want {
-		b.Values[i].column = c
-		b.Values[i].Width = c.Width
+		b.Values[i].reset(c)
 	}
 	if err := r.eng.Fill(b); err != nil {
 		r.done = true

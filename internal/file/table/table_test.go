@@ -157,7 +157,7 @@ func TestTextFaults(t *testing.T) {
 	}{
 		{"empty.csv", "", nil, []string{"empty"}},
 		{"header.csv", "id,label\n", nil, []string{"no rows"}},
-		{"ragged.csv", "id,label\n1,2\n1\n", nil, []string{"line 3", "1 fields", "has 2"}},
+		{"ragged.csv", "id,label\n1,2\n1\n", nil, []string{"line 3", "row 1", "1 columns", "has 2"}},
 		{"quote.csv", "id,label\n1,\"a\"b\n", nil, []string{"line 2", "quote"}},
 		{"column.csv", "id,label\n1,2\n", []Column{{Name: "y"}}, []string{`no column "y"`, `"id", "label"`}},
 		{"twice.csv", "id,y,y\n1,2,3\n", []Column{{Name: "y"}}, []string{"columns 1 and 2", "rename"}},

@@ -1,19 +1,15 @@
 package table
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/file/fields"
 )
 
 // Format is a format of tables.
@@ -41,172 +37,99 @@ func (f Format) converts(from, to Kind) bool {
 	return from == Int && to == Float || (from == Int || from == Float || from == Bool) && to == Text
 }
 
-// sniffLen is the number of bytes at the beginning of a file that tell its format.
-const sniffLen = 64 << 10
-
-// maxRecord bounds the bytes of a record of text.
-const maxRecord = 64 << 20
-
-// text is the content of a text file, decompressed.
-type text struct {
-	path string
-	file *os.File
-	r    *bufio.Reader
-	zip  string // gzip, zstd or empty
-	left int    // bytes that the current record may still take
-	stop func()
-}
-
-func openText(path string, file *os.File) (*text, error) {
-	t := &text{path: path, file: file, left: maxRecord, stop: func() {}}
-	return t, t.rewind()
-}
-
-// rewind goes to the first byte of the content, after a mark of UTF-8.
-func (t *text) rewind() error {
-	t.stop()
-	t.stop = func() {}
-	if _, err := t.file.Seek(0, io.SeekStart); err != nil {
-		return t.fault(err)
+// Sniff returns the format of a table by the first bytes of its content and the extension of
+// its name, in lower case and without .gz or .zst; empty if it is none. A file with the
+// extension of a format is one although its content does not say so, so that the reader of
+// a damaged file says what is wrong with it. All text that is nothing else is csv.
+func Sniff(head []byte, ext string) Format {
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	if b := markedBinary(head); b != nil {
+		return b.format
 	}
-	raw := bufio.NewReaderSize(t.file, sniffLen)
-	var content io.Reader = raw
-	head, _ := raw.Peek(4)
+	if b := binaryOf(ext); b != nil {
+		return b.format
+	}
 	switch {
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		t.zip = "gzip"
-		z, err := gzip.NewReader(raw)
-		if err != nil {
-			return t.fault(err)
-		}
-		content = z
-	case string(head) == "\x28\xb5\x2f\xfd":
-		t.zip = "zstd"
-		// One at a time starts no goroutine.
-		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20),
-			zstd.WithDecoderLowmem(true))
-		if err != nil {
-			return t.fault(err)
-		}
-		t.stop = z.Close
-		content = z
+	case bytes.IndexByte(head, 0) >= 0:
+		return ""
+	case ext == ".jsonl", ext == ".ndjson", bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
+		return JSONL
 	}
-
-	t.left = maxRecord
-	t.r = bufio.NewReaderSize(&counted{content, t}, sniffLen)
-	if mark, _ := t.r.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		t.r.Discard(3)
-	}
-	return nil
+	return CSV
 }
 
-// counted ends with an error where a record is too long.
-type counted struct {
-	r io.Reader
-	t *text
-}
-
-var errLong = fmt.Errorf("it is longer than %d bytes; a quote may not be closed", maxRecord)
-
-func (c *counted) Read(p []byte) (int, error) {
-	if c.t.left <= 0 {
-		return 0, errLong
-	}
-	n, err := c.r.Read(p)
-	c.t.left -= n
-	return n, err
-}
-
-// fault describes a failed read of the content.
-func (t *text) fault(err error) error {
-	if t.zip != "" && !errors.Is(err, errLong) {
-		return fmt.Errorf("%s: the %s stream is truncated or damaged: %w; compress the file again", t.path,
-			t.zip, err)
-	}
-	return fmt.Errorf("%s: %w", t.path, err)
-}
-
-// recognize returns the format of a file and its reader.
-func recognize(path string, f *os.File, size int64, opt Options) (Format, Engine, error) {
-	if size == 0 {
-		return "", nil, fmt.Errorf("%s: the file is empty", path)
-	}
-	var mark [4]byte
-	n, err := f.ReadAt(mark[:], 0)
-	if err != nil && err != io.EOF {
-		return "", nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if b := markedBinary(mark[:n]); b != nil {
-		if err := b.check(path); err != nil {
-			return "", nil, err
-		}
-		eng, err := b.codec.Open(path, f, size, opt)
-		return b.format, eng, err
-	}
-
-	t, err := openText(path, f)
+// open recognizes the format of the content and opens its reader.
+func open(c *fields.Content, opt Options) (Format, Engine, error) {
+	head, err := c.Head()
 	if err != nil {
 		return "", nil, err
 	}
-	head, err := t.r.Peek(sniffLen)
-	if len(head) == 0 && err != io.EOF {
-		return "", nil, t.fault(err)
-	}
-	name := strings.ToLower(path)
+	name := strings.ToLower(c.Path)
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	switch ext := filepath.Ext(name); {
-	case bytes.HasPrefix(head, []byte("PAR1")):
-		return "", nil, fmt.Errorf("%s: parquet inside %s is not read; decompress the file, as "+
-			"parquet compresses its pages itself", path, t.zip)
-	case ext == ".parquet":
-		return "", nil, fmt.Errorf("%s: it does not begin with \"PAR1\" but with %q, so it is no "+
-			"parquet file or damaged; write it again", path, head[:min(len(head), 8)])
-	case bytes.IndexByte(head, 0) >= 0:
-		return "", nil, fmt.Errorf("%s: the format is not known: the file begins with %q; tables are "+
-			"read from %s", path, head[:min(len(head), 16)], enum.And(Formats))
-	case ext == ".jsonl", ext == ".ndjson", looksJSON(head):
-		r, err := openRecords(&jsonRecords{text: t}, t, opt)
-		return JSONL, r, err
+	format := opt.Format
+	if format == "" {
+		format = Sniff(head, filepath.Ext(name))
 	}
 
-	r, err := openRecords(&csvRecords{text: t, opt: opt}, t, opt)
-	return CSV, r, err
+	switch format {
+	case CSV:
+		r, err := openRecords(&csvRecords{content: c, opt: opt}, c, opt)
+		return format, r, err
+	case JSONL:
+		r, err := openRecords(&jsonRecords{content: c}, c, opt)
+		return format, r, err
+	case "":
+		return "", nil, fmt.Errorf("%s: the format is not known: the file begins with %q; tables are "+
+			"read from %s", c.Path, head[:min(len(head), 16)], enum.And(Formats))
+	}
+	eng, err := openBinary(c, head, format, opt)
+	return format, eng, err
 }
 
-// looksJSON reports whether the first character that is no blank opens an object.
-func looksJSON(head []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))
+// openBinary opens a table in a binary format by its codec.
+func openBinary(c *fields.Content, head []byte, format Format, opt Options) (Engine, error) {
+	b := binaryNamed(format)
+	switch {
+	case markedBinary(head) != b:
+		return nil, fmt.Errorf("%s: it does not begin with %q but with %q, so it is no %s file or "+
+			"damaged; write it again", c.Path, b.marks[0], head[:min(len(head), 8)], format)
+	case c.Packing != "":
+		return nil, fmt.Errorf("%s: %s inside %s is not read; decompress the file, as %s compresses its "+
+			"pages itself", c.Path, format, c.Packing, format)
+	}
+	if err := b.check(c.Path); err != nil {
+		return nil, err
+	}
+	return b.codec.Open(c.Path, c.File(), c.Size, opt)
 }
 
-// records are the rows of a text format.
+// records are the rows of a text format. The fields of a row are valid until the next one.
 type records interface {
 	// rewind goes to the first row.
 	rewind() error
-	// next returns the fields of the next row, valid until the next call, nil for
-	// those that are missing. At the end it returns io.EOF. The number of fields may
-	// grow where names do.
-	next() ([]field, error)
+	// next reads the next row and returns the number of its fields, which may grow where
+	// names do. At the end it returns io.EOF.
+	next() (int, error)
 	names() []string
-	// line is the line where the last record began, from 1.
+	// line is the line where the row began, from 1, and size the number of its bytes.
 	line() int
+	size() int
 	hasHeader() bool
-}
 
-// field is a value in text.
-type field interface {
-	missing() bool
-	// kind is that of the value, and Any of a missing one.
-	kind() Kind
-	// add appends the value to v as the kind of its column and returns false if it has
+	// missing reports whether field i of the row has no value.
+	missing(i int) bool
+	// kind returns the kind of a value that is not missing.
+	kind(i int) Kind
+	// add appends a value to v as the kind of its column and returns false if it has
 	// another.
-	add(v *Values) bool
-	// short is the value for errors.
-	short() string
+	add(i int, v *Values) bool
+	// quote is the value for errors.
+	quote(i int) string
 }
 
 // textReader reads a table of text.
 type textReader struct {
-	text    *text
+	content *fields.Content
 	recs    records
 	cols    []Column
 	header  bool
@@ -221,16 +144,23 @@ type textReader struct {
 // sampleRows are read to tell the kinds of columns.
 const sampleRows = 1000
 
-func openRecords(recs records, t *text, opt Options) (*textReader, error) {
-	r := &textReader{text: t, recs: recs, limit: opt.Limit}
-	if err := r.sample(sampleRows); err != nil {
+func openRecords(recs records, c *fields.Content, opt Options) (*textReader, error) {
+	r := &textReader{content: c, recs: recs, limit: opt.Limit}
+	rows := sampleRows
+	if opt.Unsampled {
+		rows = 0
+	}
+	if err := r.sample(rows); err != nil {
 		return nil, err
 	}
 	r.header = recs.hasHeader()
 	return r, nil
 }
 
-// sample sets the columns by the first rows, −1 for all.
+// ErrNoRows is the error of a file that has none.
+var ErrNoRows = errors.New("there are no rows")
+
+// sample sets the columns by the first rows, −1 for all. Of no row the columns are text.
 func (r *textReader) sample(rows int) error {
 	if err := r.recs.rewind(); err != nil {
 		return err
@@ -238,7 +168,7 @@ func (r *textReader) sample(rows int) error {
 	var kinds []Kind
 	n := 0
 	for ; rows < 0 || n < rows; n++ {
-		fields, err := r.recs.next()
+		count, err := r.recs.next()
 		if err == io.EOF {
 			r.scanned = true
 			break
@@ -246,20 +176,19 @@ func (r *textReader) sample(rows int) error {
 		if err != nil {
 			return err
 		}
-		for len(kinds) < len(fields) {
+		for len(kinds) < count {
 			kinds = append(kinds, Any)
 		}
-
-		for i, f := range fields {
-			if !f.missing() {
-				kinds[i] = join(kinds[i], f.kind())
+		for i := range count {
+			if !r.recs.missing(i) {
+				kinds[i] = join(kinds[i], r.recs.kind(i))
 			}
 		}
 	}
-
-	if n == 0 {
-		return fmt.Errorf("%s: there are no rows", r.text.path)
+	if n == 0 && rows != 0 {
+		return fmt.Errorf("%s: %w", r.content.Path, ErrNoRows)
 	}
+
 	r.cols = make([]Column, 0, len(kinds))
 	for i, name := range r.recs.names() {
 		c := Column{Name: name, Kind: Text, Bits: 64}
@@ -309,10 +238,11 @@ func (r *textReader) Choose(at []int, as []Column) error {
 	return nil
 }
 
-// textBatch is the most rows of a batch of text, textBytes the most bytes.
+// A batch of text has at most textBatch rows and ends after textBytes bytes, which make a batch
+// of numbers that the cache of a processor holds until the caller has copied it.
 const (
 	textBatch = 4096
-	textBytes = 4 << 20
+	textBytes = 128 << 10
 )
 
 // Fill reads a batch of rows.
@@ -320,27 +250,17 @@ func (r *textReader) Fill(b *Batch) error {
 	b.lines = make([]int, 0, 64)
 	budget := textBytes
 	for b.Rows < textBatch && budget > 0 {
-		before := r.text.left
-		fields, err := r.recs.next()
+		count, err := r.recs.next()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return err
 		}
-		budget -= max(maxRecord-before, 64*len(fields)/8)
-
+		budget -= max(r.recs.size(), 8*count)
 		for i, c := range r.chosen {
-			v := &b.Values[i]
-			if c >= len(fields) || fields[c].missing() {
-				v.AppendMissing()
-				continue
-			}
-			if !fields[c].add(v) {
-				return r.mismatch(fields[c], b.Columns[i], v)
-			}
-			if r.as[i].Kind == FloatList && r.as[i].Width == 0 {
-				r.as[i].Width, b.Columns[i].Width = v.Width, v.Width
+			if err := r.fillField(b, i, c, count); err != nil {
+				return err
 			}
 		}
 
@@ -355,11 +275,36 @@ func (r *textReader) Fill(b *Batch) error {
 	return nil
 }
 
+// fillField appends the value of the row to chosen column i, which is column c of count in
+// the file.
+func (r *textReader) fillField(b *Batch, i, c, count int) error {
+	v := &b.Values[i]
+	if of := r.as[i].Of; of != nil {
+		if at := r.recs.(*csvRecords).addVector(of, v); at >= 0 {
+			return r.mismatch(at, Column{Name: r.cols[at].Name, Kind: Float}, v)
+		}
+		return nil
+	}
+	if c >= count || r.recs.missing(c) {
+		v.AppendMissing()
+		return nil
+	}
+	if !r.recs.add(c, v) {
+		return r.mismatch(c, b.Columns[i], v)
+	}
+	if r.as[i].Kind == FloatList && r.as[i].Width == 0 {
+		r.as[i].Width = v.Width
+		b.Columns[i].Width = v.Width
+	}
+	return nil
+}
+
 // KindError says that a value has not the kind that its column is read as.
 type KindError struct {
 	Path   string
 	Line   int
 	Row    int64
+	At     int // number of the column in the file
 	Column string
 	Value  string // quoted, shortened
 	Want   Kind
@@ -373,10 +318,14 @@ func (e *KindError) Error() string {
 		e.Column, e.Value, e.Want, e.Remedy)
 }
 
-func (r *textReader) mismatch(f field, c Column, v *Values) error {
-	e := &KindError{Path: r.text.path, Line: r.recs.line(), Row: r.row, Column: c.Name, Value: f.short(),
-		Want: c.Kind}
-	e.Remedy = "mend the value, leave it empty, or read the column as text"
+// mismatch is the error about a value that has not the kind of its column, which is column
+// at of the file.
+func (r *textReader) mismatch(at int, c Column, v *Values) error {
+	e := &KindError{
+		Path: r.content.Path, Line: r.recs.line(), Row: r.row, At: at, Column: c.Name, Want: c.Kind,
+		Value:  r.recs.quote(at),
+		Remedy: "mend the value, leave it empty, or read the column as text",
+	}
 	if c.Kind == FloatList {
 		e.Remedy = "every row must hold a list of numbers of one length"
 		if v.Width > 0 {
@@ -387,7 +336,14 @@ func (r *textReader) mismatch(f field, c Column, v *Values) error {
 }
 
 // Close closes the file.
-func (r *textReader) Close() error {
-	r.text.stop()
-	return r.text.file.Close()
+func (r *textReader) Close() error { return r.content.Close() }
+
+// guessRows returns how many rows the length of the first one lets expect, 0 if the file is
+// compressed.
+func (r *textReader) guessRows() int64 {
+	c, ok := r.recs.(*csvRecords)
+	if !ok || r.content.Packing != "" {
+		return 0
+	}
+	return r.content.Size/int64(c.first+1) + 1
 }

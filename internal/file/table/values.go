@@ -36,6 +36,15 @@ func (v *Values) Missing(i int) bool { return v.Null != nil && v.Null[i] }
 // NewValues returns no values yet, of a column.
 func NewValues(c Column) *Values { return &Values{column: c, Width: c.Width} }
 
+// reset takes all values out and keeps the memory for values of column c.
+func (v *Values) reset(c Column) {
+	*v = Values{
+		column: c, Width: c.Width,
+		Ints: v.Ints[:0], Floats: v.Floats[:0], Texts: v.Texts[:0], Bools: v.Bools[:0],
+		Float32s: v.Float32s[:0], Float64s: v.Float64s[:0],
+	}
+}
+
 // AppendMissing appends a missing value.
 func (v *Values) AppendMissing() {
 	if v.Null == nil {

@@ -3,12 +3,12 @@ package artifact
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/pipeline"
@@ -130,12 +130,12 @@ func (c *columns) add(name string, x column, rows int, id bool) error {
 }
 
 // answers compares two files of answers.
-func (d *Difference) answers(limit int64) error {
-	a, err := readColumns(d.A, limit)
+func (d *Difference) answers(infos [2]*Info, limit int64) error {
+	a, err := readColumns(infos[0], limit)
 	if err != nil {
 		return err
 	}
-	b, err := readColumns(d.B, limit)
+	b, err := readColumns(infos[1], limit)
 	if err != nil {
 		return err
 	}
@@ -144,9 +144,10 @@ func (d *Difference) answers(limit int64) error {
 }
 
 // readColumns reads answers in any format.
-func readColumns(path string, limit int64) (*columns, error) {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".npy":
+func readColumns(info *Info, limit int64) (*columns, error) {
+	path := info.Path
+	switch info.Format {
+	case data.FormatNPY:
 		x, err := npy.ReadFile(path, limit)
 		if err != nil {
 			return nil, err
@@ -154,7 +155,7 @@ func readColumns(path string, limit int64) (*columns, error) {
 		// The manifest says how the file was made, which has no rows.
 		c := &columns{path: path}
 		return c, c.addArray("", x, false)
-	case ".npz":
+	case data.FormatNPZ, data.FormatSciPy:
 		a, err := npy.OpenArchive(path, limit)
 		if err != nil {
 			return nil, err

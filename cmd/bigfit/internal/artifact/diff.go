@@ -78,7 +78,7 @@ func Compare(a, b string, limit int64) (*Difference, error) {
 	case "eigenpairs":
 		err = d.eigenpairs(limit)
 	default:
-		err = d.answers(limit)
+		err = d.answers(infos, limit)
 	}
 
 	d.Equal = d.Settings == nil && d.Results == nil && d.Inputs == nil && d.Classes == nil &&

@@ -1,12 +1,11 @@
-// Package artifact describes the files and folders that bigfit reads or writes, and compares
-// two of them.
+// Package artifact says what is in any file or folder that bigfit reads or writes, and what
+// differs between two of them.
 package artifact
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
-	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -27,32 +25,22 @@ type Info struct {
 	// Kind is the format in the manifest, as "bigfit model"; of folders "checkpoint", "run" or
 	// "folder"; else empty.
 	Kind string `json:"kind,omitempty"`
-	// Program, Date and Inputs come from the manifest and are empty in files of earlier builds.
-	Program string  `json:"program,omitempty"`
-	Date    string  `json:"date,omitempty"`
-	Inputs  []Input `json:"inputs,omitempty"`
-	// Rows and Columns describe a table; Rows is nil if only a full read would tell it.
-	Rows     *int64          `json:"rows,omitempty"`
-	Columns  []Column        `json:"columns,omitempty"`
+	// Program, Date and Inputs are those of the manifest, empty in files of earlier builds.
+	Program  string          `json:"program,omitempty"`
+	Date     string          `json:"date,omitempty"`
+	Inputs   []Input         `json:"inputs,omitempty"`
 	Files    []*Info         `json:"files,omitempty"` // of a folder
 	Manifest json.RawMessage `json:"manifest,omitempty"`
 }
 
-// Input names a file that another one was made from.
+// Input is what a file was made from.
 type Input struct {
 	What string `json:"what"`           // points, labels, graph, …
 	File string `json:"file,omitempty"` // as on the command line
 	Hash string `json:"sha256,omitempty"`
 }
 
-// Column of a table.
-type Column struct {
-	Name  string `json:"name"`
-	Kind  string `json:"kind"`
-	Width int    `json:"width,omitempty"`
-}
-
-// mostFiles bounds the files of a folder that are described: each of them is opened.
+// mostFiles bounds the files of a folder that are described.
 const mostFiles = 1000
 
 // Inspect describes a file, or the files of a folder but not of the folders in it. A positive
@@ -64,73 +52,12 @@ func Inspect(path string, limit int64) (*Info, error) {
 	if strings.EqualFold(filepath.Ext(path), ".json") {
 		return inspectJSON(path)
 	}
-	// A text of numbers without a header may be an array as well as a table; only a header decides
-	// for the table.
-	t, tableErr := table.Open(path, table.Options{Limit: limit})
-	if tableErr == nil {
-		defer t.Close()
-		if t.Format() != table.CSV || t.Header() {
-			return inspectTable(path, t)
-		}
-	}
-
 	f, err := data.Inspect(path, data.ReadOptions{Limit: limit})
 	if err != nil {
-		// No reader of arrays took it, so a .csv without a header is a table after all.
-		if tableErr == nil && t.Format() == table.CSV {
-			return inspectTable(path, t)
-		}
-		if strings.EqualFold(filepath.Ext(path), ".parquet") {
-			err = tableErr
-		}
 		return nil, err
 	}
-
 	info := &Info{FileInfo: f}
 	return info, info.manifest(f.Manifest)
-}
-
-// inspectTable describes a table.
-func inspectTable(path string, t *table.Reader) (*Info, error) {
-	info := &Info{FileInfo: &data.FileInfo{Path: path, Format: data.Format(t.Format())}}
-	if err := info.measure(); err != nil {
-		return nil, err
-	}
-	if rows, ok := t.Rows(); ok {
-		info.Rows = &rows
-	}
-	columns := t.Columns()
-	for _, c := range columns {
-		kind := c.Kind.String()
-		if c.Kind == table.Other {
-			kind = c.Why
-		}
-		info.Columns = append(info.Columns, Column{c.Name, kind, c.Width})
-	}
-
-	// Files of bigfit have a manifest; counting rows is not worth a pass over them.
-	if text, ok := t.Metadata("bigfit"); ok {
-		return info, info.manifest([]byte(text))
-	}
-	if info.Rows != nil {
-		return info, nil
-	}
-	// Text has no count of its rows: it must be read through.
-	rows := int64(0)
-	for {
-		b, err := t.Next()
-		if err == io.EOF {
-			info.Rows = &rows
-			return info, nil
-		}
-		if kind := (*table.KindError)(nil); errors.As(err, &kind) { // rows after the first ones
-			return info, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		rows += int64(b.Rows)
-	}
 }
 
 func (i *Info) measure() error {
@@ -153,7 +80,6 @@ func (i *Info) manifest(text []byte) error {
 		return err
 	}
 
-	// The JSON of another program may have any shape; it is shown and not interpreted.
 	var m archive.Manifest
 	if json.Unmarshal(text, &m) != nil {
 		return nil
@@ -183,7 +109,7 @@ func manifestKeys(m *archive.Manifest) []string {
 	return keys
 }
 
-// mostJSON bounds the bytes of a JSON file that is read: summaries of runs have a few kilobytes.
+// mostJSON bounds the bytes of a JSON file that is read.
 const mostJSON = 64 << 20
 
 // inspectJSON describes a JSON file, as the summary of a run.
@@ -203,8 +129,6 @@ func inspectJSON(path string) (*Info, error) {
 		return nil, fmt.Errorf("%s: it is not valid JSON; write it again", path)
 	}
 
-	// manifest.json of a run names the program with its version; other summaries have the version
-	// alone.
 	var run struct{ Program, Version, Date string }
 	if json.Unmarshal(text, &run) == nil {
 		info.Program = strings.TrimPrefix(run.Program, "bigfit ")
@@ -232,7 +156,6 @@ func inspectFolder(path string, limit int64) (*Info, error) {
 			break
 		}
 		name := filepath.Join(path, e.Name())
-		// A checkpoint may be renamed between the listing and the visit.
 		f, err := Inspect(name, limit)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -246,7 +169,6 @@ func inspectFolder(path string, limit int64) (*Info, error) {
 			}
 		}
 
-		// One telling file decides the kind of the folder.
 		switch {
 		case f.Kind == archive.Checkpoint || f.Kind == archive.Snapshot:
 			info.Kind = "checkpoint"
@@ -263,7 +185,6 @@ func inspectFolder(path string, limit int64) (*Info, error) {
 	if !sparse.IsFolder(path) {
 		return info, nil
 	}
-	// A graph in a folder has its manifest in the form of the sparse package.
 	text, err := sparse.ReadManifest(path)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@
 package fields
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"strconv"
@@ -22,6 +23,15 @@ func Trim(b []byte) []byte {
 		b = b[:len(b)-1]
 	}
 	return b
+}
+
+// TrimField cuts white space off both ends: blanks, and what Unicode has of them.
+func TrimField(b []byte) []byte {
+	// Bytes from '!' to '~' are neither blanks nor parts of a longer character.
+	if len(b) == 0 || b[0]-'!' < 94 && b[len(b)-1]-'!' < 94 {
+		return b
+	}
+	return bytes.TrimSpace(b)
 }
 
 // Separator returns the byte that divides the fields of a line: a tab, a semicolon, a
@@ -82,30 +92,77 @@ func Each(line []byte, sep byte, fn func(i int, field []byte) bool) {
 
 // Number parses a decimal number; inf and nan are numbers too.
 func Number(b []byte) (float64, bool) {
-	if len(b) == 0 {
-		return 0, false
+	// Images hold integers of one to three digits.
+	switch len(b) {
+	case 1:
+		if c := b[0] - '0'; c <= 9 {
+			return float64(c), true
+		}
+	case 2:
+		c, d := b[0]-'0', b[1]-'0'
+		if c <= 9 && d <= 9 {
+			return float64(10*c + d), true
+		}
+	case 3:
+		c, d, e := b[0]-'0', b[1]-'0', b[2]-'0'
+		if c <= 9 && d <= 9 && e <= 9 {
+			return float64(100*int(c) + int(10*d+e)), true
+		}
 	}
-
-	if len(b) < 16 { // small integers, by far the most frequent
-		v, i := 0, 0
-		if b[0] == '-' {
-			i = 1
-		}
-		for ; i < len(b) && '0' <= b[i] && b[i] <= '9'; i++ {
-			v = 10*v + int(b[i]-'0')
-		}
-		switch {
-		case i < len(b) || b[i-1] == '-':
-		case b[0] != '-':
-			return float64(v), true
-		case v > 0: // ParseFloat makes −0
-			return float64(-v), true
-		}
+	if v, ok := short(b); ok {
+		return v, true
 	}
 
 	// ParseFloat keeps nothing of its argument.
 	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(b), len(b)), 64)
 	return v, err == nil || math.IsInf(v, 0) && errors.Is(err, strconv.ErrRange)
+}
+
+// mostDigits are so few that a float64 holds every integer of them.
+const mostDigits = 15
+
+// tens are the powers of ten that float64 holds and short divides by.
+var tens = [mostDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// short parses a number of few digits, with or without a point, and reports whether it is
+// one. Digits and power of ten are exact, so that their quotient is the nearest number to what
+// is written, as ParseFloat's is.
+func short(b []byte) (float64, bool) {
+	if len(b) == 0 || len(b) > mostDigits+2 {
+		return 0, false
+	}
+	negative := b[0] == '-'
+	if negative {
+		b = b[1:]
+	}
+
+	v, point := 0, -1
+	for i, c := range b {
+		switch {
+		case c-'0' <= 9:
+			v = 10*v + int(c-'0')
+		case c == '.' && point < 0:
+			point = i
+		default:
+			return 0, false
+		}
+	}
+	digits := len(b)
+	if point >= 0 {
+		digits--
+	}
+	if digits == 0 || digits > mostDigits || negative && v == 0 { // ParseFloat makes −0
+		return 0, false
+	}
+
+	x := float64(v)
+	if point >= 0 {
+		x /= tens[len(b)-1-point]
+	}
+	if negative {
+		x = -x
+	}
+	return x, true
 }
 
 // Integer parses an integer, also one that is written as a decimal number

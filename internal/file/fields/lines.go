@@ -31,6 +31,16 @@ func NewLines(path string, r *bufio.Reader, fault func(err error) error) *Lines 
 // Next returns the next line without its end and without blanks around it. The
 // line is valid until the next call. At the end it returns io.EOF.
 func (l *Lines) Next() ([]byte, error) {
+	line, err := l.Raw()
+	if err != nil {
+		return nil, err
+	}
+	l.Indented = len(line) > 0 && Blank(line[0])
+	return Trim(line), nil
+}
+
+// Raw is Next with the blanks around the line.
+func (l *Lines) Raw() ([]byte, error) {
 	l.buf = l.buf[:0]
 	l.N++
 	for {
@@ -55,12 +65,13 @@ func (l *Lines) Next() ([]byte, error) {
 	}
 }
 
+// clean cuts off the end of the line and, of the first line, the mark of UTF-8.
 func (l *Lines) clean(line []byte) []byte {
 	if l.N == 1 {
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	}
-	l.Indented = len(line) > 0 && Blank(line[0])
-	return Trim(line)
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r"))
 }
 
 // Fault is an error about the last line.
