@@ -109,7 +109,7 @@ const (
 	ssslRepeats   = 4   // dealings of the folds
 	ssslLandmarks = 400 // of LapRLS and SSSL
 	ssslNeighbors = 10  // of the graph of LapRLS
-	ssslStep      = 10 // from one number of eigenfunctions to the next
+	ssslStep      = 10  // from one number of eigenfunctions to the next
 )
 
 // Grids of the cross-validation.
