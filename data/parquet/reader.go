@@ -265,6 +265,8 @@ func onlyLeaf(c *parquet.Column) *parquet.Column {
 func leafKind(e *format.SchemaElement) (kind table.Kind, bits int, why string) {
 	logical, converted := e.LogicalType.Value, e.ConvertedType
 	plain := logical == nil && !converted.Valid
+
+	// A physical type stands for numbers unless a logical type makes something else of it.
 	switch parquet.Kind(e.Type.V) {
 	case parquet.Boolean:
 		return table.Bool, 64, ""
@@ -295,6 +297,7 @@ func leafKind(e *format.SchemaElement) (kind table.Kind, bits int, why string) {
 		}
 		return table.Other, 64, "bytes that are no text"
 	}
+
 	return table.Other, 64, "times of 96 bits"
 }
 

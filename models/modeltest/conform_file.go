@@ -298,12 +298,14 @@ func (c *checker) damagedManifests(k kind, path string) {
 		"no parameters":        func(m map[string]any) { m["params"] = map[string]any{} },
 	} {
 		c.try(what, func() {
+			// The arrays stay as they are.
 			text, err := changedManifest(entries[at].Data, change)
 			c.must(what, "the manifest", err)
 			changed := slices.Clone(entries)
 			changed[at] = archive.Array{Name: archive.Name, Data: text}
 			path := filepath.Join(c.dir, "changed.npz")
 			c.must(what, "the file", Rewrite(path, changed))
+
 			m, _, err := c.load(path)
 			tolerable := slices.Contains([]string{"no output", "no fit", "an empty fit",
 				"no parameters"}, what)

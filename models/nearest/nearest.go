@@ -69,7 +69,7 @@ func (Learner) Info() models.Info {
 // Params lists the parameters.
 func (Learner) Params() []models.Param { return params.Params() }
 
-// Cost is that of the neighbours of the labeled points among themselves.
+// Cost returns the cost of the neighbours of the labeled points among themselves.
 func (Learner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := params.Decode(in.Values)
 	if err != nil {
@@ -230,7 +230,7 @@ func (m *Model) votes(s *models.PredictSettings) int {
 	return m.Settings.Vote
 }
 
-// QueryCost is that of the search and the scores.
+// QueryCost returns the cost of the search and the scores.
 func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	c := m.Neighborhood.QueryCost(n, m.votes(s))
 	c.Bytes += 8 * int64(n) * int64(len(m.Classes))
