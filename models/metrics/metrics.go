@@ -47,6 +47,7 @@ func NewConfusion(truth, predicted []int64) (*Confusion, error) {
 		m.Counts[i] = make([]int, len(m.Classes))
 	}
 
+	// Both lookups succeed, as Classes has all values.
 	for p, c := range truth {
 		i, _ := slices.BinarySearch(m.Classes, c)
 		j, _ := slices.BinarySearch(m.Classes, predicted[p])
@@ -146,6 +147,8 @@ func AUC(scores []float64, positive []bool) (float64, error) {
 
 	// All numbers of pairs are exact: they are below 2⁵³ for any n below 10⁸.
 	var above, won, positives float64
+	// Every negative point of the group loses against the positive ones above, and half against
+	// its own.
 	for _, g := range groups {
 		p := float64(g.positive)
 		q := float64(g.points - g.positive)
@@ -217,6 +220,7 @@ func R2(truth, predicted []float64) (float64, error) {
 	for _, v := range truth {
 		mean += v / float64(len(truth))
 	}
+	// The mean is the prediction that knows nothing.
 	means := slices.Repeat([]float64{mean}, len(truth))
 	if slices.Min(truth) == slices.Max(truth) {
 		return math.NaN(), nil
@@ -249,6 +253,7 @@ func meanError(a, b []float64, p int) float64 {
 	if out > 0 && !math.IsInf(out, 0) {
 		return out
 	}
+	// Differences relative to the largest neither overflow nor vanish when squared.
 	var top float64
 	for i, v := range a {
 		top = math.Max(top, math.Abs(v-b[i]))

@@ -46,6 +46,7 @@ func NewPaired(a, b []float64, larger bool) Paired {
 		}
 	}
 
+	// The standard error of the mean difference, and Student's t with one degree less than pairs.
 	p.Pairs = len(d)
 	n := float64(len(d))
 	mean := sum / n

@@ -76,6 +76,7 @@ func NewProbabilityReport(truth []int, p *mat.Dense) (*ProbabilityReport, error)
 			}
 		}
 
+		// A class that the model does not know has probability zero.
 		if class >= 0 {
 			own = row[class]
 		}
@@ -85,6 +86,7 @@ func NewProbabilityReport(truth []int, p *mat.Dense) (*ProbabilityReport, error)
 		right[i] = class == best
 	}
 
+	// Reliability and coverage look at the probability of the answer alone.
 	r.bin(sure, right)
 	for _, t := range thresholds {
 		r.Coverage = append(r.Coverage, covered(t, sure, right))
@@ -121,6 +123,7 @@ func (r *ProbabilityReport) bin(sure []float64, right []bool) {
 		}
 	}
 
+	// ECE = Σ |hits − means| over the bins, each by its share of the points.
 	for b := range r.Bins {
 		bin := &r.Bins[b]
 		count := float64(bin.Points)
@@ -158,6 +161,7 @@ func (r *ProbabilityReport) String() string {
 		}
 	}
 
+	// What a user gains by leaving unsure points to others.
 	b.WriteString(alignRight(rows))
 	rows = [][]string{{"answered if p ≥", "coverage", "error"}}
 	for _, c := range r.Coverage {

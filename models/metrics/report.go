@@ -84,6 +84,7 @@ func (r *Report) AddScores(truth []int64, scores *mat.Dense, columns []int64) er
 		if j < 0 {
 			continue
 		}
+		// One class against the others.
 		for p, c := range truth {
 			positive[p] = c == k.Class
 		}
@@ -103,6 +104,7 @@ func (r *Report) AddScores(truth []int64, scores *mat.Dense, columns []int64) er
 		aucs = append(aucs, auc)
 	}
 
+	// Classes without positive points have no figures and do not count.
 	r.MacroPRBEP = meanDefined(prbeps)
 	r.MacroAUC = meanDefined(aucs)
 	return nil
@@ -156,6 +158,7 @@ func (r *Report) String() string {
 		b.WriteString("\n")
 	}
 
+	// A line a class, then the confusion matrix.
 	rows := [][]string{{"class", "points", "predicted", "precision", "recall", "F1"}}
 	if r.MacroPRBEP != nil {
 		rows[0] = append(rows[0], "PRBEP", "AUC")
@@ -170,6 +173,7 @@ func (r *Report) String() string {
 	}
 
 	b.WriteString("\n" + alignRight(rows))
+	// More columns than this do not fit on a page.
 	if len(r.Classes) > mostInTable {
 		return b.String()
 	}

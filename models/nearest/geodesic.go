@@ -51,7 +51,7 @@ func (GeodesicLearner) Info() models.Info {
 // Params lists the parameters.
 func (GeodesicLearner) Params() []models.Param { return geodesicParams.Params() }
 
-// geodesicSettings returns those of the values, with defaults.
+// geodesicSettings decodes the values and fills in the defaults.
 func geodesicSettings(v models.Values) (GeodesicSettings, error) {
 	s, err := geodesicParams.Decode(v)
 	if s.Vote == 0 {
@@ -157,8 +157,8 @@ func (l GeodesicLearner) Fit(ctx context.Context, in *models.Input) (models.Mode
 type Geodesic struct {
 	Settings GeodesicSettings
 	Classes  []int64
-	// Labels are the classes of all points, positions in Classes: the given one where
-	// there is one, Fallback in components without a label, else that of the vote.
+	// Labels are the classes of all points, positions in Classes: the given class where there is
+	// one, Fallback in components without a label, else the class of the vote.
 	Labels    []int32
 	Fallback  int32 // the most frequent class among the labels
 	Labeled   int   // number of labeled points
@@ -220,7 +220,7 @@ func (m *Geodesic) Training(scores bool) *models.Prediction {
 
 // QueryCost returns the cost of the search and the scores.
 func (m *Geodesic) QueryCost(n int, s *models.PredictSettings) stage.Cost {
-	k, _ := m.Joined(s) // whose error Predict returns
+	k, _ := m.Joined(s) // Predict returns the error
 	c := m.Neighborhood.QueryCost(n, k)
 	c.Bytes += 8 * int64(n) * int64(len(m.Classes))
 	return c

@@ -57,7 +57,7 @@ func (s *Solution) answers(scores bool) *models.Prediction {
 
 // QueryCost returns the cost of the search and the scores.
 func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
-	k, _ := m.Joined(s) // whose error Predict returns
+	k, _ := m.Joined(s) // Predict returns the error
 	c := m.Neighborhood.QueryCost(n, k)
 	_, columns := m.Scores.Dims()
 	c.Bytes += 8 * int64(n) * int64(columns)

@@ -89,8 +89,8 @@ type block struct {
 	scale  []float64 // D^-½ of the rows, then of the others; of the normalized Laplacian alone
 }
 
-// newBlock returns a block for the rows between any two of the cuts, of which every entry may be
-// another neighbour.
+// newBlock returns a block for the rows between any two of the cuts. Every entry of these rows may
+// be another neighbour.
 func (r *Run) newBlock(cuts []int) *block {
 	var rows, entries, held int
 	for k, lo := range cuts[:len(cuts)-1] {

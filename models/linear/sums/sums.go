@@ -75,7 +75,7 @@ type Run struct {
 	checked map[int]bool  // parts of which CheckPart found no fault
 }
 
-// keys are those of the stages of a part.
+// keys are the keys of the stages of a part.
 type keys struct{ norm, labels checkpoint.Key }
 
 // Remedy says what to do with a work folder of another run.
@@ -153,7 +153,7 @@ func (r *Run) moments() bool {
 
 // PartCost is the largest of the given parts: its blocks of points and d×d matrices. Mapped files
 // do not count; a part gives their pages back, so that it holds some 200 MiB of them at a time.
-// Operations are those of the products. [Run.CheckPart] must have found no fault.
+// Operations count the products. [Run.CheckPart] must have found no fault.
 func (r *Run) PartCost(list ...int) stage.Cost {
 	square := int64(8 * r.d * r.d)
 	bytes := 2 * square
