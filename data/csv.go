@@ -30,7 +30,9 @@ func isHeader(first []string, t *TableColumns) (bool, error) {
 		asked = slices.Concat(t.Drop, t.Only, []string{t.ID, t.Label})
 	}
 
-	nums, texts, at := 0, 0, 0
+	nums := 0
+	texts := 0
+	at := 0
 	for i, f := range first {
 		_, isNumber := fields.Number([]byte(f))
 		switch {

@@ -93,7 +93,8 @@ var formats = []*fileFormat{
 		points: readTablePoints, labels: readTableLabels, values: readTableValues,
 	},
 	{
-		name: FormatSVMLight, words: "svmlight", extensions: []string{".svm", ".svmlight", ".libsvm"}, text: true, packed: true,
+		name: FormatSVMLight, words: "svmlight", extensions: []string{".svm", ".svmlight", ".libsvm"},
+		text: true, packed: true,
 		matches: looksSVMLight,
 		points:  readSVMLightPoints, labels: readSVMLightLabels, values: noSVMLightValues,
 		lists: readSVMLightLists, classMinusOne: true,

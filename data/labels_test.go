@@ -85,7 +85,8 @@ func TestDraw(t *testing.T) {
 	values := make([]int64, 50)
 	known := make([]bool, 50)
 	for i := range values {
-		values[i], known[i] = int64(i%3), i%5 != 0
+		values[i] = int64(i % 3)
+		known[i] = i%5 != 0
 	}
 	y := NewLabels(values, known)
 	const draws = 4000

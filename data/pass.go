@@ -119,7 +119,8 @@ func (s *Stored) pass(visit func(part *Part, lo, hi int) error) error {
 	step := max(1, passBytes/max(1, s.rowBytes()))
 	for i := range s.parts {
 		p := &s.parts[i]
-		err := eachWithin(s, p.First, p.First+p.Rows, step, func(lo, hi int) error { return visit(p, lo, hi) })
+		err := eachWithin(s, p.First, p.First+p.Rows, step,
+			func(lo, hi int) error { return visit(p, lo, hi) })
 		if err != nil {
 			return err
 		}

@@ -327,7 +327,8 @@ func TestPointColumns(t *testing.T) {
 }
 
 func TestSuspects(t *testing.T) {
-	text, y := "u,leak,target\n", []int64{}
+	text := "u,leak,target\n"
+	y := []int64{}
 	for i := range 20 {
 		c := int64(i % 2)
 		text += fmt.Sprintf("%d,%d,%d\n", i, 7-3*c, i/3)

@@ -118,9 +118,11 @@ with open("x.svm", "w") as f:
 	s := &sparse.CSR{Rows: 60, Cols: 7, Ptr: []int64{0}}
 	for k := range f8.Data {
 		v := float64(k*7919%1009)/16 - 30
-		f8.Data[k], f4.Data[k] = v, float32(v)
+		f8.Data[k] = v
+		f4.Data[k] = float32(v)
 		if v > 0 {
-			s.Col, s.Val = append(s.Col, int32(k%7)), append(s.Val, v)
+			s.Col = append(s.Col, int32(k%7))
+			s.Val = append(s.Val, v)
 		}
 		if k%7 == 6 {
 			s.Ptr = append(s.Ptr, int64(len(s.Col)))
@@ -128,11 +130,13 @@ with open("x.svm", "w") as f:
 	}
 	want := map[string]Points{"x.npz": f8, "xc.npz": f8, "x.csv": f8, "x.txt": f8, "x.svm": s}
 	for _, name := range []string{"csr", "csc", "coo"} {
-		want[name+"True.npz"], want[name+"False.npz"] = s, s
+		want[name+"True.npz"] = s
+		want[name+"False.npz"] = s
 	}
 	for _, little := range []string{"True", "False"} {
 		for _, order := range []string{"C", "F"} {
-			want["x"+little+"f4"+order+".npy"], want["x"+little+"f8"+order+".npy"] = f4, f8
+			want["x"+little+"f4"+order+".npy"] = f4
+			want["x"+little+"f8"+order+".npy"] = f8
 		}
 	}
 	for name, w := range want {

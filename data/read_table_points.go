@@ -202,7 +202,8 @@ func (t *tablePoints) csvBatch(b *table.Batch) error {
 		}
 		if at := numbers.NotFinite(v.Float64s); at >= 0 {
 			column := t.columns[j].Of[at%v.Width]
-			return fmt.Errorf("%s, column %d is %v; every value must be finite: remove or impute it", b.Place(at/v.Width), column, v.Float64s[at])
+			return fmt.Errorf("%s, column %d is %v; every value must be finite: remove or impute it",
+				b.Place(at/v.Width), column, v.Float64s[at])
 		}
 		t.doubles = append(t.doubles, v.Float64s...)
 	}

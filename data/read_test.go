@@ -33,8 +33,11 @@ func goldenX[T Element](scale, shift float64) *Dense[T] {
 }
 
 func TestReadPointsGolden(t *testing.T) {
-	f8, f4, u1 := goldenX[float64](0.5, -3), goldenX[float32](0.5, -3), goldenX[uint8](1, 0)
-	signed, unsigned := goldenX[float64](1, -3), goldenX[float64](1, 0)
+	f8 := goldenX[float64](0.5, -3)
+	f4 := goldenX[float32](0.5, -3)
+	u1 := goldenX[uint8](1, 0)
+	signed := goldenX[float64](1, -3)
+	unsigned := goldenX[float64](1, 0)
 	bits := NewDense[float32](4, 3)
 	for k := 0; k < 12; k += 3 {
 		bits.Data[k] = 1
@@ -61,7 +64,9 @@ func TestReadPointsGolden(t *testing.T) {
 		}
 	}
 	for _, layout := range []string{"na_C", "na_F"} {
-		want["i1_"+layout+".npy"], want["u1_"+layout+".npy"], want["b1_"+layout+".npy"] = signed, u1, bits
+		want["i1_"+layout+".npy"] = signed
+		want["u1_"+layout+".npy"] = u1
+		want["b1_"+layout+".npy"] = bits
 	}
 	for name, w := range want {
 		x, err := ReadPoints(golden(name), ReadOptions{})
@@ -344,7 +349,8 @@ func TestReadLabelsErrors(t *testing.T) {
 }
 
 func TestInspect(t *testing.T) {
-	four, two := int64(4), int64(2)
+	four := int64(4)
+	two := int64(2)
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain.csv")
 	mixed := filepath.Join(dir, "mixed.csv")
@@ -374,7 +380,8 @@ func TestInspect(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		want.Path, want.Size = name, got.Size
+		want.Path = name
+		want.Size = got.Size
 		if !reflect.DeepEqual(*got, want) || got.Size == 0 {
 			t.Errorf("%s: %+v, want %+v", name, *got, want)
 		}

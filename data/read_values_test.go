@@ -25,7 +25,8 @@ func TestReadValues(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	nan, inf := math.NaN(), math.Inf(1)
+	nan := math.NaN()
+	inf := math.Inf(1)
 	array("v.npy", nil, []float64{1.5, nan, -2})
 	array("m.npy", []int{2, 2}, []float32{1, 2, 3, 4})
 	array("i.npy", nil, []int64{7, -1})

@@ -42,9 +42,15 @@ func TestReadFilesMapped(t *testing.T) {
 		for _, m := range rows {
 			n += m
 		}
-		bits, x32, x64, bytes := make([]npy.Half, n*d), make([]float32, n*d), make([]float64, n*d), make([]uint8, n*d)
+		bits := make([]npy.Half, n*d)
+		x32 := make([]float32, n*d)
+		x64 := make([]float64, n*d)
+		bytes := make([]uint8, n*d)
 		for i := range bits {
-			bits[i], x32[i], x64[i], bytes[i] = npy.Half(r.UintN(0x7c00)), r.Float32(), r.NormFloat64(), uint8(r.Uint32())
+			bits[i] = npy.Half(r.UintN(0x7c00))
+			x32[i] = r.Float32()
+			x64[i] = r.NormFloat64()
+			bytes[i] = uint8(r.Uint32())
 		}
 		dir := t.TempDir()
 		cut := func(lo, hi int) []any { return []any{bits[lo:hi], x32[lo:hi], x64[lo:hi], bytes[lo:hi]} }

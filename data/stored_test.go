@@ -22,14 +22,20 @@ func inParts(t *testing.T, d int, sizes ...int) (sets []*Stored, same []Points) 
 	for _, s := range sizes {
 		n += s
 	}
-	half, bytes, bits := make([]uint16, n*d), make([]uint8, n*d), make([]bool, n*d)
-	x16, x32, x64 := NewDense[float32](n, d), NewDense[float32](n, d), NewDense[float64](n, d)
+	half := make([]uint16, n*d)
+	bytes := make([]uint8, n*d)
+	bits := make([]bool, n*d)
+	x16 := NewDense[float32](n, d)
+	x32 := NewDense[float32](n, d)
+	x64 := NewDense[float64](n, d)
 	xBits := NewDense[float64](n, d)
 	for i := range half {
 		half[i] = simd.ToHalf(float32(r.NormFloat64()))
 		x16.Data[i] = simd.FromHalf(half[i])
-		x32.Data[i], x64.Data[i] = float32(r.NormFloat64()), r.NormFloat64()
-		bytes[i], bits[i] = uint8(r.Uint32()), r.IntN(2) == 1
+		x32.Data[i] = float32(r.NormFloat64())
+		x64.Data[i] = r.NormFloat64()
+		bytes[i] = uint8(r.Uint32())
+		bits[i] = r.IntN(2) == 1
 		if bits[i] {
 			xBits.Data[i] = 1
 		}
@@ -62,7 +68,8 @@ func TestStoredAsDense(t *testing.T) {
 		}
 		compare := func(what string, got Points, rows []int) {
 			t.Helper()
-			a, b := make([]float64, d), make([]float64, d)
+			a := make([]float64, d)
+			b := make([]float64, d)
 			if m, _ := got.Dims(); m != len(rows) {
 				t.Fatalf("%v: %s: %d rows, want %d", x.Kind(), what, m, len(rows))
 			}
@@ -136,7 +143,8 @@ func TestStoredFaults(t *testing.T) {
 		sets, _ := inParts(t, 11, 5, 7, 2)
 		x := sets[c.set]
 		p := &x.parts[1]
-		p.Name, p.At = "part 1", 300
+		p.Name = "part 1"
+		p.At = 300
 		c.spoil(p.raw)
 		if err := CheckFinite("x", x); err == nil || !strings.HasPrefix(err.Error(), c.text) {
 			t.Errorf("error %v, want %s", err, c.text)
@@ -152,7 +160,9 @@ func TestGatherMapped(t *testing.T) {
 	for i := range values {
 		values[i] = float32(i)
 	}
-	one, first, second := filepath.Join(dir, "x.npy"), filepath.Join(dir, "a.npy"), filepath.Join(dir, "b.npy")
+	one := filepath.Join(dir, "x.npy")
+	first := filepath.Join(dir, "a.npy")
+	second := filepath.Join(dir, "b.npy")
 	for path, rows := range map[string][2]int{one: {0, n}, first: {0, n - 9000}, second: {n - 9000, n}} {
 		if err := npy.WriteFile(path, []int{rows[1] - rows[0], d}, values[rows[0]*d:rows[1]*d]); err != nil {
 			t.Fatal(err)
@@ -169,7 +179,8 @@ func TestGatherMapped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, wide := make([]float64, d), make([]float64, len(list)*d)
+		rows := make([]float64, d)
+		wide := make([]float64, len(list)*d)
 		GatherTo(wide, x, short)
 		picked := Select(x, list)
 		for p, i := range list {

@@ -196,7 +196,8 @@ func (t *TableColumns) Suspects(x Points, y *Labels) []string {
 				what, name, param.Name("drop")))
 		case usual:
 			out = append(out, fmt.Sprintf("%s: %s is read as a coordinate of the points; if it is "+
-				"the label, give %s %s, or leave it out with %s", t.from, name, param.Name("label"), t.names[j], param.Name("drop")))
+				"the label, give %s %s, or leave it out with %s", t.from, name, param.Name("label"),
+				t.names[j], param.Name("drop")))
 		}
 	}
 

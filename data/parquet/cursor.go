@@ -41,7 +41,8 @@ type cursor struct {
 
 func (p *reader) newCursor(i int, as table.Column) *cursor {
 	leaf := p.leaves[i]
-	c := &cursor{p: p, leaf: leaf, col: as, list: as.Kind == table.FloatList, group: -1, unsigned: p.unsigned(leaf.Index())}
+	c := &cursor{p: p, leaf: leaf, col: as, list: as.Kind == table.FloatList, group: -1,
+		unsigned: p.unsigned(leaf.Index())}
 	if c.list {
 		at := p.clean.Root().Columns()[i]
 		for !at.Repeated() {

@@ -231,7 +231,8 @@ func TestOtherWriter(t *testing.T) {
 	}
 	for i := range tab.Rows {
 		x := float64(i)
-		label, want := tab.Column("label"), []string{"cat", "dog", "häuser"}[i%3]
+		label := tab.Column("label")
+		want := []string{"cat", "dog", "häuser"}[i%3]
 		if label.Missing(i) != (i%5 == 0) || i%5 != 0 && label.Texts[i] != want {
 			t.Errorf("row %d: label %q", i, label.Texts[i])
 		}
@@ -269,7 +270,8 @@ func TestWrite(t *testing.T) {
 		t.Run(fmt.Sprintf("ids %v", ids), func(t *testing.T) {
 			o := output(ids)
 			dir := t.TempDir()
-			path, again := filepath.Join(dir, "out.parquet"), filepath.Join(dir, "again.parquet")
+			path := filepath.Join(dir, "out.parquet")
+			again := filepath.Join(dir, "again.parquet")
 			for _, p := range []string{path, again} {
 				if err := table.Write(p, o); err != nil {
 					t.Fatal(err)
@@ -282,7 +284,8 @@ func TestWrite(t *testing.T) {
 			if tab.Rows != 3000 || tab.Columns[0].Name != "id" || tab.Columns[1].Name != "label" {
 				t.Fatalf("%d rows, columns %v", tab.Rows, tab.Columns)
 			}
-			id, vector := tab.Column("id"), tab.Column("vector")
+			id := tab.Column("id")
+			vector := tab.Column("vector")
 			if ids && !slices.Equal(id.Texts, o.IDs) || !ids && id.Ints[2999] != 2999 {
 				t.Error("the ids differ")
 			}

@@ -228,7 +228,8 @@ func (p *reader) describe() {
 		case leaf.MaxRepetitionLevel() == 1:
 			kind, bits, why := leafKind(elements[leaf.Index()])
 			if kind == table.Float || kind == table.Int {
-				c.Kind, c.Bits = table.FloatList, bits
+				c.Kind = table.FloatList
+				c.Bits = bits
 				if kind == table.Int {
 					c.Bits = 64
 				}
@@ -263,7 +264,8 @@ func onlyLeaf(c *parquet.Column) *parquet.Column {
 
 // leafKind returns the kind of the values of a leaf, or why they cannot be read.
 func leafKind(e *format.SchemaElement) (kind table.Kind, bits int, why string) {
-	logical, converted := e.LogicalType.Value, e.ConvertedType
+	logical := e.LogicalType.Value
+	converted := e.ConvertedType
 	plain := logical == nil && !converted.Valid
 
 	// A physical type stands for numbers unless a logical type makes something else of it.
@@ -272,7 +274,8 @@ func leafKind(e *format.SchemaElement) (kind table.Kind, bits int, why string) {
 		return table.Bool, 64, ""
 	case parquet.Int32, parquet.Int64:
 		_, isInt := logical.(*format.IntType)
-		if plain || isInt || logical == nil && converted.V >= deprecated.Uint8 && converted.V <= deprecated.Int64 {
+		if plain || isInt || logical == nil && converted.V >= deprecated.Uint8 &&
+			converted.V <= deprecated.Int64 {
 			return table.Int, 64, ""
 		}
 		return table.Other, 64, "dates, times or decimals"
@@ -283,7 +286,8 @@ func leafKind(e *format.SchemaElement) (kind table.Kind, bits int, why string) {
 	case parquet.ByteArray:
 		switch logical.(type) {
 		case nil, *format.StringType, *format.EnumType, *format.JsonType:
-			if plain || logical != nil || converted.V == deprecated.UTF8 || converted.V == deprecated.Enum || converted.V == deprecated.Json {
+			if plain || logical != nil || converted.V == deprecated.UTF8 || converted.V == deprecated.Enum ||
+				converted.V == deprecated.Json {
 				return table.Text, 64, ""
 			}
 		}

@@ -88,7 +88,8 @@ func (c *Content) Rewind() error {
 	case string(head) == "\x28\xb5\x2f\xfd":
 		c.Packing = "zstd"
 		// A decoder of one block at a time starts no goroutine.
-		z, err := zstd.NewReader(c.R, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err := zstd.NewReader(c.R, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return c.ReadError(err)
 		}
@@ -118,7 +119,9 @@ func (c *Content) ReadError(err error) error {
 	case c.Packing == "" || errors.As(err, &system):
 		return fmt.Errorf("%s: %w", c.Path, err)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return fmt.Errorf("%s: the zstd stream needs more than %d MiB to be decompressed: %w; compress it again without --long", c.Path, maxWindow>>20, err)
+		return fmt.Errorf("%s: the zstd stream needs more than %d MiB to be decompressed: %w; "+
+			"compress it again without --long", c.Path, maxWindow>>20, err)
 	}
-	return fmt.Errorf("%s: the %s stream is truncated or damaged: %w; compress the file again", c.Path, c.Packing, err)
+	return fmt.Errorf("%s: the %s stream is truncated or damaged: %w; compress the file again", c.Path,
+		c.Packing, err)
 }

@@ -99,12 +99,15 @@ func Number(b []byte) (float64, bool) {
 			return float64(c), true
 		}
 	case 2:
-		c, d := b[0]-'0', b[1]-'0'
+		c := b[0] - '0'
+		d := b[1] - '0'
 		if c <= 9 && d <= 9 {
 			return float64(10*c + d), true
 		}
 	case 3:
-		c, d, e := b[0]-'0', b[1]-'0', b[2]-'0'
+		c := b[0] - '0'
+		d := b[1] - '0'
+		e := b[2] - '0'
 		if c <= 9 && d <= 9 && e <= 9 {
 			return float64(100*int(c) + int(10*d+e)), true
 		}
@@ -122,7 +125,8 @@ func Number(b []byte) (float64, bool) {
 const mostDigits = 15
 
 // tens are the powers of ten that float64 holds and short divides by.
-var tens = [mostDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+var tens = [mostDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
+	1e14, 1e15}
 
 // short parses a number of few digits, with or without a point, and reports whether it is
 // one. Digits and power of ten are exact, so that their quotient is the nearest number to what

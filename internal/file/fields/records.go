@@ -121,7 +121,8 @@ func (r *Records) Next() error {
 
 		// Tabs alone are fields without values.
 		data := Trim(line)
-		if len(data) == 0 && (r.sep != '\t' || bytes.IndexByte(line, '\t') < 0) || len(data) > 0 && data[0] == '#' {
+		if len(data) == 0 && (r.sep != '\t' || bytes.IndexByte(line, '\t') < 0) ||
+			len(data) > 0 && data[0] == '#' {
 			continue
 		}
 
@@ -241,13 +242,15 @@ func (r *Records) quotedField(rest []byte) ([]byte, error) {
 			r.text = append(append(r.text, rest...), '\n')
 			next, err := r.lines.Raw()
 			if err == io.EOF {
-				return nil, fmt.Errorf("%s: line %d: a quote is not closed: %w; write a quote inside a quoted field twice", r.lines.path, line, csv.ErrQuote)
+				return nil, fmt.Errorf("%s: line %d: a quote is not closed: %w; write a quote inside "+
+					"a quoted field twice", r.lines.path, line, csv.ErrQuote)
 			}
 			if err != nil {
 				return nil, err
 			}
 			if r.Bytes += len(next) + 1; r.Bytes > maxLine {
-				return nil, fmt.Errorf("%s: line %d: the record is longer than %d bytes; a quote may not be closed", r.lines.path, line, maxLine)
+				return nil, fmt.Errorf("%s: line %d: the record is longer than %d bytes; a quote may "+
+					"not be closed", r.lines.path, line, maxLine)
 			}
 			r.held = append(r.held[:0], next...)
 			rest = r.held
@@ -279,5 +282,6 @@ func (r *Records) trimLeft(b []byte) []byte {
 
 // fault is an error about a quote; rest is the line from there on.
 func (r *Records) fault(rest []byte, err error) error {
-	return fmt.Errorf("%s: line %d, byte %d: %w; write a quote inside a quoted field twice", r.lines.path, r.lines.N, len(r.held)-len(rest)+1, err)
+	return fmt.Errorf("%s: line %d, byte %d: %w; write a quote inside a quoted field twice", r.lines.path,
+		r.lines.N, len(r.held)-len(rest)+1, err)
 }

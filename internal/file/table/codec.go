@@ -30,7 +30,8 @@ type binary struct {
 
 // binaries are the binary formats.
 var binaries = []*binary{
-	{format: Parquet, marks: []string{"PAR1", "PARE"}, extension: ".parquet", from: "github.com/bigfit/bigfit/data/parquet"},
+	{format: Parquet, marks: []string{"PAR1", "PARE"}, extension: ".parquet",
+		from: "github.com/bigfit/bigfit/data/parquet"},
 }
 
 // Register makes the tables of a binary format readable and writable. Packages of codecs
@@ -83,5 +84,6 @@ func (b *binary) check(path string) error {
 	if b.codec != nil {
 		return nil
 	}
-	return fmt.Errorf("%s: this program neither reads nor writes %s; import _ %q in it", path, b.format, b.from)
+	return fmt.Errorf("%s: this program neither reads nor writes %s; import _ %q in it", path,
+		b.format, b.from)
 }

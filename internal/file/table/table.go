@@ -255,9 +255,11 @@ func (r *Reader) Choose(want ...Column) error {
 	}
 
 	if len(at) == 0 {
-		return fmt.Errorf("%s: it has no column that can be read; the columns are %s", r.path, names(r.eng.Columns()))
+		return fmt.Errorf("%s: it has no column that can be read; the columns are %s", r.path,
+			names(r.eng.Columns()))
 	}
-	r.chosen, r.want = at, as
+	r.chosen = at
+	r.want = as
 	return r.eng.Choose(at, as)
 }
 
@@ -304,7 +306,8 @@ func (r *Reader) find(name string) (int, error) {
 			}
 		}
 	}
-	return 0, fmt.Errorf("%s: there is no column %q; the columns are %s", r.path, name, names(r.eng.Columns()))
+	return 0, fmt.Errorf("%s: there is no column %q; the columns are %s", r.path, name,
+		names(r.eng.Columns()))
 }
 
 // names lists the names of at most 20 columns.

@@ -129,7 +129,8 @@ func TestKindsOfLateRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, x := tab.Column("id"), tab.Column("x")
+	id := tab.Column("id")
+	x := tab.Column("x")
 	if tab.Rows != 3001 || id.Texts[0] != "0" || id.Texts[3000] != "last" || x.Floats[3000] != 0.5 {
 		t.Errorf("%d rows, columns %v", tab.Rows, tab.Columns)
 	}
@@ -184,7 +185,11 @@ func TestJSONL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, v, n, ok, raw := tab.Values[0], tab.Values[1], tab.Values[2], tab.Values[3], tab.Values[4]
+	id := tab.Values[0]
+	v := tab.Values[1]
+	n := tab.Values[2]
+	ok := tab.Values[3]
+	raw := tab.Values[4]
 	if id.Texts[0] != "aé" || v.Width != 2 || !slices.Equal(v.Float64s, []float64{1, 2.5, 0, 0}) || !v.Missing(1) ||
 		n.Floats[1] != 1000 || !ok.Bools[0] || ok.Bools[1] || raw.Texts[1] != "1e3" || tab.Lines[1] != 3 {
 		t.Errorf("%+v", tab)

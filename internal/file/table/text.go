@@ -234,7 +234,8 @@ func (r *textReader) Scan() error {
 
 // Choose sets the columns that Fill reads.
 func (r *textReader) Choose(at []int, as []Column) error {
-	r.chosen, r.as = at, as
+	r.chosen = at
+	r.as = as
 	return nil
 }
 

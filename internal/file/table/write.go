@@ -86,7 +86,8 @@ func CheckExtension(paths ...string) error {
 		}
 		ext := strings.ToLower(filepath.Ext(path))
 		if !slices.Contains(Extensions, ext) {
-			return fmt.Errorf("%s: the extension %q is not known; results are written as %s", path, ext, strings.Join(Extensions, ", "))
+			return fmt.Errorf("%s: the extension %q is not known; results are written as %s", path, ext,
+				strings.Join(Extensions, ", "))
 		}
 		if b := binaryOf(path); b != nil {
 			if err := b.check(path); err != nil {

@@ -15,7 +15,9 @@ import (
 func result(ids bool) *Output {
 	const n = 3000
 	o := &Output{Manifest: `{"format":"bigfit predictions"}`}
-	label, score, vector := make([]string, n), make([]float64, n), make([]float64, 3*n)
+	label := make([]string, n)
+	score := make([]float64, n)
+	vector := make([]float64, 3*n)
 	for i := range n {
 		label[i] = []string{"cat", "dog, big", "häuser\n\"x\""}[i%3]
 		score[i] = float64(i) / 3
@@ -44,7 +46,8 @@ func TestWrite(t *testing.T) {
 			if tab.Rows != 3000 || tab.Columns[0].Name != "id" || tab.Columns[1].Name != "label" {
 				t.Fatalf("%s: %d rows, columns %v", path, tab.Rows, tab.Columns)
 			}
-			id, score := tab.Column("id"), tab.Column("score")
+			id := tab.Column("id")
+			score := tab.Column("score")
 			if ids && !slices.Equal(id.Texts, o.IDs) || !ids && id.Ints[2999] != 2999 {
 				t.Errorf("%s: the ids differ", path)
 			}
