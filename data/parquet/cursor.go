@@ -290,7 +290,7 @@ func (c *cursor) half(k int) float32 {
 	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }
 
-// vector appends the next list, whose first level is in the page.
+// vector appends the next list; its first level is in the page.
 func (c *cursor) vector(v *table.Values) error {
 	if c.rep[c.at] != 0 {
 		return c.fault("begins inside a list; the file is damaged, write it again")

@@ -24,8 +24,8 @@ import (
 // feedStart is where the pages of a feed begin for the library.
 const feedStart = 4
 
-// plainDictionary is how older writers name both the pages of a dictionary and those of its
-// indexes.
+// plainDictionary is the name that older writers give to the pages of a dictionary and to the pages
+// of its indexes.
 const plainDictionary format.Encoding = 2
 
 // feed hands the pages of a chunk to the library, decompressed, with sizes that are true,
@@ -145,7 +145,7 @@ func (f *feed) header() (*format.PageHeader, int, error) {
 	}
 }
 
-// body returns the decompressed content of a page whose counts are believable.
+// body returns the decompressed content of a page with believable counts.
 func (f *feed) body(h *format.PageHeader, raw []byte) ([]byte, error) {
 	size := int(h.UncompressedPageSize)
 	switch h.Type {
@@ -207,7 +207,7 @@ func (f *feed) count(n *int32, body []byte) error {
 	return nil
 }
 
-// spend is count for a page of data, of which a chunk must not have more than it claims.
+// spend counts a page of data; a chunk must not have more values than it claims.
 func (f *feed) spend(n int32, body []byte) error {
 	if err := f.count(&n, body); err != nil {
 		return err
@@ -293,7 +293,7 @@ func (f *feed) runs(b []byte, width, n int) error {
 		skip := (width + 7) / 8
 		if count := int(h >> 1); h&1 == 1 {
 			skip = count * width
-			// Packed values come by eights, of which the last may be more than needed.
+			// Packed values come by eights; the last eight may hold more than needed.
 			if total += 8 * count; total < n+8 {
 				total = min(total, n)
 			}

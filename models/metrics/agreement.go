@@ -96,8 +96,8 @@ func NMI(truth, clusters []int64) (float64, error) {
 //
 //	(S − AB/N) / (½(A + B) − AB/N)
 //
-// 1 if they are the same up to names, 0 on average for random ones (Hubert &
-// Arabie, J. Classification 2, 1985). Errors and cost are those of NMI.
+// 1 if they are the same up to names, 0 on average for random ones (Hubert & Arabie, J.
+// Classification 2, 1985). Errors and cost are the same as for NMI.
 func AdjustedRand(truth, clusters []int64) (float64, error) {
 	t, err := newContingency(truth, clusters)
 	if err != nil {

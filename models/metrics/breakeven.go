@@ -48,7 +48,7 @@ func BreakEven(scores []float64, positive []bool) (Break, error) {
 	return Break{p, 2 * (1 - p) * float64(r) / float64(len(scores)), Cut(scores, r)}, nil
 }
 
-// PRBEP returns that of [BreakEven].
+// PRBEP returns the precision–recall break-even point of [BreakEven].
 func PRBEP(scores []float64, positive []bool) (float64, error) {
 	b, err := BreakEven(scores, positive)
 	return b.PRBEP, err

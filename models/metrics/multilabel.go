@@ -14,7 +14,7 @@ import (
 // predicted where its score is positive.
 type MultiLabelReport struct {
 	Points int `json:"points"` // with an entry that is known
-	// Labels are those of AUC; nil numbers them from 0.
+	// Labels are the labels of AUC; nil numbers them from 0.
 	Labels []int64 `json:"labels,omitempty"`
 	// AUC is the area under the ROC curve of each label; see [AUC]. NaN if no
 	// point has the label, or all have it.

@@ -27,11 +27,11 @@ type ProbabilityReport struct {
 	// Hauskrecht 2015; Guo et al. 2017, equation 3).
 	ECE  float64 `json:"ece"`
 	Bins []Bin   `json:"reliability"`
-	// Coverage says what is gained by leaving out what is less sure than a threshold.
+	// Coverage says how much the error falls if answers below a probability are left out.
 	Coverage []Covered `json:"coverage"`
 }
 
-// Bin holds the points whose largest probability is above Low and at most High.
+// Bin holds the points with a largest probability above Low and at most High.
 type Bin struct {
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
@@ -40,7 +40,7 @@ type Bin struct {
 	Right  Number  `json:"right"`       // share of the points whose class is the true one
 }
 
-// Covered counts the points whose largest probability is at least Threshold.
+// Covered counts the points with a largest probability of at least Threshold.
 type Covered struct {
 	Threshold float64 `json:"threshold"`
 	Share     float64 `json:"coverage"` // of all points
@@ -50,10 +50,10 @@ type Covered struct {
 // thresholds of [ProbabilityReport.Coverage].
 var thresholds = []float64{0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}
 
-// NewProbabilityReport measures probabilities, n×c, against the positions of the true
-// classes among the columns; −1 is a class without a column, whose probability is 0. Lengths
-// that differ, no points, and rows that are no probabilities (an entry outside [0, 1], or a
-// sum that differs from 1 by more than 1e-4) are errors. O(n·c).
+// NewProbabilityReport measures probabilities, n×c, against the positions of the true classes among
+// the columns; −1 is a class without a column and of probability 0. Lengths that differ, no points,
+// and rows that are no probabilities (an entry outside [0, 1], or a sum that differs from 1 by more
+// than 1e-4) are errors. O(n·c).
 func NewProbabilityReport(truth []int, p *mat.Dense) (*ProbabilityReport, error) {
 	n, _ := p.Dims()
 	if err := samePoints(len(truth), n, "rows of probabilities"); err != nil {

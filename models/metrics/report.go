@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Report says how good predicted classes are. Shares are in [0, 1]; what is not
-// defined is NaN, null in JSON.
+// Report says how good predicted classes are. Shares are in [0, 1]; figures that are not defined
+// are NaN, null in JSON.
 type Report struct {
 	Points  int     `json:"points"`
 	Error   float64 `json:"error"` // share of wrong predictions
@@ -68,10 +68,9 @@ func (r *Report) SetNames(names []string) {
 	r.Confusion.Names = all
 }
 
-// AddScores adds PRBEP and AUC of the classes that have a column in scores, n×c:
-// columns[j] is the class of column j. Classes without a column stay without
-// them, and columns of classes that nobody has or is predicted to have are left
-// out. Errors are those of [PRBEP].
+// AddScores adds PRBEP and AUC of the classes that have a column in scores, n×c: columns[j] is the
+// class of column j. Classes without a column stay without them, and columns of classes that nobody
+// has or is predicted to have are left out. Errors are the same as for [PRBEP].
 func (r *Report) AddScores(truth []int64, scores *mat.Dense, columns []int64) error {
 	if _, c := scores.Dims(); c != len(columns) {
 		return fmt.Errorf("metrics: scores have %d columns for %d classes", c, len(columns))
@@ -230,8 +229,8 @@ type ValueReport struct {
 	R2     Number  `json:"r2"` // NaN if all true values are equal
 }
 
-// NewValueReport measures n predicted numbers against n true ones. Errors are
-// those of [RMSE], and values that are not finite.
+// NewValueReport measures n predicted numbers against n true ones. Errors are the same as for
+// [RMSE], and values that are not finite.
 func NewValueReport(truth, predicted []float64) (*ValueReport, error) {
 	for _, v := range []struct {
 		what string

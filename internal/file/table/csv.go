@@ -166,8 +166,8 @@ func (c *csvRecords) add(i int, v *Values) bool {
 	return err == nil && v.AppendInt(x) == nil
 }
 
-// addVector appends the numbers in some columns as one vector. It returns the column whose
-// field is missing or no number, −1 if there is none.
+// addVector appends the numbers in some columns as one vector. It returns the column with a field
+// that is missing or no number, −1 if there is none.
 func (c *csvRecords) addVector(of []int, v *Values) int {
 	var at int
 	v.Float64s, at = c.r.AppendNumbers(v.Float64s, of)

@@ -107,9 +107,8 @@ const (
 
 // Options are the options of [Open] and [Read]. The zero value suits every file.
 type Options struct {
-	// Limit bounds the bytes that reading may take; beyond it the error is an
-	// *npy.LimitError. Default: no bound for what is read, 1 GiB for what a file claims
-	// about itself.
+	// Limit bounds the bytes that reading may take; beyond it the error is an *npy.LimitError.
+	// Default: no bound for the bytes that are read, 1 GiB for the claims of a file about itself.
 	Limit int64
 	// Header says what the first line of a csv file is. Default: [HeaderGuess].
 	Header Header
@@ -170,8 +169,8 @@ func Open(path string, opt Options) (*Reader, error) {
 // Format returns the format of the file.
 func (r *Reader) Format() Format { return r.format }
 
-// Columns returns the columns of the file. The kinds of text formats are those of the
-// first rows, unless [Reader.Scan] was called.
+// Columns returns the columns of the file. The kinds of text formats follow from the first rows,
+// unless [Reader.Scan] was called.
 func (r *Reader) Columns() []Column { return slices.Clone(r.eng.Columns()) }
 
 // Names returns the names of the columns of the file.
@@ -206,13 +205,12 @@ func (r *Reader) Header() bool {
 // text. It must be called before [Reader.Choose]. For parquet it does nothing.
 func (r *Reader) Scan() error { return r.eng.Scan() }
 
-// Choose sets the columns that are read, in the given order, and their kinds. Without
-// names all columns are read but those of kind Other. It is called at most once, before
-// [Reader.Next].
+// Choose sets the columns that are read, in the given order, and their kinds. Without names all
+// columns are read, except columns of kind Other. It is called at most once, before [Reader.Next].
 //
-// A column whose name no column of the file has is found by its number, from 0. Integers
-// can be read as numbers, integers, numbers and booleans as text, and the fields of a csv
-// file as any of these; every other difference of kinds is an error.
+// A name that no column of the file has is taken for a number, from 0. Integers can be read as
+// numbers, integers, numbers and booleans as text, and the fields of a csv file as any of these;
+// every other difference of kinds is an error.
 func (r *Reader) Choose(want ...Column) error {
 	var at []int
 	var as []Column

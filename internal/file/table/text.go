@@ -25,8 +25,8 @@ const (
 // Formats are the formats of tables in words.
 var Formats = []string{"csv", "JSON Lines", "parquet"}
 
-// converts reports whether values of one kind can be read as another. The fields of a csv
-// file are text, of which the values decide.
+// converts reports whether values of one kind can be read as another. The fields of a csv file are
+// text; their values decide.
 func (f Format) converts(from, to Kind) bool {
 	switch {
 	case f == CSV:
@@ -37,10 +37,10 @@ func (f Format) converts(from, to Kind) bool {
 	return from == Int && to == Float || (from == Int || from == Float || from == Bool) && to == Text
 }
 
-// Sniff returns the format of a table by the first bytes of its content and the extension of
-// its name, in lower case and without .gz or .zst; empty if it is none. A file with the
-// extension of a format is one although its content does not say so, so that the reader of
-// a damaged file says what is wrong with it. All text that is nothing else is csv.
+// Sniff returns the format of a table by the first bytes of its content and the extension of its
+// name, in lower case and without .gz or .zst; empty if it is none. The extension counts even if
+// the content does not agree, so that the reader of a damaged file names the damage. All text that
+// is nothing else is csv.
 func Sniff(head []byte, ext string) Format {
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	if b := markedBinary(head); b != nil {

@@ -62,7 +62,7 @@ func extensions(ok func(*written) bool) []string {
 }
 
 var (
-	// Extensions are those of the files that [Output.Write] writes.
+	// Extensions lists the extensions of the files that [Output.Write] writes.
 	Extensions = extensions(func(*written) bool { return true })
 	// Several are the extensions of files that may hold several columns.
 	Several = extensions(func(f *written) bool { return !f.single })
@@ -133,8 +133,8 @@ type Result struct {
 	Values any
 	// Width is the number of values of a row; 0 is one, of which .npy has one dimension.
 	Width int
-	// Names are those of the values of a row in csv. Default: the name of the column
-	// followed by _0, _1, …
+	// Names are the names of the values of a row in csv. Default: the name of the column followed
+	// by _0, _1, …
 	Names []string
 }
 
