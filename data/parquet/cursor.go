@@ -43,6 +43,7 @@ func (p *reader) newCursor(i int, as table.Column) *cursor {
 	leaf := p.leaves[i]
 	c := &cursor{p: p, leaf: leaf, col: as, list: as.Kind == table.FloatList, group: -1,
 		unsigned: p.unsigned(leaf.Index())}
+	// The level at which the list of a row is there.
 	if c.list {
 		at := p.clean.Root().Columns()[i]
 		for !at.Repeated() {
@@ -82,6 +83,7 @@ func (c *cursor) fault(format string, args ...any) error {
 
 // nextGroup goes to the next row group and returns io.EOF after the last.
 func (c *cursor) nextGroup() error {
+	// A group that ends early or late would shift all rows behind it.
 	c.close()
 	if c.group >= 0 && c.rows != c.p.meta.RowGroups[c.group].NumRows {
 		return c.p.fault("row group %d, column %q has %d rows, the footer claims %d; the file is "+
@@ -98,6 +100,7 @@ func (c *cursor) nextGroup() error {
 	}
 
 	c.rows = 0
+	// The pages of the chunk come from a feed, which checks them first.
 	m := &c.p.meta.RowGroups[c.group].Columns[c.leaf.Index()].MetaData
 	start, end := chunkRange(m)
 	c.feed = &feed{p: c.p, leaf: c.leaf, codec: m.Codec, group: c.group, at: start, end: end,
@@ -135,6 +138,7 @@ func (c *cursor) nextPage() error {
 			return c.fault("cannot be decoded: %w; the file is damaged, write it again", err)
 		}
 
+		// Levels tell missing values and the borders of lists.
 		c.page = page
 		c.rep, c.def = page.RepetitionLevels(), page.DefinitionLevels()
 		c.n = int(page.NumValues())
@@ -143,6 +147,7 @@ func (c *cursor) nextPage() error {
 			return c.fault("has %d and %d levels for %d values; the file is damaged, write it again",
 				len(c.rep), len(c.def), c.n)
 		}
+		// With a dictionary the page holds places in it.
 		c.values = page.Data()
 		c.indexes = nil
 		if d := page.Dictionary(); d != nil {
@@ -164,6 +169,7 @@ func (c *cursor) nextPage() error {
 func (c *cursor) fill(v *table.Values, rows int) (got int, err error) {
 	defer c.p.guard(&err)
 	for got < rows {
+		// A page that is used up makes way for the next, if need be of the next group.
 		if c.at == c.n {
 			err := c.nextPage()
 			for err == io.EOF {
@@ -279,6 +285,7 @@ func (c *cursor) half(k int) float32 {
 	sign := h >> 15 << 31
 	exp := h >> 10 & 31
 	frac := h & 1023
+	// Subnormal numbers, then infinities and NaN, then normal numbers with another bias.
 	switch exp {
 	case 0:
 		x := float32(frac) / (1 << 24)
@@ -296,6 +303,7 @@ func (c *cursor) vector(v *table.Values) error {
 		return c.fault("begins inside a list; the file is damaged, write it again")
 	}
 
+	// A list that is missing or empty has one entry of levels.
 	if d := c.def[c.at]; d < c.depth {
 		if d == c.depth-1 { // the list is there and empty
 			return c.ragged(0, v.Width)
@@ -305,6 +313,7 @@ func (c *cursor) vector(v *table.Values) error {
 		return nil
 	}
 
+	// A list may run over several pages; a repetition level of zero begins the next one.
 	width := 0
 	for {
 		if c.at == c.n {
@@ -322,6 +331,7 @@ func (c *cursor) vector(v *table.Values) error {
 			return c.fault("has no value as element %d of its list; every element must be given: "+
 				"impute it or remove the row", width)
 		}
+		// Elements without gaps are copied together.
 		run := 1
 		most := c.n - c.at
 		if v.Width > 0 {
@@ -341,6 +351,7 @@ func (c *cursor) vector(v *table.Values) error {
 		}
 	}
 
+	// The first list sets the length of all.
 	if v.Width == 0 {
 		if n := v.Len(); n > 0 { // missing lists came first
 			v.Float32s = padded(v.Float32s, n*width, c.col.Bits == 32)
@@ -375,6 +386,7 @@ func (c *cursor) ragged(have, want int) error {
 // elements appends k numbers.
 func (c *cursor) elements(v *table.Values, k int) error {
 	kind := c.leaf.Type().Kind()
+	// Numbers of the page's own type are copied at once.
 	if c.indexes == nil {
 		at := c.value
 		switch kind {

@@ -64,6 +64,7 @@ func (f *feed) ReadAt(b []byte, off int64) (int, error) {
 			continue
 		}
 
+		// The library reads pages in their order, so one page at a time is held.
 		if off+int64(done) < f.start {
 			return done, errors.New("pages are read in order only")
 		}
@@ -96,6 +97,7 @@ func (f *feed) next() error {
 			Need: need, Limit: f.p.bound()}
 	}
 
+	// The size was compared with the chunk and with the bound of memory.
 	raw := make([]byte, size)
 	if _, err := f.p.file.ReadAt(raw, f.at+int64(n)); err != nil {
 		return f.bad("%w", err)
@@ -108,6 +110,7 @@ func (f *feed) next() error {
 		return err
 	}
 
+	// The library sees a page without compression and without a checksum.
 	h.CRC = 0
 	h.CompressedPageSize = int32(len(body))
 	h.UncompressedPageSize = int32(len(body))
@@ -128,6 +131,7 @@ func (f *feed) header() (*format.PageHeader, int, error) {
 		if _, err := f.p.file.ReadAt(b, f.at); err != nil {
 			return nil, 0, f.bad("%w", err)
 		}
+		// Headers are short; only a long one needs another try with more bytes.
 		n, _, err := walkThrift(b)
 		if err != nil {
 			if try == min(f.end-f.at, mostHeader) {
@@ -249,6 +253,7 @@ func (f *feed) checkAll(rep, def, values []byte, n int, enc format.Encoding) err
 		return err
 	}
 
+	// Run lengths unfold to any number of values, so they are added up before they are decoded.
 	switch enc {
 	case format.Plain, format.ByteStreamSplit:
 		return nil
@@ -354,6 +359,7 @@ func (f *feed) decompress(src []byte, size int) ([]byte, error) {
 			"snappy, gzip, zstd, brotli, LZ4_RAW or without", f.leaf.Path()[0], f.codec)
 	}
 
+	// Content of another length than claimed is damage.
 	if err == nil && len(out) != size {
 		err = fmt.Errorf("it claims %d bytes, there are %d", size, len(out))
 	}

@@ -97,6 +97,7 @@ func (p *reader) readFooter() error {
 		return &npy.LimitError{What: p.path + ": the footer", Need: 4 * n, Limit: p.bound()}
 	}
 
+	// The structure is walked before it is decoded, as it can claim lists of any length.
 	footer := make([]byte, n)
 	if _, err := p.file.ReadAt(footer, p.size-8-n); err != nil {
 		return p.fault("%w", err)
@@ -144,6 +145,7 @@ func (p *reader) checkGroups() error {
 		}
 	}
 
+	// The footer counts the rows twice.
 	if rows != p.meta.NumRows {
 		return p.fault("the footer claims %d rows, its row groups %d; the file is damaged, write it again",
 			p.meta.NumRows, rows)
@@ -179,6 +181,7 @@ func (p *reader) openClean() error {
 		meta.RowGroups = append(meta.RowGroups, group)
 	}
 
+	// Three parts make a parquet file: magic, footer, its length and magic.
 	text, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 	if err != nil {
 		return p.fault("the footer is damaged: %w; write the file again", err)
@@ -217,6 +220,7 @@ func (p *reader) describe() {
 		}
 	}
 
+	// A column is a value, a list of numbers, or something that is not read and why.
 	for _, top := range p.clean.Root().Columns() {
 		c := table.Column{Name: top.Name(), Kind: table.Other, Bits: 64}
 		leaf := onlyLeaf(top)
@@ -244,6 +248,7 @@ func (p *reader) describe() {
 		p.leaves = append(p.leaves, leaf)
 	}
 
+	// The length of lists is known from the first row only.
 	for i := range p.cols {
 		if p.cols[i].Kind == table.FloatList {
 			p.cols[i].Width = p.width(i)
