@@ -36,6 +36,7 @@ func (c *csvRecords) rewind() error {
 	if !c.started {
 		return c.start()
 	}
+	// The header was understood before, so it is passed over.
 	c.r.Restart(c.content)
 	if c.headed {
 		return c.r.Next()
@@ -63,6 +64,7 @@ func (c *csvRecords) start() error {
 		return fmt.Errorf("%s: line %d: %w", c.content.Path, c.r.Line, err)
 	}
 
+	// Columns without a header are named by their numbers.
 	c.started = true
 	for i, name := range first {
 		if !c.headed {
@@ -109,6 +111,7 @@ func looksHeader(first []string) bool {
 		}
 	}
 
+	// pandas writes 0, 1, 2, … for columns without names.
 	return texts > 0 && nums == 0 || nums > 1 && counts && (texts > 0 || first[0] == "")
 }
 
@@ -162,6 +165,7 @@ func (c *csvRecords) add(i int, v *Values) bool {
 		}
 		return err == nil
 	}
+	// What is left is an integer.
 	x, err := strconv.ParseInt(string(f), 10, 64)
 	return err == nil && v.AppendInt(x) == nil
 }

@@ -61,6 +61,7 @@ func (j *jsonRecords) next() (int, error) {
 		j.cells[i] = nil
 	}
 
+	// Fields come in any order, and new ones may come in any row.
 	err = members(line, func(key string, value []byte) error {
 		at, ok := j.number[key]
 		if !ok {
@@ -105,6 +106,7 @@ func members(object []byte, fn func(key string, value []byte) error) error {
 			return err
 		}
 
+		// The object is valid JSON, so a colon and a value follow.
 		rest = bytes.TrimLeft(rest[end:], " \t\r\n:")
 		end = valueEnd(rest)
 		if err := fn(key, rest[:end]); err != nil {
@@ -231,6 +233,7 @@ func (f *jsonField) vector(v *Values) bool {
 		v.Width = width
 	}
 
+	// All lists of a column have the length of the first.
 	if v.Width != width {
 		return false
 	}

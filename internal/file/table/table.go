@@ -234,6 +234,7 @@ func (r *Reader) Choose(want ...Column) error {
 		if err != nil {
 			return err
 		}
+		// A column of the file, by its name or number.
 		c := r.eng.Columns()[p]
 		if c.Kind == Other {
 			return fmt.Errorf("%s: column %q is %s; choose other columns, or write it as numbers, "+
@@ -252,6 +253,7 @@ func (r *Reader) Choose(want ...Column) error {
 		as = append(as, c)
 	}
 
+	// A file may hold nothing but nested values.
 	if len(at) == 0 {
 		return fmt.Errorf("%s: it has no column that can be read; the columns are %s", r.path,
 			names(r.eng.Columns()))
@@ -288,6 +290,7 @@ func (r *Reader) find(name string) (int, error) {
 			}
 		}
 
+		// In csv a number that is no name stands for a place.
 		if at < 0 {
 			if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(have) && r.format == CSV {
 				at = n
@@ -331,6 +334,7 @@ func (r *Reader) Next() (*Batch, error) {
 			return nil, err
 		}
 	}
+	// Values are used again from batch to batch.
 	b := &Batch{First: r.row, Columns: r.want, Values: r.values, path: r.path}
 	if b.Values == nil {
 		b.Values = make([]Values, len(r.want))

@@ -49,6 +49,7 @@ func Sniff(head []byte, ext string) Format {
 	if b := binaryOf(ext); b != nil {
 		return b.format
 	}
+	// Text: an object at the beginning is JSON Lines, a zero byte is no text at all.
 	switch {
 	case bytes.IndexByte(head, 0) >= 0:
 		return ""
@@ -64,6 +65,7 @@ func open(c *fields.Content, opt Options) (Format, Engine, error) {
 	if err != nil {
 		return "", nil, err
 	}
+	// The extension below the one of the compression counts.
 	name := strings.ToLower(c.Path)
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	format := opt.Format
@@ -179,6 +181,7 @@ func (r *textReader) sample(rows int) error {
 		for len(kinds) < count {
 			kinds = append(kinds, Any)
 		}
+		// A column has the kind that all of its values have.
 		for i := range count {
 			if !r.recs.missing(i) {
 				kinds[i] = join(kinds[i], r.recs.kind(i))
@@ -189,6 +192,7 @@ func (r *textReader) sample(rows int) error {
 		return fmt.Errorf("%s: %w", r.content.Path, ErrNoRows)
 	}
 
+	// A column without a value in the sample is text.
 	r.cols = make([]Column, 0, len(kinds))
 	for i, name := range r.recs.names() {
 		c := Column{Name: name, Kind: Text, Bits: 64}
