@@ -77,7 +77,7 @@ After an interrupt the table of what is finished is printed; with --checkpoint D
 the same command with --resume goes on from there. Exit code 3 if a fit did not
 converge.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.take(&o.fitOptions, args)
+			a.take(&o.fitFiles, args)
 			o.Asked = cmd.Flags().Changed("regression")
 			return a.compareModels(cmd.Context(), &o)
 		},
@@ -125,13 +125,13 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 		return err
 	}
 	// All models see one input: it is read once, for what the models learn and need together.
-	settings, err := a.searchSettings(&o.fitOptions)
+	settings, err := a.searchSettings(&o.fitFiles)
 	if err != nil {
 		return err
 	}
 	in := &fitInput{settings: settings}
 	o.Drawn = true
-	t, err := a.readFit(&o.fitOptions, jointly(contenders), in)
+	t, err := a.readFit(&o.fitFiles, jointly(contenders), in)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 		return err
 	}
 	a.Warn(splits.Notes...)
-	if err := a.keepSearch(ctx, &o.fitOptions, in); err != nil {
+	if err := a.keepSearch(ctx, &o.CheckpointFlags, in); err != nil {
 		return err
 	}
 

@@ -27,19 +27,28 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// fitOptions are the flags that fit and tune share.
+// fitOptions are the flags that fit, tune and compare share. Each step takes the part that it needs.
 type fitOptions struct {
-	shell.TargetOptions
+	fitFiles
+	fitOutputs
 	shell.CheckpointFlags
-	x                                                     shards.Names
-	model, graphFile, eigsFile, outputGraph, outputKernel string
-	params                                                shell.ParamFlags
-
-	out, predictions, report string
-	calibrate                calibrateFlag
-	engine                   work.EngineFlags
-	parts                    work.FitOptions
+	model     string
+	calibrate calibrateFlag
+	engine    work.EngineFlags
+	parts     work.FitOptions
 }
+
+// fitFiles say what is read: points, targets, and what a learner needs beside them, with the
+// parameters that a graph is made by.
+type fitFiles struct {
+	shell.TargetOptions
+	x                                              shards.Names
+	graphFile, eigsFile, outputGraph, outputKernel string
+	params                                         shell.ParamFlags
+}
+
+// fitOutputs are the files that are written; empty ones are not.
+type fitOutputs struct{ out, predictions, report string }
 
 // inputFlags are flags that go with an input of learners.
 var inputFlags = map[string]models.Needs{"graph": models.NeedsGraph, "eigs": models.NeedsEigenpairs,
@@ -101,7 +110,7 @@ answer and certainty, how often certain answers are right (of labels held back b
 
 --parts fits a linear model in parts, also as jobs: bigfit help parts.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.take(&o, args)
+			a.take(&o.fitFiles, args)
 			o.Asked = cmd.Flags().Changed("regression")
 			return a.fit(cmd.Context(), &o)
 		},
@@ -125,7 +134,7 @@ answer and certainty, how often certain answers are right (of labels held back b
 }
 
 // take takes the arguments: points, and the labels last.
-func (a *app) take(o *fitOptions, args []string) {
+func (a *app) take(o *fitFiles, args []string) {
 	y := &o.Y
 	if a.Points.Label != "" {
 		y = nil // the labels are where the points are
@@ -160,7 +169,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		if m == nil {
 			return err
 		}
-		return a.finishFit(ctx, o, m, in, t, err)
+		return a.finishFit(ctx, &o.fitOutputs, m, in, t, err)
 	}
 
 	// The lengths in the headers of the files are compared before the arrays are read.
@@ -172,7 +181,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 		return err
 	}
 	in := &fitInput{Input: models.Input{Values: values}, settings: settings}
-	t, err := a.readFit(o, l, in)
+	t, err := a.readFit(&o.fitFiles, l, in)
 	if err != nil {
 		return err
 	}
@@ -214,7 +223,7 @@ func (a *app) fit(ctx context.Context, o *fitOptions) error {
 	if !models.Usable(fitErr) {
 		return work.EngineFailure(a.FlagFaults(o.model, fitErr))
 	}
-	return a.finishFit(ctx, o, m, in, t, fitErr)
+	return a.finishFit(ctx, &o.fitOutputs, m, in, t, fitErr)
 }
 
 // fitInput is the input of a learner, with the settings of its graph and the
@@ -226,7 +235,7 @@ type fitInput struct {
 }
 
 // finishFit measures, writes and prints what a fit made. fitErr is usable.
-func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *fitInput, t *pipeline.Targets,
+func (a *app) finishFit(ctx context.Context, o *fitOutputs, m models.Model, in *fitInput, t *pipeline.Targets,
 	fitErr error) error {
 	sum := summary.Fit{Model: summary.Of(m), Points: in.Len(), Labels: t.Summary(), Chosen: in.Chosen,
 		Why: in.Why}
@@ -350,7 +359,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 
 // readFit reads all that is given: first the points, as they may name the points that
 // labels belong to.
-func (a *app) readFit(o *fitOptions, l models.Learner, in *fitInput) (*pipeline.Targets, error) {
+func (a *app) readFit(o *fitFiles, l models.Learner, in *fitInput) (*pipeline.Targets, error) {
 	in.hashes = pipeline.Hashes{}
 	n := 0
 	if len(o.x) > 0 {
@@ -382,7 +391,7 @@ func (a *app) readFit(o *fitOptions, l models.Learner, in *fitInput) (*pipeline.
 }
 
 // readInput reads the graphs and eigenpairs that are given.
-func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
+func (a *app) readInput(o *fitFiles, l models.Learner, in *fitInput) error {
 	info := l.Info()
 	n := in.Len()
 	var err error
@@ -432,7 +441,7 @@ func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
 }
 
 // readEigs completes in with saved eigenpairs.
-func (a *app) readEigs(o *fitOptions, l models.Learner, in *fitInput, g *pipeline.GraphFile) error {
+func (a *app) readEigs(o *fitFiles, l models.Learner, in *fitInput, g *pipeline.GraphFile) error {
 	var graph *pipeline.Graph
 	if g != nil {
 		graph = &g.Graph

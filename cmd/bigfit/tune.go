@@ -70,7 +70,7 @@ interrupt the scores known so far are printed; with --checkpoint DIR they are ke
 there every ten seconds, as the neighbours are when they are found, and the same
 command with --resume goes on from them to the same bits.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.take(&o.fitOptions, args)
+			a.take(&o.fitFiles, args)
 			o.Asked = cmd.Flags().Changed("regression")
 			return a.tune(cmd.Context(), &o, cmd.Flags())
 		},
@@ -96,12 +96,12 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err != nil {
 		return err
 	}
-	settings, err := a.searchSettings(&o.fitOptions)
+	settings, err := a.searchSettings(&o.fitFiles)
 	if err != nil {
 		return err
 	}
 	in := &fitInput{Input: models.Input{Values: grid.Fixed}, settings: settings}
-	t, err := a.readFit(&o.fitOptions, grid.Learner, in)
+	t, err := a.readFit(&o.fitFiles, grid.Learner, in)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		grid.Axes["gamma-a"] = append(grid.Axes["gamma-a"],
 			models.FormatFloat(1/(2*c*float64(len(t.Labeled)))))
 	}
-	if err := a.keepSearch(ctx, &o.fitOptions, in); err != nil {
+	if err := a.keepSearch(ctx, &o.CheckpointFlags, in); err != nil {
 		return err
 	}
 
@@ -177,7 +177,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 // searchSettings returns the settings of the graph for a search, without --neighbors where that
 // flag has several values. It compares the lengths of points and labels as far as their headers
 // tell them.
-func (a *app) searchSettings(o *fitOptions) (pipeline.GraphSettings, error) {
+func (a *app) searchSettings(o *fitFiles) (pipeline.GraphSettings, error) {
 	s, err := shell.Decode(a.App, o.params.Single(), pipeline.GraphParams)
 	if err != nil {
 		return s, err
@@ -186,8 +186,8 @@ func (a *app) searchSettings(o *fitOptions) (pipeline.GraphSettings, error) {
 }
 
 // keepSearch opens the checkpoint, if there is one, for a search on in.
-func (a *app) keepSearch(ctx context.Context, o *fitOptions, in *fitInput) error {
-	err := a.OpenCheckpoint(ctx, &o.CheckpointFlags)
+func (a *app) keepSearch(ctx context.Context, c *shell.CheckpointFlags, in *fitInput) error {
+	err := a.OpenCheckpoint(ctx, c)
 	if err == nil && a.Checkpoint != nil {
 		a.Checkpoint.MadeFrom(in.hashes)
 	}
