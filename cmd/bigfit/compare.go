@@ -125,16 +125,16 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 		return err
 	}
 	// All models see one input: it is read once, for what the models learn and need together.
-	settings, err := a.searchSettings(&o.fitOptions)
-	if err != nil {
-		return err
-	}
-	in := &fitInput{settings: settings}
 	o.Drawn = true
-	t, err := a.readFit(&o.fitOptions, jointly(contenders), in)
+	plan, err := a.planSearch(&o.fitOptions, jointly(contenders), nil)
 	if err != nil {
 		return err
 	}
+	in, err := a.readFit(plan)
+	if err != nil {
+		return err
+	}
+	t := in.labels
 
 	if err := checkCriterion(o.criterion, t); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 		return err
 	}
 	a.Warn(splits.Notes...)
-	if err := a.keepSearch(ctx, &o.fitOptions, in); err != nil {
+	if err := a.keepSearch(ctx, plan, in); err != nil {
 		return err
 	}
 
