@@ -268,7 +268,8 @@ func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender,
 	for flag, list := range map[string][]int{"labels": o.counts, "labels-per-class": o.perClass} {
 		for i, n := range list {
 			if n < 1 || slices.Contains(list[:i], n) {
-				return nil, 0, shell.Usagef("--%s has the value %d; each must be at least 1, and given once", flag, n)
+				return nil, 0, shell.Usagef("--%s has the value %d; each must be at least 1, and given once",
+					flag, n)
 			}
 		}
 	}
@@ -397,7 +398,8 @@ func setParam(contenders []selection.Contender, text string) error {
 		for _, p := range params {
 			names = append(names, p.Name)
 		}
-		return shell.Usagef("--set is %q, but %s has no parameter %s; it has %s%s", text, model, name, strings.Join(names, ", "), suggest.DidYouMean(name, names))
+		return shell.Usagef("--set is %q, but %s has no parameter %s; it has %s%s", text, model, name,
+			strings.Join(names, ", "), suggest.DidYouMean(name, names))
 	}
 
 	p := &params[at]

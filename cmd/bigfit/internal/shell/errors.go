@@ -153,7 +153,8 @@ func plainFlagError(err error) error {
 }
 
 // packages are names that errors of the library begin with.
-var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn lanczos linear models nearest parts pca pipeline propagation selection solvers sparse sums synthetic")
+var packages = strings.Fields(`cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn
+	lanczos linear models nearest parts pca pipeline propagation selection solvers sparse sums synthetic`)
 
 // Reword puts an error of the library in the words of the command line: parameters become
 // flags, and the names of packages are left out. A word of the command line may name a file.
