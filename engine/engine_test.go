@@ -295,6 +295,17 @@ func TestKilledRank(t *testing.T) {
 	}
 }
 
+// A task that cannot be written is a fault of the run, whatever the system says about the path.
+func TestTaskNotWritten(t *testing.T) {
+	gone := filepath.Join(t.TempDir(), "gone")
+	p := &python{path: "python3"}
+	_, err := (&Settings{}).launch(t.Context(), &worker{PETSc, p, &task{folder: gone}, nil, nil})
+	var fault *RunError
+	if !errors.As(err, &fault) || fault.Engine != PETSc || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v, want a RunError about %s", err, gone)
+	}
+}
+
 func TestMissing(t *testing.T) {
 	needs(t, PETSc)
 	fake := filepath.Join(t.TempDir(), "python3")

@@ -242,7 +242,8 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 
 	if !o.regular.asked {
 		if o.regular.model != "" {
-			return shell.Usagef("--model goes with --gamma; clusters by eigenvectors say nothing of new points")
+			return shell.Usagef("--model goes with --gamma; clusters by eigenvectors say nothing of new " +
+				"points")
 		}
 		return nil
 	}

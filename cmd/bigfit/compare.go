@@ -77,7 +77,7 @@ After an interrupt the table of what is finished is printed; with --checkpoint D
 the same command with --resume goes on from there. Exit code 3 if a fit did not
 converge.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.take(&o.fitFiles, args)
+			a.take(&o.fitOptions, args)
 			o.Asked = cmd.Flags().Changed("regression")
 			return a.compareModels(cmd.Context(), &o)
 		},
@@ -125,16 +125,16 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 		return err
 	}
 	// All models see one input: it is read once, for what the models learn and need together.
-	settings, err := a.searchSettings(&o.fitFiles)
-	if err != nil {
-		return err
-	}
-	in := &fitInput{settings: settings}
 	o.Drawn = true
-	t, err := a.readFit(&o.fitFiles, jointly(contenders), in)
+	plan, err := a.planSearch(&o.fitOptions, jointly(contenders), nil)
 	if err != nil {
 		return err
 	}
+	in, err := a.readFit(plan)
+	if err != nil {
+		return err
+	}
+	t := in.labels
 
 	if err := checkCriterion(o.criterion, t); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 		return err
 	}
 	a.Warn(splits.Notes...)
-	if err := a.keepSearch(ctx, &o.CheckpointFlags, in); err != nil {
+	if err := a.keepSearch(ctx, plan, in); err != nil {
 		return err
 	}
 
@@ -268,7 +268,8 @@ func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender,
 	for flag, list := range map[string][]int{"labels": o.counts, "labels-per-class": o.perClass} {
 		for i, n := range list {
 			if n < 1 || slices.Contains(list[:i], n) {
-				return nil, 0, shell.Usagef("--%s has the value %d; each must be at least 1, and given once", flag, n)
+				return nil, 0, shell.Usagef("--%s has the value %d; each must be at least 1, and given once",
+					flag, n)
 			}
 		}
 	}
@@ -397,7 +398,8 @@ func setParam(contenders []selection.Contender, text string) error {
 		for _, p := range params {
 			names = append(names, p.Name)
 		}
-		return shell.Usagef("--set is %q, but %s has no parameter %s; it has %s%s", text, model, name, strings.Join(names, ", "), suggest.DidYouMean(name, names))
+		return shell.Usagef("--set is %q, but %s has no parameter %s; it has %s%s", text, model, name,
+			strings.Join(names, ", "), suggest.DidYouMean(name, names))
 	}
 
 	p := &params[at]

@@ -44,9 +44,9 @@ func (a *app) findings(ctx context.Context, in *models.Input, t *pipeline.Target
 }
 
 // fitReport is the page of a fit.
-func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput, t *pipeline.Targets,
+func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput,
 	p *models.Prediction) (*report.Report, error) {
-	sections, err := a.findings(ctx, &in.Input, t, p)
+	sections, err := a.findings(ctx, &in.Input, in.labels, p)
 	if err != nil {
 		return nil, err
 	}

@@ -102,8 +102,12 @@ that belongs to no flag is an error.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
 		fmt.Sprintf(".FlagUsagesWrapped %d", shell.Width)))
 	a.CommonFlags(root)
-	root.AddCommand(demo.Command(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(), a.infoCommand(), a.diffCommand(), a.modelsCommand())
-	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.solveCommand(), a.suspectsCommand(), work.EngineCommand(a.App), a.manCommand(), dataTopic(), kernelsTopic(), choicesTopic(), work.Topic())
+	root.AddCommand(demo.Command(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(),
+		a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(),
+		a.infoCommand(), a.diffCommand(), a.modelsCommand(), a.clusterCommand(), a.embedCommand(),
+		a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.solveCommand(), a.suspectsCommand(),
+		work.EngineCommand(a.App), a.manCommand())
+	root.AddCommand(dataTopic(), kernelsTopic(), choicesTopic(), work.Topic())
 	root.SetHelpCommand(a.helpCommand())
 	return root
 }

@@ -76,7 +76,8 @@ func (o *neighborsOptions) check(x shards.Names) error {
 	case len(o.query) > 0 && o.checkpoint.Checkpoint != "":
 		return shell.Usagef("--checkpoint is for the neighbours of X itself; leave it out with --query")
 	case filepath.Ext(o.out) != ".npz":
-		return shell.Usagef("--output is %s; the file has several arrays, so its name must end in .npz", o.out)
+		return shell.Usagef("--output is %s; the file has several arrays, so its name must end in .npz",
+			o.out)
 	}
 	inputs := x.Inputs(o.query.Inputs()...)
 	if err := errors.Join(o.checkpoint.Check(), o.checkpoint.CheckFiles(inputs, o.out)); err != nil {

@@ -54,7 +54,8 @@ others give all points with -X and their labels with -y. The graph may be given 
 		Args: shell.OneArgument("the model file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.next(cmd.Context(), args[0], &o) },
 	}
-	shell.Former(cmd, "oracle", "campaigns are replayed by go run ./bench/campaigns in a checkout of the source")
+	shell.Former(cmd, "oracle",
+		"campaigns are replayed by go run ./bench/campaigns in a checkout of the source")
 	f := cmd.Flags()
 	f.IntVarP(&o.choice.Count, "count", "n", 50, "points to choose")
 	shell.NameFlag(f, &o.choice.Rule, "rule", "rule of the choice: combined, vopt, sopt, uncertainty, random")

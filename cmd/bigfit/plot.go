@@ -223,7 +223,8 @@ func (a *app) plotKind(path string) (plotKind, error) {
 			case archive.Eigs:
 				return eigenvaluePlot, nil
 			case archive.Graph:
-				return 0, fmt.Errorf("%s is a graph, of which there is no picture; embed it with bigfit embed", path)
+				return 0, fmt.Errorf("%s is a graph, of which there is no picture; embed it with bigfit embed",
+					path)
 			}
 		}
 	}

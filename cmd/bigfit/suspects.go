@@ -143,7 +143,8 @@ func (a *app) takeSuspects(args []string, o *suspectOptions) (string, error) {
 		return "", shell.Usagef("suspects needs a model, or points (-X) or a graph (--graph) and " +
 			"their labels (-y)")
 	case len(o.Source.X) == 0 && o.Source.File == "":
-		return "", shell.Usagef("suspects needs the points (-X) or the graph (--graph) of the labels in %s", o.Y)
+		return "", shell.Usagef("suspects needs the points (-X) or the graph (--graph) of the labels in %s",
+			o.Y)
 	}
 
 	return "", nil

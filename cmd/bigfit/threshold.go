@@ -28,7 +28,8 @@ func (t *thresholdFlags) flags(f *pflag.FlagSet) {
 func (t *thresholdFlags) check(o *predictOptions) error {
 	if t.rule == "" {
 		if t.labels != "" {
-			return shell.Usagef("--threshold-labels decides --threshold prior or break-even; give one of them")
+			return shell.Usagef("--threshold-labels decides --threshold prior or break-even; " +
+				"give one of them")
 		}
 		return nil
 	}
@@ -43,7 +44,8 @@ func (t *thresholdFlags) check(o *predictOptions) error {
 	case t.labels != "" && (t.settings.Rule == threshold.Zero || t.settings.Share > 0):
 		return shell.Usagef("--threshold %s needs no labels; leave --threshold-labels out", t.rule)
 	case o.reject > 0:
-		return shell.Usagef("--reject goes by the probability of the model's own class; leave --threshold out")
+		return shell.Usagef("--reject goes by the probability of the model's own class; " +
+			"leave --threshold out")
 	}
 
 	return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -70,7 +69,7 @@ interrupt the scores known so far are printed; with --checkpoint DIR they are ke
 there every ten seconds, as the neighbours are when they are found, and the same
 command with --resume goes on from them to the same bits.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.take(&o.fitFiles, args)
+			a.take(&o.fitOptions, args)
 			o.Asked = cmd.Flags().Changed("regression")
 			return a.tune(cmd.Context(), &o, cmd.Flags())
 		},
@@ -96,15 +95,15 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err != nil {
 		return err
 	}
-	settings, err := a.searchSettings(&o.fitFiles)
+	plan, err := a.planSearch(&o.fitOptions, grid.Learner, grid.Fixed)
 	if err != nil {
 		return err
 	}
-	in := &fitInput{Input: models.Input{Values: grid.Fixed}, settings: settings}
-	t, err := a.readFit(&o.fitFiles, grid.Learner, in)
+	in, err := a.readFit(plan)
 	if err != nil {
 		return err
 	}
+	t := in.labels
 	if err := checkCriterion(o.criterion, t); err != nil {
 		return err
 	}
@@ -118,7 +117,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		grid.Axes["gamma-a"] = append(grid.Axes["gamma-a"],
 			models.FormatFloat(1/(2*c*float64(len(t.Labeled)))))
 	}
-	if err := a.keepSearch(ctx, &o.CheckpointFlags, in); err != nil {
+	if err := a.keepSearch(ctx, plan, in); err != nil {
 		return err
 	}
 
@@ -174,20 +173,9 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	return errors.Join(short, tuneErr, fitErr)
 }
 
-// searchSettings returns the settings of the graph for a search, without --neighbors where that
-// flag has several values. It compares the lengths of points and labels as far as their headers
-// tell them.
-func (a *app) searchSettings(o *fitFiles) (pipeline.GraphSettings, error) {
-	s, err := shell.Decode(a.App, o.params.Single(), pipeline.GraphParams)
-	if err != nil {
-		return s, err
-	}
-	return s, data.SameRows(cmp.Or(o.x.One(), o.graphFile), o.Y)
-}
-
 // keepSearch opens the checkpoint, if there is one, for a search on in.
-func (a *app) keepSearch(ctx context.Context, c *shell.CheckpointFlags, in *fitInput) error {
-	err := a.OpenCheckpoint(ctx, c)
+func (a *app) keepSearch(ctx context.Context, plan *fitPlan, in *fitInput) error {
+	err := a.OpenCheckpoint(ctx, &plan.CheckpointFlags)
 	if err == nil && a.Checkpoint != nil {
 		a.Checkpoint.MadeFrom(in.hashes)
 	}

@@ -146,7 +146,8 @@ func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) 
 		hashes["new points"] = data.HashPoints(growth.Points)
 		if hashes["new points"] == mf.Hashes[pipeline.HashPoints] ||
 			hashes["new points"] == mf.Hashes["new points"] {
-			a.Note("warning: %s holds the points that the model was fitted with already; they will count twice", o.x)
+			a.Note("warning: %s holds the points that the model was fitted with already; they will count "+
+				"twice", o.x)
 		}
 	}
 

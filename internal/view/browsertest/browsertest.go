@@ -30,23 +30,28 @@ function look(page, width, doc) {
   const say = text => found.push(page + " at " + width + " px: " + text), root = doc.documentElement;
   if (root.scrollWidth > root.clientWidth) say("the page is " + root.scrollWidth + " px wide");
   let figures = 0;
-  for (const e of doc.querySelectorAll("svg.chart *, figcaption, h1, h2, h3, p, dl div, .strip li, .legend li")) {
+  const parts = "svg.chart *, figcaption, h1, h2, h3, p, dl div, .strip li, .legend li";
+  for (const e of doc.querySelectorAll(parts)) {
     if (!e.getBoundingClientRect || e.closest("title")) continue;
     const r = e.getBoundingClientRect();
-    if (r.width > 0 && (r.left < -1 || r.right > root.clientWidth + 1)) say(e.tagName + " \"" + e.textContent.slice(0, 40) + "\" from " + r.left + " to " + r.right);
+    if (r.width > 0 && (r.left < -1 || r.right > root.clientWidth + 1))
+      say(e.tagName + " \"" + e.textContent.slice(0, 40) + "\" from " + r.left + " to " + r.right);
   }
   for (const s of doc.querySelectorAll("svg.chart")) {
     figures++;
     const frame = s.getBoundingClientRect();
     for (const e of s.querySelectorAll("path, text, image")) {
       const r = e.getBoundingClientRect();
-      if (r.top < frame.top - 2 || r.bottom > frame.bottom + 2) say(e.tagName + " \"" + e.textContent + "\" above or below its picture");
+      if (r.top < frame.top - 2 || r.bottom > frame.bottom + 2)
+        say(e.tagName + " \"" + e.textContent + "\" above or below its picture");
     }
   }
   for (const t of doc.querySelectorAll("table")) {
     const box = t.closest(".scroll");
-    if (t.scrollWidth > box.clientWidth && doc.defaultView.getComputedStyle(box).overflowX !== "auto") say("a table that cannot be scrolled");
-    if (box.scrollWidth > box.clientWidth && box.offsetHeight - box.clientHeight < 4) say("a table of " + box.scrollWidth + " px in " + box.clientWidth + " without a scrollbar");
+    if (t.scrollWidth > box.clientWidth && doc.defaultView.getComputedStyle(box).overflowX !== "auto")
+      say("a table that cannot be scrolled");
+    if (box.scrollWidth > box.clientWidth && box.offsetHeight - box.clientHeight < 4)
+      say("a table of " + box.scrollWidth + " px in " + box.clientWidth + " without a scrollbar");
   }
   found.push("looked: " + page + " " + width + " " + figures);
 }
@@ -97,10 +102,14 @@ func browse(t *testing.T, dir string, pages []string) (found []string, console s
 	defer cancel()
 
 	// The budget of virtual time lets all frames load before the page is printed.
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--enable-logging=stderr", "--user-data-dir="+t.TempDir(), "--window-size=1300,1000", "--virtual-time-budget=20000", "--dump-dom", server.URL+"/judge")
+
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu",
+		"--disable-dev-shm-usage", "--enable-logging=stderr", "--user-data-dir="+t.TempDir(),
+		"--window-size=1300,1000", "--virtual-time-budget=20000", "--dump-dom", server.URL+"/judge")
 	var out, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &stderr, 5*time.Second
+	cmd.Stdout = &out
+	cmd.Stderr = &stderr
+	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s: %v\n%s", browser, err, stderr.String())
 	}

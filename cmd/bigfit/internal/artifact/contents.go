@@ -316,7 +316,7 @@ func angle(a, b *mat.Dense) (float64, error) {
 	}
 	var svd mat.SVD
 	if !svd.Factorize(r, mat.SVDNone) {
-		return 0, fmt.Errorf("the angle between the spaces cannot be computed")
+		return 0, fmt.Errorf("the angle between the spaces cannot be computed: %w", dense.ErrNoConvergence)
 	}
 	return math.Asin(min(1, svd.Values(nil)[0])), nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
@@ -39,7 +40,8 @@ func exitCode(err error) int {
 	// found when the model is written
 	case errors.As(err, new(*mapped.ChangedError)), errors.Is(err, models.ErrNotFinite):
 		return ExitInput
-	case errors.Is(err, ErrDiffer), errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
+	case errors.Is(err, ErrDiffer), errors.As(err, new(outputError)), errors.As(err, new(*panicError)),
+		errors.Is(err, dense.ErrNoConvergence):
 		return ExitFailure
 	case err != nil && models.Usable(err):
 		return ExitNotConverged
@@ -151,7 +153,8 @@ func plainFlagError(err error) error {
 }
 
 // packages are names that errors of the library begin with.
-var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn lanczos linear models nearest parts pca pipeline propagation selection solvers sparse sums synthetic")
+var packages = strings.Fields(`cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn
+	lanczos linear models nearest parts pca pipeline propagation selection solvers sparse sums synthetic`)
 
 // Reword puts an error of the library in the words of the command line: parameters become
 // flags, and the names of packages are left out. A word of the command line may name a file.

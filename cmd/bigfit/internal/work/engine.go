@@ -123,9 +123,11 @@ func (o *EngineFlags) Foresee(a *shell.App, in *models.Input, neighbors int) err
 // entriesARow is about what a symmetrized graph has for each neighbour: 1.1 to 1.5 were measured.
 const entriesARow = 1.5
 
-// EngineFailure marks errors of the engine, which are none of the input.
+// EngineFailure marks errors of the engine and of its runs as failures: the input is not to blame for
+// a rank that died, a package that is missing or a folder that cannot be written.
 func EngineFailure(err error) error {
-	if errors.As(err, new(*engine.RankError)) || errors.As(err, new(*engine.MissingError)) {
+	if errors.As(err, new(*engine.RankError)) || errors.As(err, new(*engine.MissingError)) ||
+		errors.As(err, new(*engine.RunError)) {
 		return shell.Output(err)
 	}
 	return err
