@@ -486,19 +486,21 @@ func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard
 // fewer if their scores would take more than 64 MiB.
 const Batch = 1 << 14
 
-// finiteAnswers returns an error for a score or value that is not finite. lo is the number of
-// the first point.
+// finiteAnswers returns an error for a score, value or probability that is not finite. lo is the
+// number of the first point.
 func finiteAnswers(p *models.Prediction, lo int) error {
-	if p.Scores == nil {
-		return nil
-	}
-	rows, _ := p.Scores.Dims()
-	for i := range rows {
-		for j, v := range p.Scores.RawRowView(i) {
-			if v-v != 0 {
-				return fmt.Errorf("pipeline: the answer for row %d would be %v in column %d: the "+
-					"point, or numbers in the model, are too large to compute with; scale the points "+
-					"and fit again", lo+i, v, j)
+	for _, answers := range []*mat.Dense{p.Scores, p.Probabilities} {
+		if answers == nil {
+			continue
+		}
+		rows, _ := answers.Dims()
+		for i := range rows {
+			for j, v := range answers.RawRowView(i) {
+				if v-v != 0 {
+					return fmt.Errorf("pipeline: the answer for row %d would be %v in column %d: the "+
+						"point, or numbers in the model, are too large to compute with; scale the points "+
+						"and fit again", lo+i, v, j)
+				}
 			}
 		}
 	}
