@@ -14,8 +14,9 @@ import (
 
 // Folder lets write fill a temporary folder beside path, marks it as one that holds what is named
 // ([Claim]), and gives it the name path. A folder of this name is replaced as a whole if it is empty,
-// or if it has the same mark and holds nothing but the given files; any other is an error. After an error nothing new is there. write must sync the files; [Atomically] and npy.Growing sync
-// their own.
+// or if it has the same mark and holds nothing but the given files; any other is an error. A symbolic
+// link is followed, and stays. After an error nothing new is there. write must sync the files;
+// [Atomically] and npy.Growing sync their own.
 func Folder(path, holds string, files []string, write func(dir string) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -23,7 +24,9 @@ func Folder(path, holds string, files []string, write func(dir string) error) (e
 		}
 	}()
 
-	path = filepath.Clean(path)
+	if path, err = folderTarget(path); err != nil {
+		return err
+	}
 	if err := replaceable(path, holds, files); err != nil {
 		return err
 	}
@@ -57,8 +60,10 @@ func Folder(path, holds string, files []string, write func(dir string) error) (e
 
 // CheckFolder returns an error unless [Folder] can begin to write path.
 func CheckFolder(path, holds string, files []string) error {
-	path = filepath.Clean(path)
-	err := replaceable(path, holds, files)
+	path, err := folderTarget(path)
+	if err == nil {
+		err = replaceable(path, holds, files)
+	}
 	if err == nil {
 		var dir string
 		var held *os.File
@@ -72,6 +77,20 @@ func CheckFolder(path, holds string, files []string) error {
 		return fmt.Errorf("%s cannot be written: %w", path, withoutTemporary(err))
 	}
 	return nil
+}
+
+// folderTarget returns the folder that is written for path: path itself, or the folder at the end of
+// symbolic links, which need not be there.
+func folderTarget(path string) (string, error) {
+	path = filepath.Clean(path)
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return path, nil
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target, nil
+	}
+	return Target(path)
 }
 
 // replaceable returns an error unless path is not there, or an empty folder, or a folder with the

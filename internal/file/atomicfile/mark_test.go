@@ -127,3 +127,42 @@ func TestUnclaim(t *testing.T) {
 		t.Error("an empty folder without a mark was removed")
 	}
 }
+
+// TestFolderThroughLink: a link to a folder, or to one that is not there yet, stays a link, and the
+// folder that it names is written.
+func TestFolderThroughLink(t *testing.T) {
+	write := func(dir string) error { return os.WriteFile(filepath.Join(dir, "a.npy"), []byte("new"), 0o644) }
+	for _, there := range []bool{false, true} {
+		root := t.TempDir()
+		if there {
+			if err := os.Mkdir(filepath.Join(root, "real"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		link := filepath.Join(root, "link")
+		if err := os.Symlink("real", link); err != nil {
+			t.Skip(err)
+		}
+		for range 2 {
+			if err := CheckFolder(link+"/", "a graph", []string{"a.npy"}); err != nil {
+				t.Fatal(err)
+			}
+			if err := Folder(link+"/", "a graph", []string{"a.npy"}, write); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("there %t: the link was replaced: %v", there, err)
+		}
+		if got := contents(t, filepath.Join(root, "real")); got["a.npy"] != "new" {
+			t.Errorf("there %t: the folder holds %v", there, got)
+		}
+	}
+	loop := filepath.Join(t.TempDir(), "loop")
+	if err := os.Symlink("loop", loop); err != nil {
+		t.Fatal(err)
+	}
+	if err := Folder(loop, "a graph", []string{"a.npy"}, write); err == nil {
+		t.Error("a loop of links is written through")
+	}
+}
