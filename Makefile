@@ -2,14 +2,17 @@
 BIGFIT_DATA ?= $(wildcard $(abspath ../shared/data))
 export BIGFIT_DATA
 
+# Nothing here needs C, and a program without C needs less address space. The race detector is C.
+export CGO_ENABLED ?= 0
+
 FUZZTIME ?= 20s
 # Packages in which goroutines run; of learners the tests that all of them pass. A test that
 # has nothing to show the race detector, or the pure Go run, says so itself (internal/testmode).
 RACE = ./internal/num/par ./internal/num/dense ./cmd/bigfit/internal/progress ./knn/internal/nndescent ./knn/internal/blocks ./knn/internal/trees ./internal/file/mapped ./sparse ./data ./pca ./knn ./kernel ./lanczos ./cg ./solvers
-# Seeds of an overnight run of internal/attack.
+# Seeds of an overnight run of the attacks on the command.
 SEEDS ?= 20000
 
-.PHONY: build test lint race purego fuzz soak bench memory generate python wheels ci
+.PHONY: build test lint race purego fuzz sample soak bench memory generate python wheels ci
 
 build:
 	go build ./...
@@ -22,6 +25,7 @@ lint:
 	go vet ./...
 	go tool staticcheck ./...
 
+race: export CGO_ENABLED = 1
 race:
 	go test -race -short $(RACE)
 	go test -race -short -run 'Conform|Concurrent|Threads' . ./models/...
@@ -41,16 +45,22 @@ fuzz:
 		done; \
 	done
 
-# Each failure prints its seed; BIGFIT_ATTACK_FROM tries it again.
+# Each failure prints its seed; BIGFIT_SOAK_FIRST tries it again.
 soak:
-	BIGFIT_ATTACK_SEEDS=$(SEEDS) go test -count=1 -timeout 24h -skip TestMemoryGrid -v ./internal/attack
+	BIGFIT_SOAK=$(SEEDS) go test -count=1 -timeout 24h -skip TestMemoryGrid -v ./cmd/bigfit/internal/attack
+
+# A sample of every campaign, as CI runs it.
+sample:
+	BIGFIT_SOAK=sample go test -count=1 ./cmd/bigfit/internal/attack
+	BIGFIT_SOAK=sample go test -count=1 -run 'TestPartsKilled|TestPartsScripts|TestSlurm|TestDamagedModels|Folders' ./cmd/bigfit
+	BIGFIT_SOAK=sample go test -count=1 -run 'Resumed|Conform/.*/damage|TestUMAPWeights|TestKilledRank' ./pipeline ./models/... ./knn ./engine
 
 bench:
 	go test -run '^$$' -bench . -benchtime 3x ./internal/... ./knn ./lanczos
 
 # What commands announce of memory, against the peaks of all learners and sizes; takes hours.
 memory:
-	MEMORY=all go test -run TestMemoryGrid -count=1 -timeout 12h -v ./internal/attack
+	BIGFIT_SOAK=all MEMORY=all go test -run TestMemoryGrid -count=1 -timeout 12h -v ./cmd/bigfit/internal/attack
 
 # The program that the Python package runs, and the Python that has NumPy and scikit-learn.
 PROGRAM = python/build/bigfit

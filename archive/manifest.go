@@ -63,10 +63,10 @@ type Manifest struct {
 	Date    string `json:"date,omitempty"`
 	// Settings are the settings that the artifact was made with.
 	Settings json.RawMessage `json:"settings"`
-	// Hashes are SHA-256 of the contents it was made from or belongs to:
+	// Hashes holds the SHA-256 of each content that the artifact was made from or belongs to:
 	// "points", "graph", "labels".
 	Hashes map[string]string `json:"hashes"`
-	// Files are the names of the inputs as the command line had them, by the keys of
+	// Files holds the names of the inputs as the command line gave them, by the keys of
 	// Hashes and others.
 	Files Files `json:"files,omitempty"`
 }
@@ -82,6 +82,7 @@ func New(format string, settings any, hashes map[string]string, files ...Files) 
 	}
 	m := &Manifest{Format: format, Version: version, Program: Program(), Date: Now(), Settings: raw,
 		Hashes: hashes}
+	// Later files win over earlier ones of the same name.
 	for _, f := range files {
 		if m.Files == nil && len(f) > 0 {
 			m.Files = Files{}
@@ -112,6 +113,7 @@ func Parse(text []byte, format, path string) (*Manifest, error) {
 	if err := Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("%s: the manifest is not valid JSON: %w", path, err)
 	}
+	// The format is compared first: versions of other formats mean something else.
 	if m.Format != format {
 		return nil, fmt.Errorf("%s: this is a %q file, a %q file is needed", path, m.Format, format)
 	}
@@ -146,6 +148,7 @@ func ParseVersion(text []byte, format, path string, version int) (*Manifest, err
 // Unmarshal is [json.Unmarshal] with errors that name the field and the value.
 func Unmarshal(text []byte, v any) error {
 	err := json.Unmarshal(text, v)
+	// The error of encoding/json names Go types and offsets; readers know fields and values.
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
 		return fmt.Errorf("the field %q is a %s; it must be of type %s", wrong.Field, wrong.Value, wrong.Type)
 	}

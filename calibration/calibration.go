@@ -1,7 +1,7 @@
-// Package calibration turns the scores of any classifier into probabilities, and the
-// predictions of any regression into intervals. It is fitted to answers for labeled
-// points that the model was not fitted to, as folds of a cross-validation give them, and
-// knows nothing of learners.
+// Package calibration turns the scores of any classifier into probabilities, and the predictions
+// of any regression into intervals. A calibration is fitted to answers for labeled points that
+// the model was not fitted to: the held-out folds of a cross-validation. The package knows
+// nothing of learners.
 //
 // # Probabilities
 //
@@ -10,19 +10,19 @@
 //
 //	p_c = exp(T z_c) / Σ_d exp(T z_d)
 //
-// (Guo, Pleiss, Sun & Weinberger 2017, equation 9, with T for their 1/T). T minimizes the
-// log loss of the held-out points, whose labels are smoothed as Platt (1999) does: with l of
-// them the true class has the target (l+1)/(l+2) and the others share the rest, so that T is
-// finite where all are right. Of the links the one of least log loss is taken.
+// (Guo, Pleiss, Sun & Weinberger 2017, equation 9, with T for their 1/T). T minimizes the log
+// loss of the l held-out points with labels smoothed after Platt (1999): the true class has the
+// target (l+1)/(l+2), and the other classes share the rest. Smoothed targets keep T finite even
+// if all answers are right. The link of least log loss is taken.
 //
-// With [IsotonicFrom] held-out points or more an isotonic regression follows (Zadrozny &
-// Elkan 2002): the least-squares non-decreasing function g of all l·c pairs of p_c and 1 if c
-// is the true class, else 0, joined linearly; p_c becomes g(p_c) / Σ_d g(p_d). One g serves
-// all classes, so that the order of the classes of a point stays as it is.
+// With [IsotonicFrom] held-out points or more an isotonic regression follows (Zadrozny & Elkan
+// 2002). All l·c probabilities p_c are paired with 1 if c is the true class and else 0; g is the
+// least-squares non-decreasing function of these pairs, joined linearly. p_c becomes
+// g(p_c) / Σ_d g(p_d). One g serves all classes, so the order of the classes of a point stays.
 //
-// Where the scores of a point are all the same nothing is known of it, as in components
-// without a label: it gets the shares of the classes among the labels. So does every point
-// where the scores order held-out points no better than chance, T = 0.
+// Equal scores for all classes say nothing about a point, for example in a component without a
+// label. Such a point gets the shares of the classes among the labels. So does every point if
+// the scores order held-out points no better than chance, T = 0.
 //
 // # Intervals
 //
@@ -43,25 +43,29 @@ import (
 	"fmt"
 )
 
-// Calibration is what was fitted to held-out answers: Classes or Intervals. It is immutable.
+// Calibration holds the Classes or the Intervals that were fitted to held-out answers. It is
+// immutable. In a model file it is JSON in the manifest, but for the residuals of Intervals,
+// which are an array: see package models.
 type Calibration struct {
-	// Folds of the cross-validation that gave the answers.
+	// Folds is the number of folds of the cross-validation that gave the answers.
 	Folds int `json:"folds"`
-	// Held is the number of points that it was fitted to.
+	// Held is the number of points that the calibration was fitted to.
 	Held int `json:"held"`
-	// Classes is that of a classifier, Intervals that of a regression; one of them is nil.
+	// Classes belongs to a classifier, Intervals to a regression; one of them is nil.
 	Classes   *Classes   `json:"classes,omitempty"`
 	Intervals *Intervals `json:"-"`
-	// BreakEven is the threshold of a model with two classes at which precision and recall of
-	// the second are equal on the held-out points: it is a value of (s₁ − s₀)/2, half the
-	// difference of their scores, from which on a point is called the second. Nil of others.
+	// BreakEven is a threshold for a model with two classes: precision and recall of the
+	// second class on the held-out points are equal if points with (s₁ − s₀)/2, half the
+	// difference of the scores, of at least BreakEven are called the second. It is nil for
+	// other models.
 	BreakEven *float64 `json:"break_even,omitempty"`
 }
 
-// ErrFew is that of a calibration on fewer than [Fewest] points.
+// ErrFew is the error of a calibration on fewer than [Fewest] points.
 var ErrFew = errors.New("too few labels to hold some out")
 
-// Fewest is the least number of held-out points that a calibration takes.
+// Fewest is the least number of held-out points that a calibration takes. Ten points give
+// intervals up to the level 10/11, which is just above the usual 90 %.
 const Fewest = 10
 
 // few returns an error if there are fewer than [Fewest] points.
@@ -73,14 +77,15 @@ func few(points int) error {
 	return nil
 }
 
-// Check returns an error unless c can be that of a model with so many classes, or, where
-// classes is 0, so many values.
+// Check returns an error unless c suits a model with the given number of classes, or, if classes
+// is 0, of values.
 func (c *Calibration) Check(classes, values int) error {
 	switch {
 	case c.Folds < 2 || c.Held < 1:
 		return fmt.Errorf("calibration: %d points held out in %d folds", c.Held, c.Folds)
 	case (c.Classes != nil) != (classes > 0) || (c.Intervals != nil) == (classes > 0):
-		return fmt.Errorf("calibration: of a model with %d classes there are probabilities: %v, intervals: %v", classes, c.Classes != nil, c.Intervals != nil)
+		return fmt.Errorf("calibration: of a model with %d classes there are probabilities: %v, "+
+			"intervals: %v", classes, c.Classes != nil, c.Intervals != nil)
 	case c.BreakEven != nil && (classes != 2 || *c.BreakEven-*c.BreakEven != 0):
 		return fmt.Errorf("calibration: a break-even point at %v of a model with %d classes",
 			*c.BreakEven, classes)
@@ -91,7 +96,7 @@ func (c *Calibration) Check(classes, values int) error {
 	return c.Intervals.check(c.Held, values)
 }
 
-// String is a few words on it.
+// String describes the calibration in a few words.
 func (c *Calibration) String() string {
 	what := "intervals"
 	if c.Classes != nil {

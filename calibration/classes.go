@@ -15,18 +15,18 @@ import (
 type Link int
 
 const (
-	// Identity is z = s, of margins.
+	// Identity is z = s, for margins.
 	Identity Link = iota
-	// Shares is z_c = log((s_c + ε S) / S), S = Σ_d s_d, ε = 1e-3, of scores that are never
-	// negative: a factor common to all classes of a point does not matter, as the distance
-	// of a point from all labels is one in a graph.
+	// Shares is z_c = log((s_c + ε S) / S), S = Σ_d s_d, ε = 1e-3, for nonnegative scores. A
+	// factor that all classes of a point have in common does not matter: in a graph the
+	// distance of a point from all labels is such a factor.
 	Shares
-	// Unit is z = s / ‖s − s̄‖₂ with the mean s̄ of the row: again a common factor does not
-	// matter.
+	// Unit is z = (s − s̄) / ‖s − s̄‖₂ with the mean s̄ of the row. Again a common factor does
+	// not matter.
 	Unit
 )
 
-// shareFloor is the ε of Shares.
+// shareFloor is the ε of Shares: it keeps the logarithm of a zero score finite.
 const shareFloor = 1e-3
 
 var links = enum.New[Link]("link", "scores", "shares", "unit scores")
@@ -44,27 +44,28 @@ func (l *Link) UnmarshalText(text []byte) error { return links.Unmarshal(l, text
 type Classes struct {
 	Link        Link    `json:"link"`
 	Temperature float64 `json:"temperature"`
-	// Vanishing is the size up to which scores are rounding error: a point of no larger
-	// ones gets Priors.
+	// Vanishing is the size up to which scores are rounding error. A point without a larger
+	// score gets Priors.
 	Vanishing float64 `json:"vanishing"`
 	// Priors are the shares of the classes among the labels.
 	Priors []float64 `json:"priors"`
-	// Knots of the isotonic regression, places in [0, 1], ascending, and the values there; nil
-	// without one.
+	// Knots of the isotonic regression: places in [0, 1], ascending, and the values there. Nil
+	// without isotonic regression.
 	Knots [][2]float64 `json:"knots,omitempty"`
 }
 
-// Answer holds the scores of a held-out point, a column each of the classes that the
-// model of its fold knows, and the position of its true class among them.
+// Answer holds the scores of a held-out point, one for each class that the model of its fold
+// knows, and the position of its true class among these classes.
 type Answer struct {
 	Scores []float64
 	Class  int
 }
 
-// vanishing is the size of rounding error relative to that of scores.
+// vanishing is the size of rounding errors relative to the mean magnitude of scores: solvers
+// stop far above 1e-16.
 const vanishing = 1e-9
 
-// FitClasses fits a calibration to held-out answers. priors are the shares of all classes
+// FitClasses fits a calibration to held-out answers. priors holds the shares of all classes
 // among the labels. Fewer than [Fewest] answers with scores that differ are an [ErrFew]. It
 // costs some fifty passes over the scores for each link.
 func FitClasses(held []Answer, priors []float64) (*Classes, error) {
@@ -82,6 +83,7 @@ func FitClasses(held []Answer, priors []float64) (*Classes, error) {
 		}
 	}
 
+	// Points without information say nothing about the temperature.
 	c.Vanishing = vanishing * size
 	var known []Answer
 	for _, a := range held {
@@ -93,6 +95,8 @@ func FitClasses(held []Answer, priors []float64) (*Classes, error) {
 	if err := few(len(known)); err != nil {
 		return nil, err
 	}
+
+	// The scores of a learner do not tell which link suits them, so all are tried.
 	least := math.Inf(1)
 	for _, link := range []Link{Identity, Shares, Unit} {
 		if link == Shares && slices.ContainsFunc(known,
@@ -114,14 +118,14 @@ func FitClasses(held []Answer, priors []float64) (*Classes, error) {
 	return c, nil
 }
 
-// Operations estimates those of [FitClasses] for so many labels and classes: three links,
-// fifty passes each, and an exponential, as long as 100 operations of a matrix product, for every
-// score of a pass.
+// Operations estimates the operations of [FitClasses]: three links with fifty passes each, and
+// in every pass an exponential for every score. An exponential takes the time of 100 operations
+// of a matrix product.
 func Operations(labels, classes int) float64 {
 	return 3 * 50 * 100 * float64(labels) * float64(classes)
 }
 
-// blank tells whether scores say nothing: all are equal, or rounding error.
+// blank tells whether scores have no information: all are equal, or all are rounding error.
 func (c *Classes) blank(scores []float64) bool {
 	low := slices.Min(scores)
 	high := slices.Max(scores)
@@ -161,6 +165,7 @@ func (l Link) to(dst, scores []float64) {
 // sample holds logits of held-out points.
 type sample []Answer
 
+// linked returns the logits of held-out points by a link.
 func linked(l Link, held []Answer) sample {
 	out := make(sample, len(held))
 	for i, a := range held {
@@ -170,18 +175,25 @@ func linked(l Link, held []Answer) sample {
 	return out
 }
 
-// targets returns the smoothed target of the true class and that of any other of c.
+// targets returns the smoothed target of the true class, and the target of every other of c
+// classes.
 func (s sample) targets(c int) (right, wrong float64) {
 	right = float64(len(s)+1) / float64(len(s)+2)
 	return right, (1 - right) / float64(max(c-1, 1))
 }
 
-// loss returns the mean log loss at the temperature t, and slope its derivative by t.
-func (s sample) loss(t float64) float64 { loss, _ := s.lossAndSlope(t); return loss }
+// loss returns the mean log loss at the temperature t.
+func (s sample) loss(t float64) float64 {
+	loss, _ := s.lossAndSlope(t)
+	return loss
+}
 
+// lossAndSlope returns the mean log loss at the temperature t and its derivative by t.
 func (s sample) lossAndSlope(t float64) (loss, slope float64) {
 	for _, a := range s {
 		right, wrong := s.targets(len(a.Scores))
+
+		// The largest logit is subtracted, so that no exponential overflows.
 		top := slices.Max(a.Scores)
 		var sum, weighted, target float64
 		for c, z := range a.Scores {
@@ -202,12 +214,14 @@ func (s sample) lossAndSlope(t float64) (loss, slope float64) {
 	return loss / float64(len(s)), slope / float64(len(s))
 }
 
-// temperature returns the T ≥ 0 of least loss, which is convex in T, by bisection of its
-// derivative.
+// temperature returns the T ≥ 0 of least loss. The loss is convex in T, so its derivative has
+// one zero, which bisection finds.
 func temperature(s sample) float64 {
 	if _, slope := s.lossAndSlope(0); !(slope < 0) {
 		return 0
 	}
+
+	// Scores may have any scale: the upper end grows until the slope is not negative there.
 	const largest = 1e300
 	low, high := 0.0, 1.0
 	for ; high < largest; high *= 4 {
@@ -249,6 +263,8 @@ func (c *Classes) row(dst, scores []float64) {
 		copy(dst, c.Priors)
 		return
 	}
+
+	// g is applied to each class apart, so the sum is made 1 again.
 	c.soften(dst, scores)
 	if len(c.Knots) > 0 {
 		for i, p := range dst {
@@ -268,6 +284,7 @@ func (c *Classes) soften(dst, scores []float64) {
 	normalize(dst)
 }
 
+// normalize divides p by its sum.
 func normalize(p []float64) {
 	var sum float64
 	for _, v := range p {
@@ -278,7 +295,7 @@ func normalize(p []float64) {
 	}
 }
 
-// check returns an error unless the parts fit together and to so many classes.
+// check returns an error unless the parts fit together and suit the number of classes.
 func (c *Classes) check(classes int) error {
 	if len(c.Priors) != classes {
 		return fmt.Errorf("calibration: shares of %d classes for a model of %d", len(c.Priors), classes)

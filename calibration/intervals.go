@@ -14,17 +14,18 @@ import (
 //
 //	f(x) ± q,  q the ⌈(l+1)(1−α)⌉-th smallest |r|
 //
-// for each of the values a point has. That is split conformal prediction (Vovk, Gammerman &
-// Shafer 2005; Lei et al. 2018, algorithm 2), which covers at least 1−α of new points, if
-// these and the labeled ones are drawn alike, where f was fitted without the points of r. With
-// folds every labeled point is held out once and f is fitted to all: the residuals are those
-// of models fitted to fewer labels, so that the intervals tend to be wider than needed.
+// for each value of a point. This is split conformal prediction (Vovk, Gammerman & Shafer 2005;
+// Lei et al. 2018, algorithm 2). If f was fitted without the points of r, and new and labeled
+// points are drawn alike, the intervals cover at least 1−α of new points. With folds every
+// labeled point is held out once and f is fitted to all of them: the residuals belong to models
+// of fewer labels, so the intervals tend to be wider than needed.
 type Intervals struct {
 	// Residuals |r|, l×m, ascending in each column.
 	Residuals *mat.Dense
 }
 
-// FitIntervals takes residuals of held-out points, l×m. Fewer than [Fewest] are an [ErrFew].
+// FitIntervals makes intervals of the residuals of held-out points, l×m. Fewer than [Fewest]
+// points are an [ErrFew].
 func FitIntervals(residuals *mat.Dense) (*Intervals, error) {
 	l, m := residuals.Dims()
 	if err := few(l); err != nil {
@@ -46,11 +47,12 @@ func FitIntervals(residuals *mat.Dense) (*Intervals, error) {
 	return &Intervals{out}, nil
 }
 
-// Half returns half the width of the intervals of a level in (0, 1), for each value. A level
-// that so few residuals cannot give is an error.
+// Half returns half the width of the intervals of a level in (0, 1), for each value. l residuals
+// give levels up to l/(l+1); a higher level is an error.
 func (c *Intervals) Half(level float64) ([]float64, error) {
 	if !(level > 0 && level < 1) {
-		return nil, fmt.Errorf("calibration: the level of an interval is %v; it must lie between 0 and 1", level)
+		return nil, fmt.Errorf("calibration: the level of an interval is %v; it must lie between 0 and 1",
+			level)
 	}
 	l, _ := c.Residuals.Dims()
 	// (l+1)·level may be above an integer by rounding alone.
@@ -62,7 +64,8 @@ func (c *Intervals) Half(level float64) ([]float64, error) {
 	return slices.Clone(c.Residuals.RawRowView(max(at, 1) - 1)), nil
 }
 
-// check returns an error unless there are residuals of so many points and values that ascend.
+// check returns an error unless the residuals have the given numbers of points and values, and
+// ascend.
 func (c *Intervals) check(points, values int) error {
 	l, m := c.Residuals.Dims()
 	if l != points || m != values {
@@ -73,7 +76,8 @@ func (c *Intervals) check(points, values int) error {
 	for i := range l {
 		for j, v := range c.Residuals.RawRowView(i) {
 			if !(v >= 0) || math.IsInf(v, 1) || i > 0 && v < c.Residuals.At(i-1, j) {
-				return fmt.Errorf("calibration: residual %d of value %d is %v; residuals must ascend from 0", i, j, v)
+				return fmt.Errorf("calibration: residual %d of value %d is %v; residuals must ascend "+
+					"from 0", i, j, v)
 			}
 		}
 	}

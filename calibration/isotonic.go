@@ -7,12 +7,13 @@ import (
 	"sort"
 )
 
-// IsotonicFrom is the number of held-out points from which an isotonic regression follows
-// the temperature: with fewer it is worse than the temperature alone (Niculescu-Mizil &
+// IsotonicFrom is the least number of held-out points for an isotonic regression after the
+// temperature. With fewer points it is worse than the temperature alone (Niculescu-Mizil &
 // Caruana 2005 found about 1,000).
 const IsotonicFrom = 1000
 
-// identityShare is the weight of the identity in g, which makes it increase.
+// identityShare is the weight of the identity in g. It makes g increase strictly, so that
+// different probabilities stay different.
 const identityShare = 1e-3
 
 // block is an interval of places with one value, sum/count.
@@ -36,10 +37,11 @@ func (c *Classes) isotonic(held []Answer) [][2]float64 {
 		}
 	}
 
+	// Pairs at one place become one block, which makes the order of equals irrelevant.
 	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.p, b.p) })
 	var blocks []block
 	for _, x := range pairs {
-		if last := len(blocks) - 1; last >= 0 && blocks[last].high == x.p { // equal places are one
+		if last := len(blocks) - 1; last >= 0 && blocks[last].high == x.p {
 			blocks[last].sum += x.right
 			blocks[last].count++
 		} else {
@@ -48,13 +50,17 @@ func (c *Classes) isotonic(held []Answer) [][2]float64 {
 	}
 
 	blocks = pool(blocks)
-	// A value of 0 or 1 is that of a finite number of points: see the targets of Platt.
+
+	// A finite number of points cannot show a probability of 0 or 1: the ends are smoothed as
+	// the targets of Platt are.
 	if first := &blocks[0]; first.sum == 0 && len(blocks) > 1 {
 		first.sum = first.count * min(1/(first.count+2), blocks[1].mean())
 	}
 	if last := len(blocks) - 1; last > 0 && blocks[last].mean() == 1 {
 		blocks[last].sum = blocks[last].count * max(1-1/(blocks[last].count+2), blocks[last-1].mean())
 	}
+
+	// g is constant on a block and linear between blocks.
 	var knots [][2]float64
 	for _, b := range blocks {
 		knots = append(knots, [2]float64{b.low, b.mean()})
@@ -66,9 +72,10 @@ func (c *Classes) isotonic(held []Answer) [][2]float64 {
 	return knots
 }
 
-// pool joins adjacent blocks until their means ascend: the least-squares non-decreasing
-// function, in one pass.
+// pool joins adjacent blocks until their means ascend: the algorithm of pool adjacent violators,
+// which yields the least-squares non-decreasing function in one pass.
 func pool(in []block) []block {
+	// Means are compared by products, which need no division by small counts.
 	var out []block
 	for _, b := range in {
 		for len(out) > 0 {

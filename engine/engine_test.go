@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/propagation"
@@ -240,6 +241,7 @@ func TestWrongAnswers(t *testing.T) {
 
 // TestKilledRank kills one rank of a long run.
 func TestKilledRank(t *testing.T) {
+	testmode.Campaign(t)
 	needs(t, SLEPc)
 	w := rings(1, 60000)
 	l, err := sparse.NewLaplacian(w, sparse.Normalized)
@@ -290,6 +292,17 @@ func TestKilledRank(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(filepath.Dir(s.Beside)); len(left) > 0 {
 		t.Errorf("%v is left", left)
+	}
+}
+
+// A task that cannot be written is a fault of the run, whatever the system says about the path.
+func TestTaskNotWritten(t *testing.T) {
+	gone := filepath.Join(t.TempDir(), "gone")
+	p := &python{path: "python3"}
+	_, err := (&Settings{}).launch(t.Context(), &worker{PETSc, p, &task{folder: gone}, nil, nil})
+	var fault *RunError
+	if !errors.As(err, &fault) || fault.Engine != PETSc || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v, want a RunError about %s", err, gone)
 	}
 }
 

@@ -78,6 +78,18 @@ func (e *RankError) Error() string {
 	return b.String()
 }
 
+// A RunError says that a run could not be prepared, or that its result could not be read: the
+// fault is of the machine or of the engine, and not of the input.
+type RunError struct {
+	Engine Kind
+	Err    error
+}
+
+func (e *RunError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the fault.
+func (e *RunError) Unwrap() error { return e.Err }
+
 // Grace that a launcher has to end its ranks, and then itself.
 const (
 	graceAfterError = 5 * time.Second
@@ -106,7 +118,7 @@ func (s *Settings) launch(ctx context.Context, w *worker) (json.RawMessage, erro
 		err = os.WriteFile(t.path("worker.py"), []byte(Worker(k)), 0o644)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: cannot write the task: %w", err)
+		return nil, &RunError{k, fmt.Errorf("engine: cannot write the task: %w", err)}
 	}
 
 	command := append(s.command(), p.path, "-u", t.path("worker.py"), t.folder)

@@ -58,13 +58,13 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 	}
 	t, err := y.newTask()
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, &RunError{PETSc, err}
 	}
 	defer t.remove()
 	d := &systemTask{Ranks: y.ranks(), Graph: t.path("matrix"), Tolerance: s.Tolerance / 4,
 		Iterations: s.Iterations}
 	if err := d.write(t, s, pack); err != nil {
-		return nil, 0, err
+		return nil, 0, &RunError{PETSc, err}
 	}
 
 	// Columns are solved one after the other, and each ends with a progress.
@@ -79,7 +79,7 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 	}
 	var found systemResult
 	if err := json.Unmarshal(raw, &found); err != nil {
-		return nil, 0, fmt.Errorf("engine petsc: its result is not understood: %w", err)
+		return nil, 0, &RunError{PETSc, fmt.Errorf("engine petsc: its result is not understood: %w", err)}
 	}
 
 	y.note(fmt.Sprintf("%s: %d columns in %d on %d ranks, up to %d iterations; read and prepared "+
@@ -87,7 +87,7 @@ func (y Systems) Solve(ctx context.Context, s *propagation.System) (*mat.Dense, 
 		found.Read, found.Solve))
 	x, err := npy.Matrix(t.path("X.npy"), n, pack.width)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, &RunError{PETSc, err}
 	}
 	return pack.unpack(x), found.Iterations, nil
 }

@@ -128,9 +128,9 @@ func (p *python) check(ctx context.Context, k Kind) error {
 		return &MissingError{Engine: k, What: "the Python module " + text, Where: p.path}
 	}
 	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || text == "" {
-		return fmt.Errorf("engine %s: cannot run %s: %w", k, p.path, err)
+		return &RunError{k, fmt.Errorf("engine %s: cannot run %s: %w", k, p.path, err)}
 	}
-	return fmt.Errorf("engine %s: %s ends with: %s", k, p.path, last(text))
+	return &RunError{k, fmt.Errorf("engine %s: %s ends with: %s", k, p.path, last(text))}
 }
 
 // needsWide reports whether a rank has more entries than 32 bits count, with a fifth to spare.

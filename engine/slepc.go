@@ -73,7 +73,7 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.ExternalTask, grap
 	}
 	t, err := s.newTask()
 	if err != nil {
-		return nil, err
+		return nil, &RunError{SLEPc, err}
 	}
 	defer t.remove()
 
@@ -86,10 +86,10 @@ func (s *Settings) Eigenpairs(ctx context.Context, o *lanczos.ExternalTask, grap
 	}
 
 	if err != nil {
-		return nil, err
+		return nil, &RunError{SLEPc, err}
 	}
 	if err := s.describe(t, o); err != nil {
-		return nil, err
+		return nil, &RunError{SLEPc, err}
 	}
 	e := &eigenRun{Settings: s, o: o, python: py, task: t}
 	e.settings = eigenTask{Ranks: s.ranks(), Graph: graph, Laplacian: o.Laplacian.Kind().String(),
@@ -134,7 +134,7 @@ func (e *eigenRun) pairs(ctx context.Context) (*lanczos.Result, error) {
 	}
 	var found eigenResult
 	if err := json.Unmarshal(raw, &found); err != nil {
-		return nil, fmt.Errorf("engine slepc: its result is not understood: %w", err)
+		return nil, &RunError{SLEPc, fmt.Errorf("engine slepc: its result is not understood: %w", err)}
 	}
 
 	q := len(found.Values)
@@ -145,7 +145,7 @@ func (e *eigenRun) pairs(ctx context.Context) (*lanczos.Result, error) {
 	}
 	vectors, err := readVectors(e.task.path("vectors.npy"), o.Laplacian.Dim(), o.Wanted, q)
 	if err != nil {
-		return nil, err
+		return nil, &RunError{SLEPc, err}
 	}
 
 	e.begin("verify")

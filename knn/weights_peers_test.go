@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -135,6 +136,7 @@ w, _, _ = fuzzy_simplicial_set(sp.coo_matrix((n, 1)), k, None, None, knn_indices
 
 // Weights are those of umap-learn with n_neighbors = k + 1.
 func TestUMAPWeightsBesideUMAP(t *testing.T) {
+	testmode.Campaign(t)
 	if testing.Short() {
 		t.Skip("umap-learn compiles for half a minute")
 	}

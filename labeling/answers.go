@@ -9,16 +9,17 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// NextAnswers are points to label, the first first: their numbers in row and, unless
-// numbers alone are wanted, as in .npy, the rule, its score and the component. ids are
-// those of all points, nil for their numbers.
+// NextAnswers returns points to label, best first, with the columns row, the number of the
+// point, rule, score and component. With alone, as for .npy files, it returns the column row
+// only. ids holds the ids of all points; nil means their numbers.
 func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone bool) pipeline.Answers {
 	rows := make([]int64, len(choices))
 	rules := make([]string, len(choices))
 	scores := make([]float64, len(choices))
 	components := make([]int32, len(choices))
 	for q, c := range choices {
-		rows[q], rules[q] = int64(c.Point), rule.String()
+		rows[q] = int64(c.Point)
+		rules[q] = rule.String()
 		scores[q] = c.Score
 		components[q] = c.Component
 		if c.First {
@@ -30,17 +31,17 @@ func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone
 		Columns: []pipeline.Column{{Name: "row", Values: rows}}}
 	if !alone {
 		a.Columns = append(a.Columns, pipeline.Column{Name: "rule", Values: rules},
-			pipeline.Column{Name: "score", Values: scores}, pipeline.Column{Name: "component",
-				Values: components})
+			pipeline.Column{Name: "score", Values: scores},
+			pipeline.Column{Name: "component", Values: components})
 	}
 	return a
 }
 
-// FirstOfComponent is the rule by which a component without a label comes first.
+// FirstOfComponent is the name of the rule for the first point of a component without a label.
 const FirstOfComponent = "component"
 
-// SuspectAnswers are labels that may be wrong, as [NextAnswers]: the given and the suggested
-// label by name, and the score.
+// SuspectAnswers returns labels that may be wrong, with the columns row, label, suggested and
+// score; labels are named. alone and ids have the meaning that they have in [NextAnswers].
 func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alone bool) pipeline.Answers {
 	rows := make([]int64, len(list))
 	scores := make([]float64, len(list))
@@ -53,6 +54,7 @@ func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alo
 		scores[q] = s.Score
 	}
 
+	// Classes appear by their names, or as the integers of the label file.
 	label := func(name string, index []int32) pipeline.Column {
 		if t.Names != nil {
 			return pipeline.Column{Name: name, Values: at(index, t.Names)}
@@ -69,7 +71,7 @@ func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alo
 	return a
 }
 
-// named are the ids of some rows, their numbers without ids.
+// named returns the ids of some rows, or their numbers if ids is nil.
 func named(ids *data.IDs, rows []int64) *data.IDs {
 	out := &data.IDs{Values: make([]string, len(rows))}
 	for q, i := range rows {
@@ -80,7 +82,7 @@ func named(ids *data.IDs, rows []int64) *data.IDs {
 	return out
 }
 
-// at are the elements at the positions in index.
+// at returns the elements at the positions in index.
 func at[T any](index []int32, of []T) []T {
 	out := make([]T, len(index))
 	for i, c := range index {

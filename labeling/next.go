@@ -1,5 +1,12 @@
-// Package labeling says which points to label next, and lists labels that may be wrong, by
-// models of a pipeline and the rules of models/active.
+// Package labeling chooses points to label next, and lists labels that may be wrong. It uses the
+// graphs and models of a pipeline and the rules of models/active.
+//
+// # Labels left out
+//
+// A label is suspect if the prediction for its point from the other labels disagrees with it.
+// Graph methods are linear in the labels, so leaving one label out is a change of rank one: a
+// [models.SelfChecker] predicts all labels by one linear system with a column for each label.
+// For other learners, and for many labels, whole folds are left out.
 package labeling
 
 import (
@@ -25,10 +32,11 @@ import (
 // Planner has the functions of this package; the pipeline makes graphs and eigenpairs.
 type Planner struct{ *pipeline.Pipeline }
 
-// DefaultFieldPairs is the number of eigenpairs beside null vectors that rules look at.
+// DefaultFieldPairs is the number of eigenpairs beside null vectors that rules use by default.
 const DefaultFieldPairs = 200
 
-// fieldTolerance of these eigenpairs: rules compare points, and need few digits.
+// fieldTolerance is the tolerance of these eigenpairs. Rules only compare points, and need few
+// digits.
 const fieldTolerance = 1e-5
 
 // NextSettings of [Planner.Next].
@@ -39,21 +47,22 @@ type NextSettings struct {
 	Pairs int
 }
 
-// Candidates are n points of a graph of which some have a label.
+// Candidates holds n points of a graph, some with a label.
 type Candidates struct {
 	Graph *models.Graph // with its edges, unless Pairs are given
 	// Pairs are the smallest eigenpairs of a symmetric Laplacian; nil to compute them.
 	Pairs   *lanczos.Result
 	Labeled []int
 	Closed  []bool // points that cannot be labeled; nil for none
-	// Scores are those of a model for the classes of all points; rules that look at
-	// none do without.
+	// Scores holds the scores of a model for the classes of all points; rules that use no
+	// scores need none.
 	Scores *mat.Dense
 }
 
-// Next chooses points to label next, best first: see [active.Choose]. A nil c.Pairs is
-// filled in.
+// Next chooses points to label next, best first: see [active.Choose]. It fills in c.Pairs if
+// the rule needs eigenpairs and c.Pairs is nil.
 func (p Planner) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]active.Choice, error) {
+	// The pairs stay in c: choices after further labels use them again.
 	var short error
 	if s.Rule.NeedsPairs() && c.Pairs == nil {
 		if c.Pairs, short = p.FieldPairs(ctx, c.Graph, s.Pairs); !models.Usable(short) {
@@ -71,7 +80,8 @@ func (p Planner) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]ac
 	return choices, errors.Join(short, err)
 }
 
-// Cost returns the cost of choosing count points by a rule that needs pairs, which are there.
+// Cost returns the cost of choosing count points by a rule that needs eigenpairs. c.Pairs must
+// not be nil.
 func (c *Candidates) Cost(count int) stage.Cost {
 	n, k := c.Pairs.Vectors.Dims()
 	return stage.Cost{Bytes: stage.DenseBytes(8*int64(n)*int64(k+4) + 24*int64(k)*int64(k)),
@@ -79,7 +89,7 @@ func (c *Candidates) Cost(count int) stage.Cost {
 		Remedy:     fmt.Sprintf("ask for fewer %s", param.Name("pairs"))}
 }
 
-// choose chooses points; the eigenpairs are there.
+// choose chooses points. The eigenpairs must be there if the rule needs them.
 func (c *Candidates) choose(ctx context.Context, s *active.Settings) ([]active.Choice, error) {
 	pool := &active.Pool{Components: c.Graph.Components, Labeled: c.Labeled, Closed: c.Closed}
 	if s.Rule.NeedsScores() {
@@ -102,16 +112,19 @@ func (c *Candidates) choose(ctx context.Context, s *active.Settings) ([]active.C
 	return active.Choose(ctx, pool, s)
 }
 
-// FieldPairs computes the eigenpairs of the normalized Laplacian that rules look at: k, or
-// the default for 0, and the null vectors of the k largest components. Rows of points in
-// other components are zero.
+// FieldPairs computes the eigenpairs of the normalized Laplacian for the rules: k of them, or
+// the default for 0, and the null vectors of the k largest components. Rows of points in other
+// components are zero.
 func (p Planner) FieldPairs(ctx context.Context, g *models.Graph, k int) (*lanczos.Result, error) {
 	if k == 0 {
 		k = DefaultFieldPairs
 	}
 	if g.W == nil {
-		return nil, fmt.Errorf("labeling: eigenpairs need the edges of the graph; give it with %s", param.Name("graph"))
+		return nil, fmt.Errorf("labeling: eigenpairs need the edges of the graph; give it with %s",
+			param.Name("graph"))
 	}
+
+	// A graph of thousands of small components would have as many null vectors, n numbers each.
 	part, rows := largestComponents(g, k)
 	s := &pipeline.EigsSettings{Laplacian: sparse.Normalized, K: min(part.Len(), k+part.Components.Count()),
 		Tolerance: fieldTolerance}
@@ -120,6 +133,7 @@ func (p Planner) FieldPairs(ctx context.Context, g *models.Graph, k int) (*lancz
 		return r, err
 	}
 
+	// Back to the points of the whole graph.
 	_, cols := r.Vectors.Dims()
 	whole := mat.NewDense(g.Len(), cols, nil)
 	for at, i := range rows {
@@ -129,8 +143,8 @@ func (p Planner) FieldPairs(ctx context.Context, g *models.Graph, k int) (*lancz
 	return r, err
 }
 
-// largestComponents returns the graph of the points in the k largest components, and
-// which they are; g and nil if there are no more.
+// largestComponents returns the graph of the points in the k largest components, and the numbers
+// of these points. If g has at most k components it returns g and nil.
 func largestComponents(g *models.Graph, k int) (*models.Graph, []int32) {
 	sizes := g.Components.Sizes
 	if len(sizes) <= k {
@@ -142,8 +156,9 @@ func largestComponents(g *models.Graph, k int) (*models.Graph, []int32) {
 	for _, c := range order[:k] {
 		large[c] = true
 	}
-	var rows []int32
 
+	// place gives the new number of each point, −1 for points left out.
+	var rows []int32
 	place := make([]int32, g.Len())
 	for i, c := range g.Components.Of {
 		if place[i] = -1; large[c] {
@@ -156,9 +171,10 @@ func largestComponents(g *models.Graph, k int) (*models.Graph, []int32) {
 	return models.NewGraph(part), rows
 }
 
-// CheckOrthonormal returns an error unless the eigenvectors in a file are orthonormal, as
-// those of a symmetric Laplacian are.
+// CheckOrthonormal returns an error unless the eigenvectors in a file are orthonormal: the file
+// may hold eigenvectors of the random-walk Laplacian, which are not.
 func CheckOrthonormal(path string, r *lanczos.Result) error {
+	// 1e-3 is far above the tolerance of pairs and far below a wrong normalization.
 	_, k := r.Vectors.Dims()
 	gram := mat.NewDense(k, k, nil)
 	dense.Syrk(dense.Transposed, 1, r.Vectors, 0, gram)
@@ -169,7 +185,8 @@ func CheckOrthonormal(path string, r *lanczos.Result) error {
 			}
 			if !(math.Abs(v) <= 1e-3) {
 				return fmt.Errorf("%s: the eigenvectors %d and %d are not orthonormal: off by %.2g; "+
-					"variances need those of %s normalized or combinatorial", path, a, b, v, param.Name("laplacian"))
+					"variances need those of %s normalized or combinatorial", path, a, b, v,
+					param.Name("laplacian"))
 			}
 		}
 	}

@@ -15,20 +15,21 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// mostLeftOut is the number of labels up to which they are left out one by one unless
-// folds are asked for; of more, whole folds are.
 const (
-	mostLeftOut  = 4096
+	// mostLeftOut is the largest number of labels that are left out one by one: each is a
+	// column of a linear system.
+	mostLeftOut = 4096
+	// suspectFolds is the default number of folds for other learners and for more labels.
 	suspectFolds = 10
 )
 
-// Suspects lists the labels in in.Targets, classes, that disagree with what the learner
-// says of their points without them. A [models.SelfChecker] leaves out one label at a
-// time, if there are at most 4096 and folds is 0. Otherwise the labels are dealt into
-// folds (10 for 0) and each is held against a fit to the other folds.
+// Suspects lists the labels in in.Targets, which must be classes, that disagree with the
+// learner's prediction for their points from the other labels. A [models.SelfChecker] leaves out
+// one label at a time, if there are at most 4096 labels and folds is 0. Otherwise the labels are
+// dealt into folds (10 for 0), and each label is compared with a fit to the other folds.
 //
-// The graph and eigenpairs that in lacks are made by g, as [pipeline.Pipeline.Complete] does;
-// in stays as it is.
+// Suspects makes the graph and the eigenpairs that in lacks by g: see
+// [pipeline.Pipeline.Complete]. It does not change in.
 func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Input, g *pipeline.GraphSettings,
 	folds int) (*active.Suspects, error) {
 	info := l.Info()
@@ -50,6 +51,7 @@ func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Inpu
 		}
 	}
 
+	// One label at a time is the sharper test: a fold takes many labels from the fit.
 	labels := len(in.Targets.Labeled)
 	checker, ok := l.(models.SelfChecker)
 	if folds == 0 && (!ok || labels > mostLeftOut) {
@@ -92,7 +94,7 @@ func (p Planner) leaveOneOut(ctx context.Context, l models.SelfChecker, in *mode
 	return active.Shares(scores), known, err
 }
 
-// leaveFolds is leaveOneOut by fits to all folds but one.
+// leaveFolds is leaveOneOut with folds: every fit leaves out one fold.
 func (p Planner) leaveFolds(ctx context.Context, l models.Learner, in *models.Input,
 	folds int) (*mat.Dense, []bool, error) {
 	t := in.Targets
@@ -126,12 +128,14 @@ func (p Planner) leaveFolds(ctx context.Context, l models.Learner, in *models.In
 			return nil, nil, err
 		}
 
+		// Labels of a component that lie all in one fold are not checked by any other.
 		reached := func(int) bool { return true }
 		if in.Graph != nil && in.Graph.Components != nil {
 			of := in.Graph.Components.Reached(split.Train.Labeled)
 			reached = func(i int) bool { return of[i] }
 		}
 
+		// A fold may lack classes; its columns go to the places in the list of all.
 		held := active.Shares(scores)
 		for row, q := range split.Held {
 			known[q] = reached(t.Labeled[q])
@@ -148,7 +152,7 @@ func (p Planner) leaveFolds(ctx context.Context, l models.Learner, in *models.In
 	return shares, known, short
 }
 
-// scoresAt are the scores of a model for some of the points that it was fitted to.
+// scoresAt returns the scores of a model for some of the points that it was fitted to.
 func scoresAt(ctx context.Context, m models.Model, x data.Points, points []int) (*mat.Dense, error) {
 	if t, ok := m.(models.Trained); ok {
 		all := t.Training(true).Scores
@@ -161,7 +165,8 @@ func scoresAt(ctx context.Context, m models.Model, x data.Points, points []int) 
 	}
 
 	if x == nil {
-		return nil, fmt.Errorf("a %s model answers for points only; give them with %s", m.Name(), param.Name("X"))
+		return nil, fmt.Errorf("a %s model answers for points only; give them with %s", m.Name(),
+			param.Name("X"))
 	}
 	answer, err := m.Predict(ctx, data.Select(x, points), nil)
 	if err != nil {

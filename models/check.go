@@ -7,16 +7,17 @@ import (
 	"github.com/bigfit/bigfit/data"
 )
 
-// Check returns all faults of an input at once, before anything is computed: what
-// the learner needs and the input lacks, lengths that differ, no labeled point,
-// labels of fewer than two classes, and coordinates that are not finite. It reads
-// the points once.
+// Check returns all faults of an input at once, before anything is computed: inputs that
+// the learner needs and that are missing, lengths that differ, no labeled point, labels of
+// fewer than two classes, and coordinates that are not finite. It reads the points once.
 func (i *Info) Check(in *Input) error {
 	if in.Targets == nil {
 		return errors.New("models: there are no targets")
 	}
 	faults := []error{in.Check(), in.Targets.checkLabeled()}
 	lacks := func(what string) { faults = append(faults, fmt.Errorf("models: %s needs %s", i.Name, what)) }
+
+	// Points that are given are checked even if the learner uses the graph alone.
 	switch {
 	case in.Points != nil:
 		faults = append(faults, data.CheckFinite("models: the points", in.Points))
@@ -33,8 +34,8 @@ func (i *Info) Check(in *Input) error {
 	return errors.Join(faults...)
 }
 
-// checkLabeled returns an error unless a point has a target, and, of classes, two
-// of them have one.
+// checkLabeled returns an error unless a point has a target. Targets of classes need
+// labeled points of two classes.
 func (t *Targets) checkLabeled() error {
 	if len(t.Labeled) == 0 {
 		return errors.New("models: no point is labeled")
@@ -52,9 +53,8 @@ func (t *Targets) checkLabeled() error {
 		data.ClassName(t.Classes, t.Names, int32(first)))
 }
 
-// CheckQuery returns an error unless x are points that a model of the given number
-// of columns answers for: at least one, of as many columns, all of them finite. It
-// reads x once.
+// CheckQuery returns an error unless a model of dim columns can answer for x: at least one
+// point, dim columns, all coordinates finite. It reads x once.
 func CheckQuery(x data.Points, dim int) error {
 	if dim == 0 {
 		return ErrNoPoints

@@ -20,8 +20,8 @@ type Chosen struct {
 	Criterion string   `json:"metric,omitempty"`
 	Score     *float64 `json:"score,omitempty"`
 	StdErr    *float64 `json:"std_err,omitempty"`
-	// Ends are the parameters whose value is the smallest or largest of the grid, so
-	// that values beyond may be better.
+	// Ends names the parameters with the smallest or the largest value of the grid:
+	// values beyond may be better.
 	Ends []string `json:"ends,omitempty"`
 }
 
@@ -31,6 +31,9 @@ func (c *Chosen) String() string {
 		return fmt.Sprintf("%s by a fixed rule: %s", c.Values, c.Why)
 	}
 	text := fmt.Sprintf("%s by cross-validation among %d settings", c.Values, c.Settings)
+
+	// Every criterion is a share, written in percent, but the RMSE, which has the unit of
+	// the values.
 	if c.Score != nil {
 		percent, unit := 100., " %"
 		if c.Criterion == "rmse" {
@@ -44,6 +47,7 @@ func (c *Chosen) String() string {
 		text += unit
 	}
 
+	// The best value may lie beyond the grid.
 	if len(c.Ends) > 0 {
 		text += fmt.Sprintf("; %s at the end of the grid, bigfit tune looks further",
 			strings.Join(c.Ends, " and "))
@@ -51,7 +55,7 @@ func (c *Chosen) String() string {
 	return text
 }
 
-// Finite returns a pointer to v, nil for what is no number.
+// Finite returns a pointer to v, or nil for NaN and infinities, which JSON cannot hold.
 func Finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

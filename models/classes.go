@@ -10,14 +10,14 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
-// scoreTie is the difference, relative to the largest magnitude in a row, up to which scores
-// count as equal: rounding in another order of a sum is some 1e-15, and classes that stand
-// alike to a point must not be told apart by it.
+// scoreTie is the largest difference of equal scores, relative to the largest magnitude in
+// the row. Another order of summation changes a score by some 1e-15, and such a change must
+// not decide between classes that are in the same position to a point; 2⁻⁴⁰ is 1e-12.
 const scoreTie = 0x1p-40
 
-// Argmax returns for every row of scores, n×c, the position of its largest entry, the first
-// of those that are equal to it up to 2⁻⁴⁰ of the largest magnitude in the row: where scores
-// tie, the class that comes first in the list of classes wins. See [Decide] for two classes.
+// Argmax returns the position of the largest entry of every row of scores, n×c. Entries
+// within 2⁻⁴⁰ of the largest magnitude in the row count as equal to the largest one, and the
+// first of equals wins: the class that comes first in the list. See [Decide] for two classes.
 func Argmax(scores *mat.Dense) []int32 {
 	n, _ := scores.Dims()
 	out := make([]int32, n)
@@ -29,11 +29,11 @@ func Argmax(scores *mat.Dense) []int32 {
 	return out
 }
 
-// argmax returns the position that [Argmax] names for a row; 0 if a score is no number.
+// argmax is [Argmax] of one row. It returns 0 if a score is NaN.
 func argmax(row []float64) int32 {
 	const sign, infinite = 1 << 63, 0x7ff << 52
 	top := row[0]
-	size := uint64(0) // size is the bits of a magnitude, which are in its order
+	size := uint64(0) // bits of the largest magnitude: as integers they have the same order
 	for _, v := range row {
 		if v > top {
 			top = v
@@ -41,6 +41,7 @@ func argmax(row []float64) int32 {
 		size = max(size, math.Float64bits(v)&^sign)
 	}
 
+	// Bits beyond the bits of infinity are a NaN.
 	if size > infinite {
 		return 0
 	}
@@ -64,8 +65,8 @@ func classCounts(y *data.Labels) []int {
 	return counts
 }
 
-// Majority returns the most frequent class among the labeled points, the
-// smallest of equals.
+// Majority returns the most frequent class among the labeled points. Of equally frequent
+// classes it returns the smallest.
 func Majority(y *data.Labels) int32 {
 	best := 0
 	counts := classCounts(y)
@@ -77,10 +78,10 @@ func Majority(y *data.Labels) int32 {
 	return int32(best)
 }
 
-// OneSided returns a warning if one of so many classes has more than 80 % of the answers
-// of a classifier for its training points, and 10 percentage points more than of the
-// labels. answers are positions of classes, and given the points that had a label; nil
-// is not known.
+// OneSided returns a warning if one class has more than 80 % of a classifier's answers for
+// its training points, and its share of the answers exceeds its share of the labels by more
+// than 10 percentage points. answers are positions of classes below the number classes;
+// given names the labeled points, and nil means that they are not known.
 func OneSided(classes int, answers []int32, given *Given) []string {
 	if given == nil || len(given.Points) == 0 {
 		return nil
@@ -94,6 +95,7 @@ func OneSided(classes int, answers []int32, given *Given) []string {
 		known[answers[i]]++
 	}
 
+	// A large share alone is no fault: most labels may be of that class.
 	for c := range classes {
 		share := float64(got[c]) / float64(len(answers))
 		labels := float64(known[c]) / float64(len(given.Points))
@@ -118,6 +120,7 @@ func CheckLabels(y *data.Labels, n int) error {
 		}
 	}
 
+	// A learner needs something to tell apart.
 	switch present {
 	case 0:
 		return fmt.Errorf("models: no point is labeled; at least two classes must have a label")

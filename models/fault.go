@@ -22,7 +22,7 @@ func (*MissingError) fault() {}
 func (*UnknownError) fault() {}
 func (textFault) fault()     {}
 
-// Faults returns the parts of a joined error; none of nil.
+// Faults returns the parts of a joined error, none for nil.
 func Faults(err error) []error {
 	if err == nil {
 		return nil
@@ -49,6 +49,7 @@ type ParamError struct {
 
 // Error names the parameter, the value and what it must be.
 func (e *ParamError) Error() string {
+	// Numbers stand as they are; anything else is quoted, so that a stray blank shows.
 	value := strconv.Quote(e.Value)
 	if _, err := strconv.ParseFloat(e.Value, 64); err == nil {
 		value = e.Value
@@ -69,7 +70,8 @@ type UnusedError struct {
 	Is string
 }
 
-// Error names the parameter, where it would matter and what is there instead.
+// Error names the parameter, the condition under which it matters, and the value that is
+// given instead.
 func (e *UnusedError) Error() string {
 	what := param.Name(e.Name).String()
 	if e.Value != "" {
@@ -78,13 +80,13 @@ func (e *UnusedError) Error() string {
 	return fmt.Sprintf("%s is for %s %s, not %s", what, param.Name(e.Only.Param), enum.Or(e.Only.In), e.Is)
 }
 
-// UnknownError is a value for a parameter that there is none of.
+// UnknownError is a value for a parameter that does not exist.
 type UnknownError struct {
 	Name  string
-	Known []string // the names that there are
+	Known []string // the names of all parameters
 }
 
-// UnknownParam returns the error of a name that no parameter has.
+// UnknownParam returns the error for a name that no parameter has.
 func UnknownParam(params []Param, name string) error {
 	known := make([]string, len(params))
 	for i, p := range params {

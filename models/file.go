@@ -15,10 +15,28 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// modelVersion of the format of model files. Files of other versions are refused.
+// A model file is a .npz archive, so that np.load opens it:
+//
+//	model.npz
+//	├── manifest               uint8    bytes       JSON in UTF-8: archive.Manifest, and in it Manifest
+//	├── classes                int64    c           values of the classes; only of classifiers
+//	├── …                                           arrays of the learner: see its Encode
+//	├── given_points           int32    l           labeled points: Given.Entries
+//	├── given_values           float64  l×m         their values; only of regressions
+//	├── degrees, points, pca_… index_… neighbor_…   the neighbourhood: Neighborhood.Encode
+//	├── calibration_residuals  float64  l×m         only with intervals: see package calibration
+//	└── part0_…, part1_…                            models inside the model: see package pool
+//
+// n is the number of training points, d of their columns, l of labeled points, m of columns
+// of the targets and c of classes. The manifest lists the dtype and the shape of every other
+// array ("float64 (100, 3)"), and Load compares the headers with this list before it inflates
+// anything: a short file cannot claim much memory.
+
+// modelVersion is the version of the format of model files. Files of other versions are
+// refused.
 const modelVersion = 2
 
-// Save writes a model as a .npz file, whole or not at all. hashes name what it
+// Save writes a model as a .npz file, whole or not at all. hashes name the inputs that it
 // was made from.
 func Save(path string, m Model, hashes map[string]string, files ...archive.Files) error {
 	e, err := m.Encode()
@@ -30,6 +48,7 @@ func Save(path string, m Model, hashes map[string]string, files ...archive.Files
 		return err
 	}
 
+	// Load refuses NaN and infinities, so they are not written either.
 	for _, x := range e.Arrays {
 		if err := finiteArray(x); err != nil {
 			return fmt.Errorf("models: %s cannot be saved: %w", m.Name(), err)
@@ -54,9 +73,9 @@ func Save(path string, m Model, hashes map[string]string, files ...archive.Files
 // Decoder reads a model from its file.
 type Decoder func(r *Reader) (Model, error)
 
-// Load reads a file that [Save] wrote. find returns the decoder of the models of a
-// learner, nil for an unknown name. limit bounds the memory in bytes if it is
-// positive. Damage is an error that names the file and the array.
+// Load reads a file that [Save] wrote. find returns the decoder for the models of a learner,
+// nil for an unknown name. A positive limit bounds the memory in bytes. Damage is an error
+// that names the file and the array.
 func Load(path string, limit int64, find func(learner string) Decoder) (Model, *Manifest, error) {
 	a, err := npy.OpenArchive(path, limit)
 	if err != nil {
@@ -68,6 +87,7 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 		return nil, nil, err
 	}
 
+	// The manifest first: it says how to read all else.
 	mf, err := archive.ParseVersion(text, archive.Model, path, modelVersion)
 	if err != nil {
 		return nil, nil, err
@@ -98,8 +118,9 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 		return nil, nil, fmt.Errorf("%s: %w", path, param.Unmarked(err))
 	}
 
+	// The decoder has checked the arrays among themselves; compare them with the manifest.
 	if err = r.Manifest.describes(m); err == nil {
-		m, err = r.dress(m)
+		m, err = r.wrap(m)
 	}
 	if r.Err != nil {
 		return nil, nil, r.Err
@@ -110,8 +131,8 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 	return m, &r.Manifest, nil
 }
 
-// checkArrays compares the headers of all arrays with what the manifest says of them,
-// before any of them is decoded, and what they take together with the limit.
+// checkArrays compares the headers of all arrays with the manifest, and their total size
+// with the limit, before any array is decoded.
 func (r *Reader) checkArrays() error {
 	path := r.archive.Path()
 	total := int64(0)
@@ -128,6 +149,7 @@ func (r *Reader) checkArrays() error {
 		}
 	}
 
+	// The other way round: every array of the manifest is in the file.
 	var missing []string
 	for _, name := range slices.Sorted(maps.Keys(r.Manifest.Arrays)) {
 		if !r.archive.Has(name) {
@@ -142,13 +164,14 @@ func (r *Reader) checkArrays() error {
 	return nil
 }
 
-// checkHeader compares the header of an array with what a manifest says of it.
+// checkHeader compares the header of an array with its entry in a manifest.
 func checkHeader(a *npy.Archive, name string, arrays map[string]string) (*npy.Header, error) {
 	h, err := a.Header(name)
 	if err != nil {
 		return nil, err
 	}
 
+	// A header that claims more than the manifest could make the reader allocate at will.
 	switch want, ok := arrays[name]; {
 	case !ok:
 		return nil, fmt.Errorf("%s: the manifest does not list the array %s; the file is damaged",
@@ -173,6 +196,7 @@ func DescribeArrays(arrays []archive.Array) map[string]string {
 
 // describeArray writes the type and the shape of an array as its header will have them.
 func describeArray(x archive.Array) string {
+	// A repeated number is written as a vector of float64 without being held as one.
 	h := npy.Array{Shape: x.Shape, Data: x.Data}
 	if r, ok := x.Data.(archive.Repeat); ok {
 		h.Shape = []int{r.Count}
@@ -204,8 +228,7 @@ func finiteArray(x archive.Array) error {
 	return fmt.Errorf("element %d of its %s is not finite: %w", at, x.Name, ErrNotFinite)
 }
 
-// describes returns an error unless the answers and the dimension of m are those
-// that were saved.
+// describes returns an error unless m has the output and the dimension in the manifest.
 func (f *Manifest) describes(m Model) error {
 	o := m.Output()
 	if o.Kind != f.Output.Kind || o.Columns != f.Output.Columns ||
@@ -227,7 +250,7 @@ func ClassEntries(classes []int64) []archive.Array {
 	return []archive.Array{{Name: "classes", Data: classes}}
 }
 
-// MatrixEntry is an entry for a matrix, copied if its rows are not adjacent.
+// MatrixEntry returns an array of a matrix. It copies a matrix with a stride.
 func MatrixEntry(name string, a *mat.Dense) archive.Array {
 	r := a.RawMatrix()
 	if r.Stride != r.Cols {
@@ -244,21 +267,23 @@ type Reader struct {
 
 	archive *npy.Archive
 	limit   int64
-	rename  func(name string) string // of the arrays; nil for none
-	// What was read, by the name in the file: models inside the model share it.
+	rename  func(name string) string // gives the name of an array in the file; nil for the same
+	// Arrays and points that were read, by the name in the file: models inside the model
+	// share them.
 	arrays map[string]*npy.Array
 	points map[string]data.Points
-	outer  *Neighborhood // of the model around this one; may be nil
+	outer  *Neighborhood // neighbourhood of the model around this one; may be nil
 }
 
+// newReader returns a reader without a manifest.
 func newReader(a *npy.Archive, limit int64) *Reader {
 	return &Reader{archive: a, limit: limit, arrays: map[string]*npy.Array{},
 		points: map[string]data.Points{}}
 }
 
-// Part returns a reader of a model that lies inside that of r: m is its manifest, and
-// rename gives the names that its arrays have in the file. h is the neighbourhood of the
-// model around it: where the part has the same points and index, it shares them.
+// Part returns a reader of a model inside the model of r. m is the manifest of the part, and
+// rename gives the names of its arrays in the file. h is the neighbourhood of the model
+// around it: if the part has the same points and index, it shares them.
 func (r *Reader) Part(m Manifest, h *Neighborhood, rename func(name string) string) *Reader {
 	return &Reader{Manifest: m, archive: r.archive, limit: r.limit, rename: rename, arrays: r.arrays,
 		points: r.points, outer: h}
@@ -288,7 +313,7 @@ func (r *Reader) read(name string) (*npy.Array, error) {
 // Has tells whether the file has an array of this name.
 func (r *Reader) Has(name string) bool { return r.archive.Has(r.at(name)) }
 
-// Fit reads what the model's Encode gave as Fit.
+// Fit reads into v the part Fit of the model's [Encoded].
 func (r *Reader) Fit(v any) error {
 	if err := archive.Unmarshal(r.Manifest.Fit, v); err != nil {
 		return fmt.Errorf("the fit in the manifest: %w", err)
@@ -312,13 +337,14 @@ func Numbers[T any](r *Reader, name string) []T {
 		return nil
 	}
 
+	// Save writes no NaN, so one here is damage.
 	if floats, ok := any(values).([]float64); ok {
 		r.checkFinite(name, floats)
 	}
 	return values
 }
 
-// Elements reads the elements of a matrix with so many columns, row by row.
+// Elements reads the elements of a matrix of cols columns, row by row.
 func Elements[T any](r *Reader, name string, cols int) []T {
 	if r.Err != nil {
 		return nil
@@ -337,7 +363,7 @@ func Elements[T any](r *Reader, name string, cols int) []T {
 	return values
 }
 
-// classes reads the class values; nil if there are none.
+// ReadClasses reads the class values; nil if there are none.
 func (r *Reader) ReadClasses() []int64 {
 	if r.Err != nil || !r.Has("classes") {
 		return nil
@@ -345,6 +371,7 @@ func (r *Reader) ReadClasses() []int64 {
 	return Numbers[int64](r, "classes")
 }
 
+// Matrix reads a matrix of finite float64 with at least one element.
 func (r *Reader) Matrix(name string) *mat.Dense {
 	if r.Err != nil {
 		return nil
@@ -364,6 +391,7 @@ func (r *Reader) Matrix(name string) *mat.Dense {
 	return mat.NewDense(x.Shape[0], x.Shape[1], values)
 }
 
+// checkFinite records an error for the first NaN or infinity among values.
 func (r *Reader) checkFinite(name string, values []float64) {
 	if i := firstNotFinite(values); i >= 0 {
 		r.Err = fmt.Errorf("%s: element %d of %s is %v", r.archive.Path(), i, name, values[i])
@@ -372,7 +400,8 @@ func (r *Reader) checkFinite(name string, values []float64) {
 
 // Points reads the training points; nil if there are none.
 func (r *Reader) Points() data.Points {
-	// Points that two models name by the same arrays are the same.
+	// Parts of a model that name the same arrays share one copy of the points, which are
+	// the largest part of many files.
 	key := ""
 	for _, name := range []string{"points", "points_indptr", "points_indices", "points_data",
 		"points_shape"} {
@@ -387,6 +416,7 @@ func (r *Reader) Points() data.Points {
 	return r.points[key]
 }
 
+// readPoints reads sparse points, or dense ones of any element type.
 func (r *Reader) readPoints() data.Points {
 	switch {
 	case r.Has("points_indptr"):
@@ -399,6 +429,7 @@ func (r *Reader) readPoints() data.Points {
 		if r.Err != nil {
 			return nil
 		}
+		// Validate checks the indices, by which products would read beyond their vectors.
 		m.Rows = int(shape[0])
 		m.Cols = int(shape[1])
 		if err := m.Validate(); err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/bigfit/bigfit/data"
 )
 
-// Folds deals the labeled points of t into k folds: disjoint sets of positions
-// in t.Labeled, ascending, that cover all. Their sizes differ by at most one, and
-// so do the numbers of points of any class in them. The order within a class, or
-// of all points of a regression, is random by the seed. k is at least 2 and at
-// most the number of labeled points, where every fold is one point.
+// Folds deals the labeled points of t into k folds: disjoint sets of positions in t.Labeled,
+// ascending, that cover all labeled points. The sizes of two folds differ by at most one,
+// and so do their numbers of points of any class. The seed decides the random order within
+// a class, or of all points of a regression. k is at least 2 and at most the number of
+// labeled points, where every fold is one point.
 func (t *Targets) Folds(k int, seed uint64) ([][]int, error) {
 	folds, err := t.Deal(k, seed)
 	for _, f := range folds {
@@ -37,6 +37,7 @@ func (t *Targets) Deal(k int, seed uint64) ([][]int, error) {
 		slices.SortStableFunc(order, func(a, b int) int { return t.Class(a) - t.Class(b) })
 	}
 
+	// Dealing goes on from class to class, so that no fold gets the surplus of each.
 	folds := make([][]int, k)
 	for at, q := range order {
 		folds[at%k] = append(folds[at%k], q)
@@ -59,15 +60,15 @@ func (t *Targets) Class(q int) int {
 // Split is a fold held out and the rest to train on.
 type Split struct {
 	Train  *Targets
-	Labels *data.Labels // of train; nil for a regression
-	Kept   []int        // positions in Labeled that train has, ascending
-	Held   []int        // and those it lacks
-	Points []int        // numbers of the points held
+	Labels *data.Labels // labels of Train; nil for a regression
+	Kept   []int        // positions in Labeled of the points in Train, ascending
+	Held   []int        // positions in Labeled of the points held out, ascending
+	Points []int        // numbers of the points held out
 }
 
-// Splits returns a split for every fold of every repetition. A class of which no
-// label is left to train on is not among the classes of that split: its points
-// held out count as wrong. At least two classes must be left.
+// Splits returns a split for every fold of every repetition. A class without a label to
+// train on is not among the classes of that split: its points held out count as wrong. At
+// least two classes must be left.
 func (t *Targets) Splits(folds, repeats int, seed uint64) ([]*Split, error) {
 	dealt, err := t.RepeatedFolds(folds, repeats, seed)
 	if err != nil {
@@ -86,13 +87,12 @@ func (t *Targets) Splits(folds, repeats int, seed uint64) ([]*Split, error) {
 	return out, nil
 }
 
-// ErrOneClass is that of a split whose labels to train on are of one class.
+// ErrOneClass is the error of a split in which all labels to train on are of one class.
 var ErrOneClass = errors.New("all labels are of class")
 
-// SplitAt returns the split that trains on the labeled points at the given positions
-// in Labeled, and holds out all others. A class without a label among them is not
-// among the classes of Train: its points held out count as wrong. It is an error if
-// all are of one class.
+// SplitAt returns the split that trains on the labeled points at the given positions in
+// Labeled, and holds out all others. A class without a label to train on is not among the
+// classes of Train: its points held out count as wrong. Labels of one class are an error.
 func (t *Targets) SplitAt(kept []int) (*Split, error) {
 	s := &Split{Kept: slices.Sorted(slices.Values(kept))}
 	s.Held = t.Except(s.Kept)
@@ -104,6 +104,8 @@ func (t *Targets) SplitAt(kept []int) (*Split, error) {
 		return s, nil
 	}
 
+	// New labels hold only the classes that are left, so that a learner never sees a class
+	// without a label.
 	s.Labels = t.labels(s.Kept)
 	if len(s.Labels.Classes) == 1 {
 		return nil, fmt.Errorf("%w %s", ErrOneClass, t.className(s.Labels.Classes[0]))
@@ -137,8 +139,8 @@ func (t *Targets) Except(fold []int) []int {
 		func(q int) bool { _, in := slices.BinarySearch(fold, q); return in })
 }
 
-// labels returns the classes of the labeled points at the given positions; those
-// without a label are left out.
+// labels returns the labels of the points at the given positions in Labeled. A class without
+// a label among them is left out.
 func (t *Targets) labels(positions []int) *data.Labels {
 	values := make([]int64, t.Len)
 	known := make([]bool, t.Len)

@@ -19,21 +19,21 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// A transductive model keeps of its graph one [Neighborhood], by which new points join: the
-// points after principal components, the edges, and the state of the index that was searched,
-// which prediction restores.
+// A transductive model keeps one [Neighborhood] of its graph, by which new points join: the
+// points after principal components, the settings of the edges, and the state of the index
+// that was searched, which prediction restores.
 
 // Graph is a graph on n training points with what new points need to join it.
 type Graph struct {
 	W          *sparse.CSR        // symmetric weights; nil if only Degrees are known
-	Components *sparse.Components // of W
+	Components *sparse.Components // connected components of W
 	Neighborhood
 }
 
 // NewGraph returns a graph without points: new ones cannot join it.
 func NewGraph(w *sparse.CSR) *Graph { return GraphOf(w, w.Components()) }
 
-// GraphOf is [NewGraph] where the components of w are known.
+// GraphOf is [NewGraph] for a w with known components c.
 func GraphOf(w *sparse.CSR, c *sparse.Components) *Graph {
 	return &Graph{W: w, Components: c, Neighborhood: Neighborhood{Degrees: w.Degrees()}}
 }
@@ -44,9 +44,9 @@ func (g *Graph) Len() int { return len(g.Degrees) }
 // Describe counts edges, components and isolated points.
 func (g *Graph) Describe() string { return g.Components.Describe(g.W.NNZ()) }
 
-// Neighborhood joins new points to n training points as the graph joined those.
+// Neighborhood joins new points to n training points as the graph joined the training points.
 type Neighborhood struct {
-	Degrees []float64 // of the training points in the graph; nil if there is none
+	Degrees []float64 // degrees of the training points in the graph; nil if there is none
 	// Points are the training points as the graph was built on them, after PCA;
 	// nil if the graph came without points.
 	Points data.Points
@@ -59,8 +59,8 @@ type Neighborhood struct {
 	// the first search builds an index by Method.
 	Index *knn.State
 	Edges knn.GraphSettings // the edges of the graph
-	Seed  uint64            // of an index that is built
-	// Lists are the neighbours that the edges were made of, Edges.K of each point;
+	Seed  uint64            // seed of an index that is built
+	// Lists holds the neighbours that the edges were made of, Edges.K for each point. It is
 	// nil if they are not known, and then no points can be appended.
 	Lists *knn.Neighbors
 
@@ -80,7 +80,7 @@ func (h *Neighborhood) Keep() Neighborhood {
 	return out
 }
 
-// Adopt makes h share the points and the index of other, which are the same.
+// Adopt makes h share the points and the index of other. Both must be equal to h's own.
 func (h *Neighborhood) Adopt(other *Neighborhood) {
 	h.Points = other.Points
 	h.PCA = other.PCA
@@ -120,6 +120,7 @@ func (h *Neighborhood) index() (knn.Index, error) {
 		return lazy.ix, nil
 	}
 
+	// A kept index gives the answers of the index that the graph was built with.
 	s := &knn.DescentSettings{Settings: knn.Settings{Metric: h.Metric}, Seed: h.Seed}
 	var err error
 	if h.Index != nil {
@@ -142,8 +143,8 @@ var ErrNoQuery = errors.New("models: no points to answer for")
 var ErrNoPoints = errors.New("models: the model was fitted on a graph without points and cannot " +
 	"answer for new ones; fit it with the points")
 
-// Joined returns the number of training points that a new one is joined to: those that s
-// asks for, or the k of the graph. A graph by a radius has none.
+// Joined returns the number of training points that a new point is joined to: the number in
+// s, or the k of the graph. A graph by a radius has no such number, which is an error.
 func (h *Neighborhood) Joined(s *PredictSettings) (int, error) {
 	k := h.Edges.K
 	if s != nil && s.Neighbors != 0 {
@@ -160,14 +161,16 @@ func (h *Neighborhood) Joined(s *PredictSettings) (int, error) {
 	return k, nil
 }
 
-// Nearest finds the k nearest training points of every point of x, or takes those that s
-// names as found. The first search restores or builds the index. The recall is that of a
-// [Prediction].
+// Nearest finds the k nearest training points of every point of x, or takes them from
+// s.Found. The first search restores or builds the index. The recall has the meaning of
+// [Prediction.Recall].
 func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, s *PredictSettings) (*knn.Neighbors,
 	*knn.Recall, error) {
 	if err := CheckQuery(x, h.Dim()); err != nil {
 		return nil, nil, err
 	}
+
+	// Members of a pool search on the same points: the pool searches once for all.
 	var onProgress func(done, total int)
 	if s != nil {
 		if m, _ := x.Dims(); s.Found != nil && s.Found.Len() == m && s.Found.K >= k {
@@ -183,6 +186,7 @@ func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, s *Pre
 		return nil, nil, err
 	}
 
+	// New points go through the projection that the training points went through.
 	if h.PCA != nil {
 		if x, err = h.PCA.Apply(x); err != nil {
 			return nil, nil, err
@@ -195,6 +199,7 @@ func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, s *Pre
 		return nil, nil, err
 	}
 
+	// Only NN-descent is approximate; without a sample its recall is not known.
 	if d, ok := ix.(*knn.Descent); ok {
 		if r := d.Stats().Recall; r.Sample > 0 {
 			return nb, &r, nil
@@ -203,9 +208,9 @@ func (h *Neighborhood) Nearest(ctx context.Context, x data.Points, k int, s *Pre
 	return nb, nil, nil
 }
 
-// PrepareIndex makes the graph of NN-descent in which a search goes along, unless the
-// model holds it; other indexes need nothing that takes long. begin is called first if
-// there is work; progress is counted in training points.
+// PrepareIndex makes the graph of NN-descent that a search follows, unless the model holds
+// it. Other indexes are ready at once. If there is work, begin is called first; progress is
+// counted in training points.
 func (h *Neighborhood) PrepareIndex(ctx context.Context, begin func(),
 	onProgress func(done, total int)) error {
 	if h.Points == nil || h.lazy == nil {
@@ -215,6 +220,7 @@ func (h *Neighborhood) PrepareIndex(ctx context.Context, begin func(),
 	if err != nil {
 		return err
 	}
+	// K is 0 until the graph of NN-descent is made.
 	d, ok := knn.WithProgress(ix, onProgress).(*knn.Descent)
 	if !ok || d.Stats().K > 0 {
 		return nil
@@ -225,11 +231,10 @@ func (h *Neighborhood) PrepareIndex(ctx context.Context, begin func(),
 }
 
 // Weights returns the weights of the edges from new points to the training points that
-// Nearest found, in the order of nb.Index: those of [knn.GraphSettings.EdgeWeights].
+// Nearest found, in the order of nb.Index: see [knn.GraphSettings.EdgeWeights].
 //
-// Weights of [knn.Shared] are shares of common neighbours, so that the lists of the
-// training points are needed: those of the points that nb names are searched for, up
-// to n·nb.K further queries.
+// Weights of [knn.Shared] are shares of common neighbours and need the lists of the training
+// points in nb. Weights searches for these lists, by up to n·nb.K further queries.
 func (h *Neighborhood) Weights(ctx context.Context, nb *knn.Neighbors) ([]float64, error) {
 	w := make([]float64, len(nb.Index))
 	lists := map[int32][]int32{}
@@ -269,6 +274,8 @@ func (h *Neighborhood) lists(ctx context.Context, index []int32) (map[int32][]in
 	for p, j := range distinct {
 		rows[p] = int(j)
 	}
+
+	// A training point finds itself, so one neighbour more is asked for.
 	n, _ := ix.Dims()
 	nb, err := knn.WithProgress(ix, nil).Query(ctx, data.Select(h.Points, rows), min(h.Edges.K+1, n))
 	if err != nil {
@@ -279,7 +286,7 @@ func (h *Neighborhood) lists(ctx context.Context, index []int32) (map[int32][]in
 	for p, j := range distinct {
 		list, _ := nb.Row(p)
 		self := slices.Index(list, j)
-		if self < 0 { // behind as many others at no distance
+		if self < 0 { // crowded out by duplicates of it, which are as good
 			self = len(list) - 1
 		}
 		lists[j] = slices.Concat(list[:self], list[self+1:])
@@ -298,10 +305,17 @@ type neighborhoodState struct {
 	Lists  int               `json:"lists,omitempty"` // neighbours of each point that are kept
 }
 
-// Encode returns the arrays degrees (n) if there are any, the points and principal components if
-// there are any, those of Index as index_order, index_neighbors (n×width),
-// index_splits (nodes×3) and index_thresholds, and those of Lists as neighbor_indices and
-// neighbor_distances (n×k); and the rest for the manifest.
+// Encode returns the arrays of a neighbourhood, and the rest of it for the manifest. Each
+// part may be missing:
+//
+//	degrees             float64  n        degrees of the training points in the graph
+//	points, pca_…                         see [PointEntries]
+//	index_order         int32    n        order of the points in a tree, or in NN-descent
+//	index_neighbors     int32    n×width  lists of NN-descent, −1 behind the end of a list
+//	index_splits        int32    nodes×3  entry tree of NN-descent: see [knn.State]
+//	index_thresholds    float32  nodes    thresholds of its inner nodes
+//	neighbor_indices    int32    n×k      neighbours that the edges were made of
+//	neighbor_distances  float64  n×k      their distances, ascending in a row
 func (h *Neighborhood) Encode() (RawState, []archive.Array, error) {
 	state := neighborhoodState{h.Metric, h.Method, h.Edges, h.Seed, h.Index, 0}
 	if h.Lists != nil {
@@ -318,14 +332,15 @@ func (h *Neighborhood) Encode() (RawState, []archive.Array, error) {
 	return raw, slices.Concat(entries, h.Index.Entries(), h.Lists.Entries()), nil
 }
 
-// Neighborhood reads what Encode wrote, for n training points, and checks it.
-// degrees tells whether there must be any.
+// Neighborhood reads and checks a neighbourhood of n training points that Encode wrote.
+// degrees tells whether it must have degrees.
 func (r *Reader) Neighborhood(raw RawState, n int, degrees bool) (Neighborhood, error) {
 	h, err := r.neighborhood(raw, degrees)
 	if err != nil {
 		return h, err
 	}
-	// A model inside another may have the points and the index of that.
+	// A model inside another shares the points and the index of the outer model, if they are
+	// equal.
 	if o := r.outer; o != nil && h.Points != nil && h.Points == o.Points && h.Method == o.Method &&
 		h.Metric == o.Metric && h.Seed == o.Seed && h.Index.Same(o.Index) {
 		h.Adopt(o)
@@ -333,10 +348,9 @@ func (r *Reader) Neighborhood(raw RawState, n int, degrees bool) (Neighborhood, 
 	return h, h.check(n, degrees)
 }
 
-// ReadNeighborhood reads from the file of a graph of n points what Encode wrote of a
-// neighbourhood without points and degrees, and checks it as far as it can be without.
-// arrays is what [DescribeArrays] returned for its arrays. A positive memory bounds the
-// bytes of an array that is read.
+// ReadNeighborhood reads a neighbourhood without points and degrees from the file of a graph
+// of n points, and makes the checks that need neither. arrays is the result of
+// [DescribeArrays] for its arrays. A positive memory bounds the bytes of an array.
 func ReadNeighborhood(path string, memory int64, raw RawState, arrays map[string]string,
 	n int) (Neighborhood, error) {
 	a, err := npy.OpenArchive(path, memory)
@@ -353,6 +367,7 @@ func ReadNeighborhood(path string, memory int64, raw RawState, arrays map[string
 
 // neighborhoodOf is [ReadNeighborhood] of an open archive.
 func neighborhoodOf(a *npy.Archive, raw RawState, arrays map[string]string, n int) (Neighborhood, error) {
+	// The other arrays of the file belong to the graph, which is read apart.
 	for _, name := range a.Names() {
 		if family, _, _ := strings.Cut(name, "_"); family != "index" && family != "neighbor" &&
 			family != "pca" {
@@ -381,6 +396,7 @@ func neighborhoodOf(a *npy.Archive, raw RawState, arrays map[string]string, n in
 	return h, errors.Join(faults...)
 }
 
+// neighborhood reads a neighbourhood without checks.
 func (r *Reader) neighborhood(raw RawState, degrees bool) (Neighborhood, error) {
 	var s neighborhoodState
 	if err := archive.Unmarshal(raw, &s); err != nil {
@@ -391,6 +407,7 @@ func (r *Reader) neighborhood(raw RawState, degrees bool) (Neighborhood, error) 
 	if degrees {
 		h.Degrees = Numbers[float64](r, "degrees")
 	}
+	// A tree keeps its order only; NN-descent keeps its lists and the tree that finds entries.
 	if h.Index != nil {
 		h.Index.Order = Numbers[int32](r, "index_order")
 		if h.Index.Stats != nil {
@@ -433,6 +450,7 @@ func (h *Neighborhood) check(n int, degrees bool) error {
 		}
 	}
 
+	// The rest looks at points, which must fit to all of the above.
 	if h.Points == nil || len(faults) > 0 {
 		return errors.Join(faults...)
 	}
@@ -450,7 +468,8 @@ func (h *Neighborhood) check(n int, degrees bool) error {
 		faults = append(faults, err)
 	}
 
-	if len(faults) == 0 && h.Index != nil { // before anything is done with it
+	// Restoring an index checks it against the points; a damaged one is found at loading.
+	if len(faults) == 0 && h.Index != nil {
 		if _, err := h.index(); err != nil {
 			faults = append(faults, err)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// GridLearner is a learner that shares work among the settings of a grid and the
-// folds of a cross-validation, as one factorization for many γ's.
+// GridLearner is a learner that shares work among the settings of a grid and the folds of a
+// cross-validation, such as one factorization for many values of γ.
 type GridLearner interface {
 	Learner
 	// FitGrid fits every setting of g on every split, through g.Run.
@@ -25,11 +25,11 @@ type GridLearner interface {
 	GridCost(g *Grid) (GridCost, error)
 }
 
-// GridCost estimates what a cross-validation takes beside its data.
+// GridCost estimates the cost of a cross-validation beside its data.
 type GridCost struct {
 	Shared     int64   // bytes that are held once
 	Fold       int64   // bytes for each fold that is fitted at the same time
-	Operations float64 // of all fits, as in Cost
+	Operations float64 // operations of all fits, as in stage.Cost
 	Remedy     string
 }
 
@@ -39,18 +39,18 @@ func (c GridCost) Cost(splits int) stage.Cost {
 	return stage.Cost{Bytes: c.Shared + int64(threads)*c.Fold, Operations: c.Operations, Remedy: c.Remedy}
 }
 
-// Grid holds the settings to choose from and the folds to choose by. Settings are
-// called by their position.
+// Grid holds the settings to choose from and the folds to choose by. A setting is named by
+// its position.
 type Grid struct {
-	// Input has the points and all targets. Graph is nil: settings may differ in
-	// it. Edges is that of the largest.
+	// Input has the points and all targets. Graph is nil, because settings may have
+	// different graphs; Edges is the number of edges of the largest graph.
 	Input
-	// Settings are the parameters of each setting; those that do not matter with
-	// the others are left out.
+	// Settings holds the parameters of each setting, without parameters that do not matter
+	// with the others.
 	Settings []Values
 	Splits   []*Split
-	// GraphOf returns the graph of a setting; settings of one GraphKey share it.
-	// An empty key says that the setting takes no graph.
+	// GraphOf returns the graph of a setting. Settings with equal GraphKey share a graph;
+	// an empty key says that the setting takes none.
 	GraphOf  func(setting int) (*Graph, error)
 	GraphKey func(setting int) string
 	// Eigensolver, if not nil, takes the place of [lanczos.Laplacian]; it may know pairs
@@ -77,6 +77,8 @@ func (d *Derived) Of(key any, make func() any) any {
 	if d == nil {
 		return make()
 	}
+
+	// The lock is held while make works: others that ask for the same key wait for it.
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.made == nil {
@@ -133,6 +135,7 @@ func Grouped[K comparable](settings []int, key func(int) K) [][]int {
 
 // CountOf returns the number of different keys of the settings.
 func (g *Grid) CountOf(key func(setting int) any) float64 {
+	// Costs are often a sum over the different graphs or kernels of a grid.
 	seen := map[any]bool{}
 	for i := range g.Settings {
 		seen[key(i)] = true
@@ -169,7 +172,7 @@ func AnswerOf(p *Prediction, err error) Answer {
 	return Answer{Scores: p.Scores, Classes: p.Classes, Err: err}
 }
 
-// AnswerAt takes the answers for the given points out of those for all.
+// AnswerAt selects the answers for the given points from the answers for all points.
 func AnswerAt(p *Prediction, points []int, err error) Answer {
 	a := Answer{Err: err}
 	if p.Scores != nil {

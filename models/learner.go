@@ -43,9 +43,9 @@ type Learner interface {
 	// Params lists the learner's own parameters. Values that an Input does not
 	// give have their defaults.
 	Params() []Param
-	// stage.Cost estimates what Fit takes. It looks at sizes only; Graph and Pairs may
-	// be missing, Edges stands for them. Values that cannot be fitted at any cost
-	// are an error.
+	// Cost estimates the memory and the operations of Fit. It looks at sizes only; Graph
+	// and Pairs may be missing, and Edges then stands for them. Values that cannot be
+	// fitted at any cost are an error.
 	Cost(in *Input) (stage.Cost, error)
 	// Fit makes a model. An error that is [Usable] comes with a model that falls
 	// short of its tolerance. When ctx is cancelled Fit returns within a second.
@@ -56,7 +56,7 @@ type Learner interface {
 
 // Info describes a learner.
 type Info struct {
-	Name string `json:"name"` // on the command line and in manifests
+	Name string `json:"name"` // name on the command line and in manifests
 	Help string `json:"help"` // one line
 	// Source names the paper, section and equation.
 	Source string `json:"source,omitempty"`
@@ -65,8 +65,8 @@ type Info struct {
 	Scores string `json:"scores"`
 	Learns Learns `json:"learns"`
 	Needs  Needs  `json:"needs"`
-	// GraphIf names the parameter without which (or with which at 0) the graph is
-	// left out; empty means that a graph is always needed where Needs has one.
+	// GraphIf names a parameter: the graph is left out if this parameter is missing or 0.
+	// Empty means that a learner with NeedsGraph always takes the graph.
 	GraphIf string `json:"graph_if,omitempty"`
 	// OpenGraph tells that settings of the graph that are not given follow from the
 	// points, in place of the defaults: see pipeline.AutoGraph.
@@ -101,7 +101,7 @@ type Needs int
 const (
 	NeedsPoints      Needs = 1 << iota // the points themselves, not a graph alone
 	NeedsGraph                         // the graph of nearest neighbours
-	NeedsEigenpairs                    // of the graph's Laplacian
+	NeedsEigenpairs                    // eigenpairs of the graph's Laplacian
 	NeedsKernel                        // a kernel between points
 	NeedsOutputGraph                   // a graph of the outputs
 )
@@ -114,6 +114,7 @@ func (n Needs) Has(k Needs) bool { return n&k == k }
 // MarshalText lists the names.
 func (n Needs) MarshalText() ([]byte, error) { return listNames(int(n), needsNames), nil }
 
+// listNames joins the names of the bits in set by commas.
 func listNames(set int, names []string) []byte {
 	var out []string
 	for i, name := range names {
@@ -129,8 +130,8 @@ func (i *Info) UsesGraph(v Values) bool {
 	return i.Needs.Has(NeedsGraph) && (i.GraphIf == "" || v.Float(i.GraphIf) != 0)
 }
 
-// KeepsGraph tells whether models answer for new points by their neighbours among those of
-// the graph, and keep them.
+// KeepsGraph tells whether models keep the points of the graph and answer for new points by
+// their neighbours among them.
 func (i *Info) KeepsGraph() bool { return i.Transductive() || i.Lengths }
 
 // Transductive tells whether a graph without points is enough: the model then
@@ -155,25 +156,25 @@ type Input struct {
 	Outputs      *sparse.CSR
 	OutputKernel *mat.Dense
 
-	// Start is what an iterative fit begins with, nil for nothing: it decides the time
+	// Start is the first iterate of an iterative fit; nil means none. It decides the time
 	// and, within the tolerance, the answer. See [Kept].
 	Start *mat.Dense
 
-	Values Values // of the learner's Params
-	// Chosen says how values came about that were not given; nil if all were, or have
-	// defaults.
+	Values Values // values of the learner's Params
+	// Chosen says how required values that were not given were chosen; nil if there are
+	// none.
 	Chosen *Chosen
-	// Why says what a [Chooser] chose and why; empty where it had nothing to weigh.
+	// Why explains the choice of a [Chooser]; empty if there was nothing to weigh.
 	Why string
-	// Seed of everything random. Any value, 0 included.
+	// Seed of everything random. Any value is allowed, 0 included.
 	Seed uint64
 	// Memory, if positive, bounds the bytes of matrices: more is an error.
 	Memory int64
-	// Progress, if not nil, is told how far the fit is. Calls do not overlap.
+	// Progress, if not nil, is called with the progress of the fit. Calls do not overlap.
 	Progress func(Progress)
 }
 
-// Progress says how far something is.
+// Progress says how much of some work is done.
 type Progress struct {
 	Done, Total float64
 	Note        string // a short text, or empty
@@ -223,7 +224,7 @@ func (in *Input) Check() error {
 	return nil
 }
 
-// Paired is a learner that needs eigenpairs and knows which.
+// Paired is a learner that needs eigenpairs and says which ones.
 type Paired interface {
 	Learner
 	// Pairs returns the number, the Laplacian and the tolerance of the eigenpairs
@@ -241,16 +242,16 @@ type PartPaired interface {
 	Quotas(in *Input) ([]int32, error)
 }
 
-// Chooser is a learner with a value that it chooses by sizes, as the way to fit.
+// Chooser is a learner that chooses a value by sizes, such as exact or landmarks.
 type Chooser interface {
 	Learner
-	// Choose returns in.Values with what counts in place of a choice that is left to
-	// the learner, and why in one line; it is empty where there was nothing to weigh.
-	// It looks at sizes only, so that it chooses the same on every machine.
+	// Choose returns in.Values with a decision in place of each choice that is left to the
+	// learner, and why in one line, which is empty if there was nothing to weigh. It looks
+	// at sizes only, so that the choice is the same on every machine.
 	Choose(in *Input) (v Values, why string, err error)
 }
 
-// Resolver is a learner with values that are rules, as the median distance for the
+// Resolver is a learner with values that are rules, such as the median distance for the
 // width of a kernel.
 type Resolver interface {
 	Learner
@@ -259,14 +260,14 @@ type Resolver interface {
 	Resolve(in *Input) (Values, error)
 }
 
-// SelfChecker is a learner that can say what its model answers for a labeled point
-// without the label of that point, at less cost than a fit for each.
+// SelfChecker is a learner that can predict every labeled point without the label of that
+// point, at less cost than a fit for each.
 type SelfChecker interface {
 	Learner
-	// LeaveOneOut returns the scores of the labeled points, each without its own label,
-	// in the order of in.Targets.Labeled with a column a class. known is false where
-	// nothing else is known of a point. Errors are those of Fit.
+	// LeaveOneOut returns the scores of the labeled points, each without its own label, in
+	// the order of in.Targets.Labeled with a column for each class. known is false for a
+	// point that no other label reaches. It returns the errors of Fit.
 	LeaveOneOut(ctx context.Context, in *Input) (scores *mat.Dense, known []bool, err error)
-	// LeaveOneOutCost estimates it, as stage.Cost does a fit.
+	// LeaveOneOutCost estimates the cost of LeaveOneOut, as Cost estimates a fit.
 	LeaveOneOutCost(in *Input) (stage.Cost, error)
 }

@@ -22,7 +22,7 @@ import (
 
 // Model is a fitted model: immutable, and safe for concurrent use.
 type Model interface {
-	// Name is that of the learner.
+	// Name returns the name of the learner.
 	Name() string
 	// Output describes the answers.
 	Output() Output
@@ -44,11 +44,11 @@ type Model interface {
 // Trained is a model that keeps its answers for the training points.
 type Trained interface {
 	Model
-	// Training returns them; with scores of classes only if asked for.
+	// Training returns these answers, with scores of classes only if asked for.
 	Training(scores bool) *Prediction
 }
 
-// OutputKind says what the answers of a model are.
+// OutputKind is the kind of a model's answers.
 type OutputKind int
 
 // The kinds of answers.
@@ -87,8 +87,8 @@ type Output struct {
 	Searches bool `json:"-"`
 }
 
-// OutputOf describes answers as [NewPrediction] makes them: of classes, or, if
-// classes is nil, so many values.
+// OutputOf describes the answers that [NewPrediction] makes: classes, or, if classes is nil,
+// columns values a point.
 func OutputOf(classes []int64, columns int) Output {
 	if classes == nil {
 		return Output{Kind: OutputValues, Columns: columns}
@@ -119,20 +119,20 @@ func (e Extension) MarshalText() ([]byte, error) { return extensions.Marshal(e) 
 // UnmarshalText is the inverse of MarshalText.
 func (e *Extension) UnmarshalText(text []byte) error { return extensions.Unmarshal(e, text) }
 
-// PredictSettings of [Model.Predict]. Models ignore what [Output] says does not
-// matter to them.
+// PredictSettings are the settings of [Model.Predict]. Models ignore a setting if [Output]
+// says that it does not matter to them.
 type PredictSettings struct {
 	Extension Extension
-	// Neighbors is the number of nearest training points that are asked. The
+	// Neighbors is the number of nearest training points that decide an answer. The
 	// default is the model's.
 	Neighbors int
-	// Probabilities asks for [Prediction.Probabilities], of a model with a calibration;
-	// others know none.
+	// Probabilities asks for [Prediction.Probabilities]. Only a model with a calibration
+	// has them.
 	Probabilities bool
-	// Found are the nearest training points of the points asked for, for models that share
-	// theirs. Where they are fewer than a model asks, or nil, it searches.
+	// Found holds the nearest training points of the points asked for, where several models
+	// share one search. A model that needs more of them, or finds nil, searches itself.
 	Found *knn.Neighbors
-	// OnProgress, if not nil, is told how many points are answered.
+	// OnProgress, if not nil, is called with the number of points answered.
 	OnProgress func(done, total int)
 }
 
@@ -145,12 +145,11 @@ type Prediction struct {
 	// Probabilities of the classes, m×Output.Columns, rows of sum 1: see
 	// [WithCalibration]. Nil unless they are asked for.
 	Probabilities *mat.Dense
-	// Voters are the training points by whose vote a [Trained] model found the classes, as
-	// many for each point; nil if the scores are its own.
+	// Voters lists the training points that voted for the classes of a [Trained] model, the
+	// same number for each point; nil if the scores are the model's own.
 	Voters []int32
-	// Recall is that of the graph of training points in which the neighbours
-	// were searched for, as estimated when it was made; nil if they are exact
-	// or it was not estimated.
+	// Recall is the recall of the approximate search for neighbours, as it was estimated
+	// when the index was made. It is nil if the search is exact or there is no estimate.
 	Recall *knn.Recall
 }
 
@@ -163,8 +162,8 @@ func (p *Prediction) Len() int {
 	return n
 }
 
-// Usable tells whether err comes with a result that falls short of what was
-// asked, as an iteration that did not converge does; nil is usable.
+// Usable tells whether err comes with a usable result, such as the last iterate of an
+// iteration that did not converge. A nil err is usable.
 func Usable(err error) bool {
 	return err == nil || errors.Is(err, lanczos.ErrNotConverged) || errors.Is(err, cg.ErrNotConverged) ||
 		errors.Is(err, solvers.ErrNotConverged) || errors.Is(err, knn.ErrRecall)
@@ -173,16 +172,16 @@ func Usable(err error) bool {
 // Summary describes a model and its fit.
 type Summary struct {
 	Labeled int // number of labeled points; 0 if none took part
-	// Values are the parameters in use, those that were chosen by the fit included.
+	// Values are the parameters in use, including the values that the fit chose.
 	Values Values
-	Facts  []Fact // about the fit, in the order of importance
+	Facts  []Fact // results of the fit, in the order of importance
 	Text   string // one line
-	// Unreached is the number of training points in components without a label,
-	// and Fallback what they got: a class, or nil for the mean value.
+	// Unreached is the number of training points in components without a label, and
+	// Fallback the class that they got, or nil for the mean value.
 	Unreached int
 	Fallback  *int64
-	// Warnings tell what is likely to be wrong with the answers, and what to do, as
-	// orders that call parameters --name.
+	// Warnings name likely faults of the answers and say what to do. They name parameters
+	// by [param.Name].
 	Warnings []string
 }
 
@@ -200,14 +199,14 @@ type Manifest struct {
 	Dim     int    `json:"dim"` // columns of the points that it takes; 0 for none
 	// Params are the parameters in use, as text in Values.
 	Params Values `json:"params"`
-	// Fit holds what else the learner keeps.
+	// Fit holds the other results that the learner keeps.
 	Fit json.RawMessage `json:"fit"`
 	// Arrays are the type and shape of every other array of the file, as in
 	// "float64 (100, 3)".
 	Arrays map[string]string `json:"arrays"`
 	// Calibration of the model, nil if it has none; arrays hold a part of it.
 	Calibration *calibration.Calibration `json:"calibration,omitempty"`
-	// Hashes are SHA-256 of what the model was made from.
+	// Hashes are the SHA-256 of the inputs that the model was made from.
 	Hashes map[string]string `json:"-"`
 }
 
@@ -218,8 +217,10 @@ type Encoded struct {
 	Arrays []archive.Array
 }
 
-// ErrNotFinite is that of a model with a number that is not finite: it is not written.
-var ErrNotFinite = errors.New("the points or values are too large or too small for its settings; scale them")
+// ErrNotFinite is the error of a model with a number that is not finite. Such a model is not
+// written.
+var ErrNotFinite = errors.New("the points or values are too large or too small for its settings; " +
+	"scale them")
 
 // marshal is json.Marshal without the escapes of HTML.
 func marshal(v any) (json.RawMessage, error) {

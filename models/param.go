@@ -24,30 +24,30 @@ type Param struct {
 	Doc  string    `json:"doc"`
 	Unit string    `json:"unit,omitempty"`
 	Kind ParamKind `json:"kind"`
-	// Default is the value that counts where none is given, as text, or how the
+	// Default is the value that counts if none is given, as text, or the way in which the
 	// value is found ("by cross-validation").
 	Default string `json:"default,omitempty"`
 	// Required parameters have no default: Fit needs a value. They have a Grid and
 	// Few, so that commands can choose one.
 	Required bool `json:"required,omitempty"`
-	// Grid lists the values that cross-validation compares where none is given, in
-	// ascending order of numbers; only of an Axis. See selection.DefaultGrid.
+	// Grid lists the values that cross-validation compares if none is given, in ascending
+	// order of numbers. Only an Axis has one. See selection.DefaultGrid.
 	Grid []string `json:"grid,omitempty"`
-	// Few is the value that a required parameter gets where there are too few labels
-	// for cross-validation. See selection.Rule.
+	// Few is the value of a required parameter if there are too few labels for
+	// cross-validation. See selection.Rule.
 	Few string `json:"few,omitempty"`
 	// Range holds the numbers that are allowed; nil allows all finite ones.
 	Range *Range `json:"range,omitempty"`
-	// Choices are the names that are allowed, for a number those that may stand in
+	// Choices are the names that are allowed; for a number, the names that are allowed in
 	// its place.
 	Choices []string `json:"choices,omitempty"`
-	// Why explains the range or the choices to who gives another value.
+	// Why explains the range or the choices in the error about another value.
 	Why string `json:"-"`
-	// Only limits where the parameter matters; nil means always.
+	// Only is the condition under which the parameter matters; nil means always.
 	Only *Condition `json:"only,omitempty"`
-	// Axis tells whether a grid may list several values. Of settings with equal
-	// scores the one with the larger value is the stronger regularization, or with
-	// the smaller one if Smaller is true.
+	// Axis tells whether a grid may list several values. Among settings with equal scores
+	// the larger value is the stronger regularization, or the smaller value if Smaller is
+	// true.
 	Axis    bool `json:"axis,omitempty"`
 	Smaller bool `json:"-"`
 }
@@ -71,7 +71,7 @@ type Range struct {
 	OpenLow, OpenHigh bool
 }
 
-// Positive, NotNegative and AtLeast are the usual ranges.
+// Positive excludes 0 and has no upper end.
 func Positive() *Range { return &Range{High: math.Inf(1), OpenLow: true} }
 
 // NotNegative allows 0 as well.
@@ -150,7 +150,7 @@ func (c *Condition) Holds(v Values, params []Param) bool {
 	return err == nil && x != 0
 }
 
-// value returns that of the other parameter.
+// value returns the value of the other parameter, or its default.
 func (c *Condition) value(v Values, params []Param) string {
 	if value, ok := v[c.Param]; ok {
 		return value
@@ -176,7 +176,7 @@ type Values map[string]string
 // FormatFloat writes a number as short as it can be read back.
 func FormatFloat(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// With returns a copy in which the values of other replace those of v.
+// With returns a copy of v in which the values of other take precedence.
 func (v Values) With(other Values) Values {
 	out := maps.Clone(v)
 	if out == nil {
@@ -207,6 +207,7 @@ func (v Values) String() string {
 // MarshalJSON writes numbers and booleans as such and everything else as text.
 func (v Values) MarshalJSON() ([]byte, error) {
 	out := map[string]json.RawMessage{}
+	// json.Valid alone would let pass "null" and texts in quotes.
 	for name, text := range v {
 		raw := json.RawMessage(text)
 		if c := (text + " ")[0]; !(c == '-' || c >= '0' && c <= '9') && text != "true" && text != "false" ||
@@ -254,6 +255,7 @@ func (p *Param) Check(text string) error {
 			return fault(enum.Or(p.Choices))
 		}
 	case List:
+		// Every element is checked as a number of its own.
 		for part := range strings.SplitSeq(text, ",") {
 			number := Param{Name: p.Name, Kind: Float, Range: p.Range, Why: p.Why}
 			if err := number.CheckElement(strings.TrimSpace(part)); err != nil {
@@ -267,8 +269,8 @@ func (p *Param) Check(text string) error {
 	return nil
 }
 
-// checkNumber returns a fault unless text is a number that is allowed, or the name
-// of what may stand in its place.
+// checkNumber returns a fault unless text is an allowed number, or one of the names that are
+// allowed in its place.
 func (p *Param) checkNumber(text string, fault func(must string) error) error {
 	if slices.Contains(p.Choices, text) {
 		return nil
@@ -277,6 +279,8 @@ func (p *Param) checkNumber(text string, fault func(must string) error) error {
 	if len(p.Choices) > 0 {
 		must += ", or " + enum.Or(p.Choices)
 	}
+
+	// Whole numbers may be written as 1e6, but not beyond the exact ones of float64.
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
 	case p.Kind == Int && (err != nil || v != math.Trunc(v) || math.Abs(v) > 1<<53):
@@ -290,7 +294,7 @@ func (p *Param) checkNumber(text string, fault func(must string) error) error {
 	return nil
 }
 
-// CheckElement is Check of one of several values.
+// CheckElement is Check for one of several values.
 func (p *Param) CheckElement(text string) error {
 	err := p.Check(text)
 	if value, ok := err.(*ParamError); ok {
@@ -299,8 +303,8 @@ func (p *Param) CheckElement(text string) error {
 	return err
 }
 
-// Checker is a learner whose parameters depend on each other in ways that conditions
-// do not say.
+// Checker is a learner with parameters that depend on each other in ways that a [Condition]
+// cannot say.
 type Checker interface {
 	Learner
 	// Check returns all faults of v at once.
@@ -326,6 +330,8 @@ func CheckValues(params []Param, v Values) error {
 			faults = append(faults, UnknownParam(params, name))
 			continue
 		}
+
+		// A flag that is false is as good as not given.
 		p := &params[i]
 		if err := p.Check(v[name]); err != nil {
 			faults = append(faults, err)
@@ -360,8 +366,7 @@ type name interface {
 	encoding.TextUnmarshaler
 }
 
-// Params returns the parameters, with the kinds of their places where they name
-// none.
+// Params returns the parameters. A parameter without a kind gets the kind of its place.
 func (t Table[S]) Params() []Param {
 	out := make([]Param, len(t))
 	var s S
@@ -388,14 +393,16 @@ func (t Table[S]) Params() []Param {
 	return out
 }
 
-// Decode returns settings with the given values, or all faults at once, as
-// [CheckValues] finds them. Places of missing values are zero.
+// Decode returns settings with the given values, or all faults that [CheckValues] finds.
+// Places of missing values are zero.
 func (t Table[S]) Decode(v Values) (S, error) {
 	var s S
 	if err := CheckValues(t.Params(), v); err != nil {
 		return s, err
 	}
 
+	// CheckValues has accepted every text: an error here is a name that Choices lists and
+	// its type does not know.
 	for _, f := range t {
 		text, ok := v[f.Name]
 		if !ok {
@@ -435,8 +442,8 @@ func (t Table[S]) Decode(v Values) (S, error) {
 }
 
 // Check returns all faults of settings at once, so that a range is written in the table alone.
-// Places that are zero stand for defaults and have no faults, but those of required parameters
-// do. Whether a value matters with the others is not asked: see [CheckValues].
+// A place that is zero stands for the default and has no fault, unless the parameter is
+// required. Check does not ask whether a value matters with the others: see [CheckValues].
 func (t Table[S]) Check(s *S) error {
 	var faults []error
 	params := t.Params()
@@ -494,8 +501,8 @@ func textOf(at any) string {
 	return fmt.Sprint(at) // no value of its kind
 }
 
-// Encode returns the values of settings: those that are not zero and matter with
-// the others. Decode reads them back.
+// Encode returns the values of settings that are not zero and matter with the others. Decode
+// reads them back.
 func (t Table[S]) Encode(s *S) Values {
 	all := Values{}
 	zero := map[string]bool{}
@@ -505,6 +512,7 @@ func (t Table[S]) Encode(s *S) Values {
 		zero[f.Name] = isZero(at) && !f.Required
 	}
 
+	// A condition may ask for the zero value of another parameter, so it looks at all values.
 	out := Values{}
 	params := t.Params()
 	for i := range params {
@@ -517,7 +525,7 @@ func (t Table[S]) Encode(s *S) Values {
 	return out
 }
 
-// Part makes a table of settings that contain those of t at a place.
+// Part makes a table of settings S from a table t of the settings that S contains at a place.
 func Part[S, T any](t Table[T], at func(*S) *T) Table[S] {
 	out := make(Table[S], len(t))
 	for i, f := range t {

@@ -10,8 +10,8 @@ import (
 	"github.com/bigfit/bigfit/data"
 )
 
-// BothClasses makes scores of one column (for the larger of two classes) into
-// scores of two. Zero goes to the larger class: step 4 of the paper.
+// BothClasses turns one column of scores, for the larger of two classes, into two columns.
+// A score of zero goes to the larger class: Belkin & Niyogi (2004), section 4, step 4.
 func BothClasses(f *mat.Dense) *mat.Dense {
 	rows, c := f.Dims()
 	if c != 1 {
@@ -26,15 +26,16 @@ func BothClasses(f *mat.Dense) *mat.Dense {
 	return out
 }
 
-// Difference returns half the difference of the scores of two classes, (s₁ − s₀)/2, which
-// is f where they are −f and f.
+// Difference returns half the difference of the scores of two classes, (s₁ − s₀)/2. It is f
+// for the scores −f and f.
 func Difference(scores []float64) float64 { return scores[1]/2 - scores[0]/2 }
 
-// Decide returns the class of every row of scores: that of [Argmax], and of two classes with
-// equal scores the second, as step 4 of the 2004 paper has it for f = 0.
+// Decide returns the class of every row of scores by [Argmax]. Of two classes with equal
+// scores it takes the second, as Belkin & Niyogi (2004), step 4, do for f = 0.
 func Decide(scores *mat.Dense) []int32 {
 	_, c := scores.Dims()
 	out := Argmax(scores)
+	// Argmax has taken the first of equals; for two classes the second is wanted.
 	if c == 2 {
 		for i := range out {
 			if a, b := scores.At(i, 0), scores.At(i, 1); a == b ||
@@ -46,8 +47,8 @@ func Decide(scores *mat.Dense) []int32 {
 	return out
 }
 
-// Targets are numbers for some of n points, from which a model learns. They are
-// the classes in one-against-all coding, or the values of a regression.
+// Targets are the numbers for some of n points that a model learns from: classes in
+// one-against-all coding, or the values of a regression.
 type Targets struct {
 	// Len is the number n of points.
 	Len int
@@ -57,13 +58,13 @@ type Targets struct {
 	// classes it is one column, −1 for the first and +1 for the second; with
 	// more a column each, +1 for the class and −1 for all others.
 	Y *mat.Dense
-	// Classes are the class values; nil for a regression and for points that may
-	// have several labels.
+	// Classes holds the class values; nil for a regression and for points that may have
+	// several labels.
 	Classes []int64
 	// Names are the names of the classes; nil if they are integers.
 	Names []string
-	// Labels are the labels of the columns, ascending, of points that may have
-	// several; nil of others.
+	// Labels holds the labels of the columns, ascending, if points may have several; else
+	// nil.
 	Labels []int64
 }
 
@@ -101,8 +102,9 @@ func codeColumns(c int) int {
 	return c
 }
 
-// CheckOutputs returns an error unless a column of coefficients has its intercept,
-// and classes the columns that code them; needed says that there must be classes.
+// CheckOutputs returns an error unless there is an intercept for every column of
+// coefficients, and the number of columns is the one that codes the classes. needed says that
+// there must be classes.
 func CheckOutputs(coefficients *mat.Dense, intercepts []float64, classes []int64, needed bool) error {
 	_, outputs := coefficients.Dims()
 	if len(intercepts) != outputs {
@@ -114,7 +116,7 @@ func CheckOutputs(coefficients *mat.Dense, intercepts []float64, classes []int64
 	return nil
 }
 
-// MaxTarget bounds the magnitude of a value to learn.
+// MaxTarget bounds the magnitude of a value to learn: its square, 1e300, is still finite.
 const MaxTarget = 1e150
 
 // ValueTargets takes the values of a regression, an n×m block; a row of NaN is a
@@ -137,6 +139,7 @@ func ValueTargets(y *mat.Dense) (*Targets, error) {
 			}
 		}
 
+		// A row without any target is an unlabeled point.
 		switch missing {
 		case 0:
 			t.Labeled = append(t.Labeled, i)
@@ -158,6 +161,7 @@ func ValueTargets(y *mat.Dense) (*Targets, error) {
 // Keep returns the targets of the labeled points at the given positions in
 // Labeled only.
 func (t *Targets) Keep(positions []int) *Targets {
+	// Labeled must ascend.
 	positions = slices.Sorted(slices.Values(positions))
 	_, m := t.Y.Dims()
 	out := &Targets{Len: t.Len, Classes: t.Classes, Names: t.Names, Labels: t.Labels,
@@ -169,8 +173,8 @@ func (t *Targets) Keep(positions []int) *Targets {
 	return out
 }
 
-// NewPrediction makes an answer of raw outputs, one column of them for each of
-// Targets.Y. Two classes get a score each, of opposite sign.
+// NewPrediction makes an answer of raw outputs, which have the columns of [Targets.Y]. Two
+// classes get scores of opposite signs.
 func NewPrediction(raw *mat.Dense, classes []int64) *Prediction {
 	if classes == nil {
 		return &Prediction{Scores: raw}

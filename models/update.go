@@ -9,44 +9,44 @@ import (
 	"github.com/bigfit/bigfit/archive"
 )
 
-// Updater is a model to which points and labels can be added at less cost than that
-// of a fit anew: the learner is fitted again to a graph that has grown, and begins
-// with what the model knows, [Input.Start].
+// Updater is a model to which points and labels can be added at less cost than a new fit.
+// The learner is fitted again to the graph that has grown, and starts from the results in
+// the model, by [Input.Start].
 type Updater interface {
 	Model
-	// Kept returns what the model keeps of its fit.
+	// Kept returns the parts of the fit that an update needs.
 	Kept() *Kept
 }
 
 // A Continuer is a learner that makes choices by the targets. An update keeps them.
 type Continuer interface {
 	Learner
-	// Continue returns the learner that fits what m, a model of this one, chose. change
-	// may change the values of what it fits, as the tolerance of a solver.
+	// Continue returns a learner that fits the choices of m, a model of this learner.
+	// change may change the values that are fitted, such as the tolerance of a solver.
 	Continue(m Model, change func(l Learner, v Values)) Learner
 }
 
-// Kept is what a model keeps of its fit to n points.
+// Kept holds the parts of a fit to n points that an update of the model needs.
 type Kept struct {
-	// Neighborhood has the points, and of a learner that needs a graph its lists.
+	// Neighborhood has the points, and the lists if the learner needs a graph.
 	*Neighborhood
-	// Targets are those of the fit; nil if the file of the model does not hold them,
-	// as those of before version 0.2 do not.
+	// Targets holds the targets of the fit. It is nil if the model's file does not hold
+	// them: files from before version 0.2.
 	Targets *Targets
-	// Start is n×c, of a learner that solves for something at all points: the scores,
-	// or eigenvectors. It is nil of others.
+	// Start holds scores or eigenvectors at all points, n×c, if the learner solves for
+	// them; else nil.
 	Start *mat.Dense
-	// Classes are those of the columns of Start; nil if they are not of classes.
+	// Classes names the class of each column of Start; nil if columns are not classes.
 	Classes []int64
 }
 
 // Given names the points that had a target in a fit, as models keep them.
 type Given struct {
 	Points []int32    // ascending
-	Values *mat.Dense // their values, l×m; nil of classes, which a model has of all points
+	Values *mat.Dense // their values, l×m; nil for classes, which a model has for all points
 }
 
-// GivenOf returns what a model keeps of targets.
+// GivenOf returns the part of t that a model keeps.
 func GivenOf(t *Targets) *Given {
 	g := &Given{Points: make([]int32, len(t.Labeled))}
 	for q, i := range t.Labeled {
@@ -72,6 +72,7 @@ func (g *Given) Targets(n int, classes []int64, labels []int32) *Targets {
 		return t
 	}
 
+	// A model has the classes of all points, so the code of the given ones is made anew.
 	t.Y = mat.NewDense(len(t.Labeled), codeColumns(len(classes)), nil)
 	for q, i := range t.Labeled {
 		codeClass(t.Y.RawRowView(q), labels[i])
@@ -79,7 +80,10 @@ func (g *Given) Targets(n int, classes []int64, labels []int32) *Targets {
 	return t
 }
 
-// Entries returns the arrays given_points (l) and given_values (l×m); nil has none.
+// Entries returns the arrays of the targets of l points; a nil g has none:
+//
+//	given_points  int32    l    points that had a target, ascending
+//	given_values  float64  l×m  their values; not for classes
 func (g *Given) Entries() []archive.Array {
 	if g == nil {
 		return nil
@@ -91,8 +95,8 @@ func (g *Given) Entries() []archive.Array {
 	return out
 }
 
-// Given reads what [Given.Entries] wrote of so many labeled ones of n points, with so many
-// values a point, 0 of classes.
+// Given reads the arrays of [Given.Entries], for labeled of n points with a number of values
+// each; 0 values means classes.
 func (r *Reader) Given(n, labeled, values int) (*Given, error) {
 	g := &Given{Points: Numbers[int32](r, "given_points")}
 	if values > 0 {
@@ -104,7 +108,8 @@ func (r *Reader) Given(n, labeled, values int) (*Given, error) {
 
 	for q, i := range g.Points {
 		if i < 0 || int(i) >= n || q > 0 && i <= g.Points[q-1] {
-			return nil, fmt.Errorf("models: element %d of given_points is %d; they must ascend within [0, %d)", q, i, n)
+			return nil, fmt.Errorf("models: element %d of given_points is %d; they must ascend within "+
+				"[0, %d)", q, i, n)
 		}
 	}
 
@@ -122,12 +127,13 @@ func (r *Reader) Given(n, labeled, values int) (*Given, error) {
 	return g, nil
 }
 
-// StartFor returns the rows of k.Start with a column for each of classes: those of the
-// classes that it has, and zeros for others.
+// StartFor returns k.Start with a column for each of classes. A class that k.Start lacks
+// has a column of zeros.
 func (k *Kept) StartFor(classes []int64) *mat.Dense {
 	if k.Start == nil || k.Classes == nil || slices.Equal(classes, k.Classes) {
 		return k.Start
 	}
+	// Labels that were added may bring classes that the model has not seen.
 	n, _ := k.Start.Dims()
 	out := mat.NewDense(n, len(classes), nil)
 	for to, class := range classes {

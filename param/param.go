@@ -51,8 +51,8 @@ func Flag(name string) string {
 	return "--" + name
 }
 
-// Unmarked returns err with a text without marks, where a name stands for what a file holds and
-// not for what somebody gave.
+// Unmarked returns err with a text without marks. It is for names that come from a file and not
+// from a caller, who could not change them by a flag.
 func Unmarked(err error) error { return unmarked{err} }
 
 type unmarked struct{ error }

@@ -12,21 +12,21 @@ import (
 	"github.com/bigfit/bigfit/models/threshold"
 )
 
-// AnswerSettings are what the manifest of a file of answers says of them.
+// AnswerSettings describes answers in the manifest of their file.
 type AnswerSettings struct {
 	Learner string `json:"learner,omitempty"`
-	// Answers are classes, scores, values, labels, coordinates or clusters.
+	// Answers is classes, scores, values, labels, coordinates or clusters.
 	Answers string `json:"answers"`
 	// Threshold that decided between two classes; nil if the model did.
 	Threshold *threshold.Threshold `json:"threshold,omitempty"`
 }
 
-// Answers are results of one row a point, which [Answers.Write] writes in the format that
-// the extension of a file names.
+// Answers holds results with one row for each point. [Answers.Write] writes them in the format
+// that the extension of a file names.
 type Answers struct {
 	Settings AnswerSettings
 	Columns  []Column
-	IDs      *data.IDs // nil where points have numbers only
+	IDs      *data.IDs // nil if points have numbers only
 	Hashes   Hashes
 	Files    archive.Files
 }
@@ -34,17 +34,17 @@ type Answers struct {
 // Column is one column of a file of answers.
 type Column struct {
 	Name string
-	// Values are a slice of int64, int32, float64, string or bool, row by row.
+	// Values is a slice of int64, int32, float64, string or bool, row by row.
 	Values any
 	// Width is the number of values of a row; 0 means one value, and an array of one
 	// dimension in .npy.
 	Width int
-	// Names are the names of the values of a row in csv. Default: the name of the column
+	// Names holds the names of the values of a row in csv. Default: the name of the column
 	// followed by _0, _1, …
 	Names []string
 }
 
-// Write writes the answers. That the ids are not as many as the rows is an error.
+// Write writes the answers. A number of ids other than the number of rows is an error.
 func (a *Answers) Write(path string) error {
 	m, err := archive.New(archive.Answers, a.Settings, a.Hashes, a.Files)
 	if err != nil {
@@ -64,8 +64,8 @@ func (a *Answers) Write(path string) error {
 	return table.Write(path, out)
 }
 
-// PredictionAnswers are the classes of points, by their names where they have any, or the
-// values of a regression, scores of labels or coordinates.
+// PredictionAnswers returns the classes of points, by name if they have names, or the values
+// of a regression, scores of labels or coordinates.
 func PredictionAnswers(m models.Model, p *models.Prediction) Answers {
 	o := m.Output()
 	a := Answers{Settings: AnswerSettings{Learner: m.Name(), Answers: o.Kind.String()}}
@@ -83,7 +83,7 @@ func PredictionAnswers(m models.Model, p *models.Prediction) Answers {
 	return a
 }
 
-// ScoreAnswers are the scores of all classes.
+// ScoreAnswers returns the scores of all classes.
 func ScoreAnswers(m models.Model, p *models.Prediction) Answers {
 	o := m.Output()
 	columns := names("score", o.Classes)
@@ -96,7 +96,7 @@ func ScoreAnswers(m models.Model, p *models.Prediction) Answers {
 	}
 }
 
-// CoordinateAnswers are the coordinates of points, n×p also for p = 1.
+// CoordinateAnswers returns the coordinates of points, n×p also for p = 1.
 func CoordinateAnswers(learner string, e *mat.Dense) Answers {
 	_, width := e.Dims()
 	c := numbers("x", e, nil)
@@ -104,13 +104,14 @@ func CoordinateAnswers(learner string, e *mat.Dense) Answers {
 	return Answers{Settings: AnswerSettings{Learner: learner, Answers: "coordinates"}, Columns: []Column{c}}
 }
 
-// ClusterAnswers are the numbers of clusters.
+// ClusterAnswers returns the numbers of clusters.
 func ClusterAnswers(clusters []int64) Answers {
 	return Answers{Settings: AnswerSettings{Answers: "clusters"},
 		Columns: []Column{{Name: "cluster", Values: clusters}}}
 }
 
-// numbers is a matrix as a result, of one dimension if it has one column.
+// numbers makes a column of a matrix. A matrix of one column becomes an array of one
+// dimension.
 func numbers(name string, x *mat.Dense, columns []string) Column {
 	r := x.RawMatrix()
 	if r.Stride != r.Cols {
@@ -124,6 +125,7 @@ func numbers(name string, x *mat.Dense, columns []string) Column {
 	return out
 }
 
+// names returns prefix_v for every v.
 func names[T any](prefix string, of []T) []string {
 	out := make([]string, len(of))
 	for i, v := range of {
@@ -132,6 +134,7 @@ func names[T any](prefix string, of []T) []string {
 	return out
 }
 
+// choose returns the elements of a list at the given positions.
 func choose[T any](index []int32, of []T) []T {
 	out := make([]T, len(index))
 	for i, c := range index {

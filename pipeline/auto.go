@@ -9,7 +9,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// The graph that AutoGraph chooses.
+// The graph that AutoGraph chooses. docs/auto.md compares graphs on the data sets at hand.
 const (
 	autoNeighbors  = 10
 	autoComponents = 50
@@ -17,10 +17,10 @@ const (
 	autoColumns = 100
 )
 
-// AutoGraph completes the values of [GraphParams] that are given, for a learner that
-// leaves the graph to rules: ten neighbours with self-tuning weights, by the angle
-// between sparse points, and of 50 principal components of dense points of more than
-// 100 columns. What is given stays.
+// AutoGraph completes the given values of [GraphParams] for a learner that leaves the graph to
+// rules: ten neighbours with self-tuning weights. Sparse points are compared by angle. Dense
+// points of more than 100 columns are projected on 50 principal components. Values that are
+// given stay.
 func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 	v := given.With(nil)
 	// A default gives way to its own name and to the names that exclude it.

@@ -14,18 +14,19 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// CalibrationOperations are those up to which [Pipeline.CalibrateIfCheap] fits to folds: about
-// a second. They are counted, not timed, so that a fit is the same on every machine.
+// CalibrationOperations is the number of operations up to which [Pipeline.CalibrateIfCheap]
+// fits to folds: about a second. Operations are counted, not timed, so that a fit is the same
+// on every machine.
 const CalibrationOperations = 5e10
 
-// Calibrate returns m, to which l was fitted by in, with a calibration: see
-// [models.WithCalibration]. The labels of in are dealt into folds, 0 being
-// [selection.CalibrationFolds] of them, and for each one l is fitted to the others with the
+// Calibrate returns m with a calibration: see [models.WithCalibration]. m is the model that l
+// fitted to in. The labels of in are dealt into folds; folds = 0 means
+// [selection.CalibrationFolds]. For each fold l is fitted to the other folds, with the
 // parameters in use in m, the graph and the eigenpairs of in.
 //
-// It is an error if the labels are too few (calibration.ErrFew), of points that may have
-// several, or of one side only ([models.LearnsInside]). An error that is [models.Usable]
-// comes with the model.
+// It is an error if there are too few labels (calibration.ErrFew), if points may have several
+// labels, or if labels are of one side only ([models.LearnsInside]). An error that is
+// [models.Usable] comes with the model.
 func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Model, in *models.Input,
 	folds int) (models.Model, error) {
 	fold, err := calibrationInput(l, m, in)
@@ -40,8 +41,8 @@ func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Mod
 }
 
 // CalibrateIfCheap is [Pipeline.Calibrate] if the fits to folds take at most
-// [CalibrationOperations] and the memory that is left; else, and where there can be no
-// calibration, it returns m and, of what the caller may want to change, says why in a note.
+// [CalibrationOperations] and the memory that is left. Otherwise, or if there can be no
+// calibration, it returns m. A note gives the reason if the caller can do something about it.
 func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m models.Model,
 	in *models.Input) (models.Model, error) {
 	fold, err := calibrationInput(l, m, in)
@@ -81,7 +82,8 @@ func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m mod
 	return out, ctx.Err()
 }
 
-// calibrationInput is in with the parameters in use in m.
+// calibrationInput returns in with the parameters in use in m, or an error if there can be no
+// calibration.
 func calibrationInput(l models.Learner, m models.Model, in *models.Input) (*models.Input, error) {
 	info := l.Info()
 	switch {
@@ -102,7 +104,7 @@ func calibrationInput(l models.Learner, m models.Model, in *models.Input) (*mode
 	return &fold, nil
 }
 
-// calibrate fits to folds.
+// calibrate fits to folds and returns m with the calibration by the held-out answers.
 func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Model, fold *models.Input,
 	cost stage.Cost, folds int) (models.Model, error) {
 	if err := p.Observed().Announce("calibration", cost); err != nil {

@@ -21,29 +21,49 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Checkpoint is a folder that keeps what an unfinished run has done: graphs,
-// neighbours, eigenpairs and fits of a cross-validation that are finished, and every
-// ten seconds the state of what is not: a search for neighbours, the basis of
-// eigenpairs, some of the fits. A single fit is done anew. On one instruction set
-// (BIGFIT_SIMD) a run that is resumed ends with the bits of one that was not
-// interrupted.
+// Checkpoint is a folder that keeps the work of an unfinished run. It holds finished graphs,
+// neighbours, eigenpairs and fits of a cross-validation. Every ten seconds it saves the state
+// of unfinished work: a search for neighbours, the basis of eigenpairs, some of the fits. A
+// single fit is done anew. On one instruction set (BIGFIT_SIMD) a resumed run ends with the
+// bits of a run without interruption.
+//
+// The stages hold these arrays, for n points with k neighbours each, nnz stored edges and p
+// eigenpairs; package internal/file/checkpoint describes the rest of the files:
+//
+//	graph.npz        ptr                 int64    n+1  W in compressed rows
+//	                 col                 int32    nnz
+//	                 val                 float64  nnz  absent if all weights are 1
+//	                 index_…                           the index: see knn.State
+//	                 neighbor_indices    int32    n×k  lists that the edges were made of
+//	                 neighbor_distances  float64  n×k
+//	neighbours.npz   index_…, neighbor_…               as above
+//	search.npz       candidates          uint32        lists of an unfinished NN-descent
+//	                 distances           float32       their distances
+//	    or           index               int32    m·k  lists of the first m points
+//	                 distance            float64  m·k  their distances
+//	eigenpairs.npz   values              float64  p    eigenvalues
+//	                 vectors             float64  n×p  eigenvectors
+//	                 residuals           float64  p    their residuals
+//	                 numbers             float64  3    norm, orthogonality, next eigenvalue
+//	choice.npz, fits.npz                               no arrays: all is in the manifest
 type Checkpoint struct{ folder *checkpoint.Folder }
 
-// OpenCheckpoint makes the folder dir, if it is not there, for a run that goes on from what
-// the folder holds if resume is set, and that else begins anew: then what an earlier run left
-// there is removed. A positive memory bounds the bytes of an array that is read. write is
-// called to write files, such as a function that keeps interrupts away; it may be nil.
+// OpenCheckpoint opens the folder dir for a run, and makes and marks it if necessary. A folder that
+// holds other files and no mark is an error, and so is a file there that has the name of a stage and
+// is none. With resume the run goes on from the stages in the folder; without it the stages of an
+// earlier run are removed. A positive memory bounds the bytes of an array that is read. write, if
+// not nil, is called to write files, such as a function that keeps interrupts away.
 func OpenCheckpoint(dir string, resume bool, memory int64,
 	write func(func() error) error) (*Checkpoint, error) {
-	f, err := checkpoint.Open(dir, resume, memory, write)
+	f, err := checkpoint.Open(dir, "a checkpoint", resume, memory, write)
 	if err != nil {
 		return nil, err
 	}
 	return &Checkpoint{f}, nil
 }
 
-// MadeFrom tells of the hashes of what the run is made from: a stage that was made from
-// other inputs is not taken up.
+// MadeFrom records the hashes of the inputs of the run. A stage that was made from other
+// inputs is not taken up.
 func (c *Checkpoint) MadeFrom(inputs Hashes) { c.folder.Inputs = inputs }
 
 // Any reports whether the folder holds a stage.
@@ -58,7 +78,7 @@ func (c *Checkpoint) Unfinished() bool {
 	return err == nil
 }
 
-// Clear removes the stages: the results of the run are written. The folder stays.
+// Clear removes the stages, once the results of the run are written. The folder stays.
 func (c *Checkpoint) Clear() {
 	if c != nil {
 		c.folder.Clear()
@@ -73,7 +93,7 @@ func (p *Pipeline) kept() *checkpoint.Folder {
 	return p.Checkpoint.folder
 }
 
-// graphKey is the key of a stage of a graph of the points x.
+// graphKey returns the key of a stage of a graph of the points x.
 func (p *Pipeline) graphKey(x data.Points, s GraphSettings) (checkpoint.Key, error) {
 	key, err := p.kept().Key(s)
 	if err != nil {
@@ -84,11 +104,11 @@ func (p *Pipeline) graphKey(x data.Points, s GraphSettings) (checkpoint.Key, err
 	return key, nil
 }
 
-// graphState is what a stage of a graph or of neighbours holds beside its arrays.
+// graphState holds the parts of a graph or of neighbours that are not arrays.
 type graphState struct {
 	Settings GraphSettings `json:"settings"`
 	Index    *knn.State    `json:"index,omitempty"`
-	Cols     int           `json:"k,omitempty"` // neighbours of each point
+	Cols     int           `json:"k,omitempty"` // number of neighbours of each point
 }
 
 // restore gives g its settings, its lists and the state of its index.
@@ -112,8 +132,8 @@ func (p *Pipeline) saveGraph(g *Graph, key checkpoint.Key) error {
 	if p.Checkpoint == nil {
 		return nil
 	}
-	entries := append(g.Index.Entries(), archive.Array{Name: "ptr", Data: g.W.Ptr}, archive.Array{Name: "col",
-		Data: g.W.Col})
+	entries := append(g.Index.Entries(), archive.Array{Name: "ptr", Data: g.W.Ptr},
+		archive.Array{Name: "col", Data: g.W.Col})
 	entries = append(entries, g.Lists.Entries()...)
 	st := graphState{Settings: g.Settings, Index: g.Index}
 	if g.Lists != nil {
@@ -214,15 +234,14 @@ func (p *Pipeline) descentHooks(s *knn.DescentSettings, key checkpoint.Key) erro
 	return nil
 }
 
-// atOnce is the time in seconds that an exact search takes at most to be made at
-// once; a longer one with a checkpoint is made in parts of about a quarter of that.
-// Tests shorten it.
+// atOnce is the longest time in seconds of an exact search that is made at once. A longer
+// search with a checkpoint is made in parts of about a quarter of this time, so that a kill
+// loses little. Tests shorten it.
 var atOnce = 20.0
 
-// self returns the k nearest other points of every point. With a checkpoint a long
-// exact search is made in parts, each of which finds the neighbours of some of the
-// points. Parts take all pairs twice where a search at once takes them once; the
-// neighbours are the same.
+// self returns the k nearest other points of every point. With a checkpoint a long exact
+// search is made in parts: each part finds the neighbours of some of the points. Parts compare
+// every pair twice, a search at once compares it once; the neighbours are the same.
 func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph,
 	key checkpoint.Key) (*knn.Neighbors, error) {
 	k := g.Settings.Graph.K
@@ -231,8 +250,8 @@ func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph,
 	if !g.Settings.Method.Exact() {
 		nb, err := ix.Self(ctx, k)
 		if nb != nil && g.aimed && errors.Is(err, knn.ErrRecall) {
-			p.Observed().Note(fmt.Sprintf("neighbours: %v; %s or %s %s asks for more", err, param.Name("recall"), param.Name("method"),
-				knn.Brute))
+			p.Observed().Note(fmt.Sprintf("neighbours: %v; %s or %s %s asks for more", err,
+				param.Name("recall"), param.Name("method"), knn.Brute))
 			err = nil
 		}
 		return nb, err
@@ -241,13 +260,15 @@ func (p *Pipeline) self(ctx context.Context, ix knn.Index, g *Graph,
 	if c == nil || k < 1 || k >= n {
 		return ix.Self(ctx, k)
 	}
+
+	// Half of the pairs are saved at once, so a search in parts takes twice the time.
 	seconds := 2 * knn.BruteOperations(g.Points) / machine.OperationRate()
 	if seconds < 2*atOnce && !c.Has(checkpoint.Search) {
 		return ix.Self(ctx, k)
 	}
 	nb := &knn.Neighbors{K: k}
 	var state struct {
-		Points int `json:"points"` // whose neighbours are known
+		Points int `json:"points"` // number of points with known neighbours
 	}
 	a, err := c.Load(checkpoint.Search, key, &state)
 	if err != nil {
@@ -294,10 +315,11 @@ func (p *Pipeline) appendPart(ctx context.Context, ix knn.Index, g *Graph, nb *k
 		return err
 	}
 
+	// A query finds the point itself too, which a list must not name.
 	for i := lo; i < hi; i++ {
 		index, dist := found.Row(i - lo)
 		self := slices.Index(index, int32(i))
-		if self < 0 { // behind as many others, as near or nearer
+		if self < 0 { // crowded out by duplicates with smaller numbers
 			self = nb.K
 		}
 		nb.Index = append(append(nb.Index, index[:self]...), index[self+1:]...)
@@ -307,7 +329,7 @@ func (p *Pipeline) appendPart(ctx context.Context, ix knn.Index, g *Graph, nb *k
 	return nil
 }
 
-// eigsName names the operator of eigenpairs, as their snapshot does.
+// eigsName names the operator of eigenpairs in their snapshot.
 func eigsName(g *models.Graph, s *EigsSettings) string {
 	return fmt.Sprintf("%s of graph %s to the power %d", s.Laplacian, data.HashPoints(g.W), max(s.Power, 1))
 }
@@ -338,7 +360,7 @@ func (p *Pipeline) snapshots(g *models.Graph, s *EigsSettings, settings *lanczos
 	return nil
 }
 
-// pairsState is what the stage of finished eigenpairs holds beside its arrays.
+// pairsState holds the parts of finished eigenpairs that are not arrays.
 type pairsState struct {
 	Exact    bool `json:"exact"`
 	Missed   bool `json:"missed"`
@@ -348,8 +370,9 @@ type pairsState struct {
 	Restarts int  `json:"restarts"`
 }
 
-// keptEigenpairs is Eigenpairs for a fit, which may be unfinished for long after
-// them: they are kept. The search begins with the columns of start, if there are any.
+// keptEigenpairs is [Pipeline.Eigenpairs] for a fit. It keeps the eigenpairs in the
+// checkpoint, because the fit may take long after them. Without a checkpoint the search begins
+// with the columns of start, if there are any.
 func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings,
 	start *mat.Dense) (*lanczos.Result, error) {
 	c := p.kept()
@@ -360,7 +383,8 @@ func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 	if err != nil {
 		return nil, err
 	}
-	key["operator"], key["seed"] = eigsName(g, s), fmt.Sprint(p.Seed)
+	key["operator"] = eigsName(g, s)
+	key["seed"] = fmt.Sprint(p.Seed)
 	var st pairsState
 	a, err := c.Load(checkpoint.Eigenpairs, key, &st)
 	if err != nil {
@@ -394,12 +418,13 @@ func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 	err = c.Save(checkpoint.Eigenpairs, key, pairsState{t.Exact, t.Missed, r.Nullity, r.Degree, r.Products,
 		r.Restarts},
 		archive.Array{Name: "values", Data: r.Values}, models.MatrixEntry("vectors", r.Vectors),
-		archive.Array{Name: "residuals", Data: r.Residuals}, archive.Array{Name: "numbers",
-			Data: []float64{r.Norm, r.Orthogonality, t.Next}})
+		archive.Array{Name: "residuals", Data: r.Residuals},
+		archive.Array{Name: "numbers", Data: []float64{r.Norm, r.Orthogonality, t.Next}})
 	if err != nil {
 		return nil, err
 	}
 
+	// The basis is of no use beside the result.
 	c.Remove(checkpoint.Snapshot)
 	return r, nil
 }

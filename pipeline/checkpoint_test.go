@@ -13,6 +13,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
@@ -35,6 +36,14 @@ func often(t *testing.T) {
 	every, atOnce := checkpoint.Every, pipeline.SetAtOnce(0)
 	checkpoint.Every = 0
 	t.Cleanup(func() { checkpoint.Every = every; pipeline.SetAtOnce(atOnce) })
+}
+
+// kills returns the number of kills that a test tries: most in a campaign, two otherwise.
+func kills(most int) int {
+	if testmode.Campaigns() {
+		return most
+	}
+	return 2
 }
 
 // resumed runs fn with a checkpoint until it ends, a run being killed at a random
@@ -113,10 +122,7 @@ func sets(n int) map[string]data.Points {
 // and in rounds, for points of all types; so parts give what a search at once does.
 func TestResumedGraph(t *testing.T) {
 	often(t)
-	least := 52
-	if testing.Short() {
-		least = 4
-	}
+	least := kills(52)
 	for name, x := range sets(500) {
 		for _, s := range []pipeline.GraphSettings{
 			{Method: knn.Brute, Graph: knn.GraphSettings{K: 6, Weights: knn.Heat}},
@@ -131,7 +137,7 @@ func TestResumedGraph(t *testing.T) {
 			if name == "sparse" && (s.Method != knn.Brute || s.Metric == knn.Manhattan) {
 				continue
 			}
-			times := 4
+			times := kills(4)
 			if name == "float64" && (s.Method == knn.NNDescent || s.Metric == knn.Angle && s.Method == knn.Brute) {
 				times = least
 			}
@@ -177,11 +183,8 @@ func lists(st *knn.State) []any {
 func TestResumedFit(t *testing.T) {
 	often(t)
 	x, targets := few(t, 400)
-	least := 52
-	if testing.Short() {
-		least = 4
-	}
-	for learner, times := range map[string]int{"eigenmap": least, "lapsvm": 6, "harmonic": 6, "laprls": 6} {
+	least := kills(52)
+	for learner, times := range map[string]int{"eigenmap": least, "lapsvm": kills(6), "harmonic": kills(6), "laprls": kills(6)} {
 		l := all.Learner(learner)
 		for _, method := range []knn.Method{knn.Brute, knn.NNDescent} {
 			s := pipeline.GraphSettings{Method: method, Graph: knn.GraphSettings{Weights: knn.Heat}}
@@ -204,10 +207,7 @@ func TestResumedTune(t *testing.T) {
 	often(t)
 	x, y := clusters(150, 3)
 	targets := modeltest.ClassTargets(t, y.Keep(data.Range(0, 30)))
-	least := 52
-	if testing.Short() {
-		least = 4
-	}
+	least := kills(52)
 	gammas := map[string][]string{"gamma-a": {"1e-3", "1e-2", "1"}, "gamma-i": {"0", "1e-2", "1"}}
 	for _, c := range []struct {
 		grid  selection.Grid
@@ -261,10 +261,7 @@ func TestResumedEigenpairs(t *testing.T) {
 		w.Ptr[i+1] = int64(len(w.Col))
 	}
 	g := models.NewGraph(w)
-	least := 52
-	if testing.Short() {
-		least = 2
-	}
+	least := kills(52)
 	resumed(t, "eigenpairs", least, func(p *pipeline.Pipeline, out string) error {
 		s := &pipeline.EigsSettings{K: 8, Tolerance: 1e-10}
 		r, err := p.Eigenpairs(t.Context(), g, s, nil)

@@ -12,16 +12,15 @@ import (
 	"github.com/bigfit/bigfit/param"
 )
 
-// shortSearch is the time in seconds below which an estimate from numbers of
-// operations will do; where they say more, a part of the work is timed, as they may be
-// off by a factor of five.
+// shortSearch is a time in seconds. An estimate from numbers of operations may be off by a
+// factor of five, which does not matter below this time. Above it a part of the work is timed.
 const shortSearch = 1
 
-// AutoRecall is the recall that is aimed at where Auto chose NN-descent and none was
-// asked for. A search that falls short of it is no error.
+// AutoRecall is the aim of NN-descent if Auto chose it and no recall was asked for. A search
+// that falls short of it is no error.
 const AutoRecall = 0.95
 
-// estimator estimates how long a search takes by one method or another, each once.
+// estimator estimates the time of a search by a method, once for each method.
 type estimator struct {
 	ctx   context.Context
 	work  choice.Work
@@ -30,6 +29,7 @@ type estimator struct {
 	time  func(context.Context, choice.Work, knn.Method) (float64, error)
 }
 
+// estimator returns an estimator with nothing estimated yet.
 func (p *Pipeline) estimator(ctx context.Context, w choice.Work, twice bool) *estimator {
 	e := &estimator{ctx: ctx, work: w, twice: twice, known: map[knn.Method]float64{}, time: p.Time}
 	if e.time == nil {
@@ -46,6 +46,7 @@ func timeHere(ctx context.Context, w choice.Work, m knn.Method) (float64, error)
 	return w.Time(ctx, m)
 }
 
+// seconds returns the estimated time of a search by a method.
 func (e *estimator) seconds(m knn.Method) (float64, error) {
 	if s, ok := e.known[m]; ok {
 		return s, nil
@@ -63,9 +64,9 @@ func (e *estimator) seconds(m knn.Method) (float64, error) {
 	return s, err
 }
 
-// chooseMethod puts a method in place of auto and says which and why. A radius graph
-// is always exact. A choice by time is kept in the checkpoint, so that a run that is
-// resumed makes the same.
+// chooseMethod puts a method in place of auto and says in a note which and why. A radius graph
+// is always exact. A choice by time is kept in the checkpoint, so that a resumed run makes the
+// same choice.
 func (p *Pipeline) chooseMethod(e *estimator, x data.Points, s *GraphSettings) error {
 	if s.Method != knn.Auto {
 		return nil
@@ -87,6 +88,7 @@ func (p *Pipeline) chooseMethod(e *estimator, x data.Points, s *GraphSettings) e
 		}
 	}
 
+	// Patience has done its work; the manifest names the method alone.
 	s.Method = c.Method
 	s.Patience = 0
 	if c.Method == knn.NNDescent && s.Recall == 0 {

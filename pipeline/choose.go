@@ -9,15 +9,16 @@ import (
 	"github.com/bigfit/bigfit/models/selection"
 )
 
-// steadyLabels is the number of labels from which one cross-validation is steady enough
-// to choose by; below, labels are dealt into folds four times.
+// steadyLabels is the least number of labels for which one cross-validation is steady enough.
+// Fewer labels are dealt into folds four times.
 const steadyLabels = 100
 
-// choose gives in values for the required parameters that it lacks, and says which: by
-// cross-validation on the grid of [selection.Open], or by
-// [selection.Rule] where there are not [selection.Enough] labels, the learner does not
-// learn from them, or classes weigh edges, which need the labels that a fold holds back. The
-// graph is made for it and left in in, which is a copy of its own. The first error comes with a usable graph.
+// choose gives in values for the required parameters that it lacks, and says in a note which.
+// Cross-validation on the grid of [selection.Open] chooses them. [selection.Rule] takes its
+// place if there are not [selection.Enough] labels, if the learner does not learn from labels,
+// or if classes weigh edges, which needs the labels that a fold holds back. choose makes the
+// graph for it and leaves it in in, which must be a copy of the caller's own. The first error
+// comes with a usable graph.
 func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Input,
 	g *GraphSettings) (short, err error) {
 	open := selection.Open(l, in.Values)
@@ -57,8 +58,9 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 		short = fault
 	}
 
+	// The checkpoint is for stages that take longer than this choice.
 	solver := *p
-	solver.Checkpoint = nil // which is for what takes longer
+	solver.Checkpoint = nil
 	t, fault := solver.Prepare(ctx, in, *open, g)
 	if !models.Usable(fault) {
 		return nil, fault
@@ -98,8 +100,8 @@ func only(v models.Values, g *selection.Grid) models.Values {
 	return out
 }
 
-// ends returns the axes whose value is the first or last of the grid, in the order of
-// the parameters.
+// ends returns the axes with a chosen value at the first or last place of the grid, in the
+// order of the parameters.
 func ends(l models.Learner, v models.Values, g *selection.Grid) []string {
 	var out []string
 	for _, p := range l.Params() {

@@ -14,7 +14,8 @@ import (
 func weighClasses(in *models.Input, weights []float64) error {
 	y := in.Targets.ClassLabels()
 	if y == nil || len(in.Targets.Labeled) != in.Len() {
-		return fmt.Errorf("pipeline: class weights need a class for every point; leave %s out", param.Name("class-weights"))
+		return fmt.Errorf("pipeline: class weights need a class for every point; leave %s out",
+			param.Name("class-weights"))
 	}
 	w, err := ClassGraph(in.Graph.W, y, weights)
 	if err != nil {
@@ -22,19 +23,21 @@ func weighClasses(in *models.Input, weights []float64) error {
 	}
 	// The graph of the caller stays as it is.
 	g := *in.Graph
-	g.W, g.Components, g.Degrees = w, w.Components(), w.Degrees()
-	g.Lists = nil // not all of them are edges
+	g.W = w
+	g.Components = w.Components()
+	g.Degrees = w.Degrees()
+	g.Lists = nil // they name neighbours of other classes too
 	in.Graph = &g
 	return nil
 }
 
-// ClassGraph returns the graph w without the edges between different classes
-// and those of unlabeled points, an edge within class c (a position in
-// y.Classes) multiplied by weights[c] ≥ 0. Its combinatorial Laplacian is block
-// diagonal with blocks weights[c]·L_c: the intrinsic norm of Belkin, Niyogi &
-// Sindhwani (2006), section 6.2, for fully labeled data, with γ_I = 1 and the
-// weights γ_I⁺, γ_I⁻ (or their ratios to γ_I). For Lᵖ the weights are taken to
-// the power p as well, and the normalized Laplacian does not depend on them.
+// ClassGraph returns the graph w without edges between different classes and without edges of
+// unlabeled points. An edge within class c (a position in y.Classes) is multiplied by
+// weights[c] ≥ 0. The combinatorial Laplacian of the result is block diagonal with the blocks
+// weights[c]·L_c. This is the intrinsic norm of Belkin, Niyogi & Sindhwani (2006), section
+// 6.2, for fully labeled data, with γ_I = 1 and the weights γ_I⁺, γ_I⁻ (or their ratios to
+// γ_I). In Lᵖ the weights are taken to the power p. The normalized Laplacian does not depend
+// on them.
 func ClassGraph(w *sparse.CSR, y *data.Labels, weights []float64) (*sparse.CSR, error) {
 	if w.Rows != y.Len() || w.Cols != y.Len() {
 		return nil, fmt.Errorf("pipeline: a graph of %d×%d for %d labels", w.Rows, w.Cols, y.Len())

@@ -13,8 +13,8 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 )
 
-// CompareValues measures predicted values, n×m, where the true ones are not NaN. left is the
-// number of those that are. The paths name the blocks in errors.
+// CompareValues measures predicted values, n×m, where the true values are not NaN. left is the
+// number of true values that are NaN. The paths name the blocks in errors.
 func CompareValues(truth, predicted *mat.Dense, truthPath, predictedPath string) (r *metrics.ValueReport,
 	left int, err error) {
 	n, c := truth.Dims()
@@ -69,23 +69,24 @@ func KnownScores(all *mat.Dense, rows []int, n int, path, truthPath string) (*ma
 	return out, nil
 }
 
-// ClassesByName returns the classes that texts mean: of names, or, where these are nil,
-// integers. One that is there twice is an error; what says what it is, "class" or "label".
-func ClassesByName(texts, names []string, what string) ([]int64, error) {
+// ClassesByName returns the classes that texts name: positions in names, or integers if names
+// is nil. A class that appears twice is an error. noun is the word for a class in errors,
+// "class" or "label".
+func ClassesByName(texts, names []string, noun string) ([]int64, error) {
 	var out []int64
 	for _, text := range texts {
 		v, err := strconv.ParseInt(text, 10, 64)
 		switch {
 		case names != nil:
 			if v = int64(slices.Index(names, text)); v < 0 {
-				return nil, fmt.Errorf("%q is no %s; there are %s", text, what,
+				return nil, fmt.Errorf("%q is no %s; there are %s", text, noun,
 					strings.Join(names[:min(20, len(names))], ", "))
 			}
 		case err != nil:
-			return nil, fmt.Errorf("%q is no integer, as the name of a %s is here", text, what)
+			return nil, fmt.Errorf("%q is no integer, as the name of a %s is here", text, noun)
 		}
 		if slices.Contains(out, v) {
-			return nil, fmt.Errorf("the %s %s is there twice; each must be another one", what, text)
+			return nil, fmt.Errorf("the %s %s is there twice; each must be another one", noun, text)
 		}
 		out = append(out, v)
 	}
@@ -93,7 +94,7 @@ func ClassesByName(texts, names []string, what string) ([]int64, error) {
 	return out, nil
 }
 
-// SomeClasses writes the first of some classes, which have names if these are not nil.
+// SomeClasses writes the first of some classes, by names unless they are nil.
 func SomeClasses(classes []int64, names []string) string {
 	if names == nil {
 		return ListClasses(classes, nil)

@@ -11,8 +11,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Comparing is a comparison of learners that was prepared: neighbours are searched for,
-// or the graph is given.
+// Comparing is a comparison of learners that is ready to run: its neighbours were found, or
+// its graph was given.
 type Comparing struct {
 	Data       selection.Data
 	Contenders []selection.Contender
@@ -20,10 +20,10 @@ type Comparing struct {
 	graph      *Graph // without edges until one of Neighbors is cut; nil if none is needed
 }
 
-// PrepareComparison gathers what a comparison of learners on all splits takes: the
-// neighbours of in.Points, as many as the largest graph of any of them needs, unless
-// in.Graph is given. in.Targets are all that are known. With knn.ErrRecall comes what was
-// reached.
+// PrepareComparison prepares a comparison of learners on all splits. It finds the neighbours
+// of in.Points for the largest graph of any learner, unless in.Graph is given. in.Targets must
+// be all known targets. The error knn.ErrRecall comes with a comparison by the neighbours that
+// were found.
 func (p *Pipeline) PrepareComparison(ctx context.Context, in *models.Input, contenders []selection.Contender,
 	g *GraphSettings) (*Comparing, error) {
 	c := &Comparing{Data: selectionData(in), Contenders: slices.Clone(contenders), pipeline: p}
@@ -52,6 +52,7 @@ func (p *Pipeline) PrepareComparison(ctx context.Context, in *models.Input, cont
 		return nil, short
 	}
 
+	// A graph that is given has its number of neighbours.
 	if c.Data.Graph != nil {
 		for i := range c.Contenders {
 			c.Contenders[i].Grid.Neighbors = nil
@@ -60,8 +61,8 @@ func (p *Pipeline) PrepareComparison(ctx context.Context, in *models.Input, cont
 	return c, short
 }
 
-// Run compares the learners on splits: labeled holds for each the points that have a
-// label in it. Eigenpairs are computed once. onResult, if not nil, is given what is known
+// Run compares the learners on splits: labeled holds the labeled points of each split.
+// Eigenpairs are computed once. onResult, if not nil, is called with the results so far
 // whenever a fit is finished. See [selection.Comparison.Run].
 func (c *Comparing) Run(ctx context.Context, labeled [][]int, s selection.CompareSettings,
 	onResult func(*selection.Compared)) (*selection.Compared, error) {
@@ -83,6 +84,7 @@ func (c *Comparing) Run(ctx context.Context, labeled [][]int, s selection.Compar
 		return nil, err
 	}
 
+	// All costs are announced before the first fit, so that none is refused in the middle.
 	for i, x := range c.Contenders {
 		cost, err := compared.Cost(i)
 		if err == nil {
@@ -112,8 +114,7 @@ func (c *Comparing) Run(ctx context.Context, labeled [][]int, s selection.Compar
 	return r, err
 }
 
-// keepOutcomes lets a comparison save the outcomes that are finished and go on from
-// them.
+// keepOutcomes lets a comparison save its finished outcomes and go on from saved ones.
 func (c *Comparing) keepOutcomes(s *selection.CompareSettings, labeled [][]int) error {
 	type named struct {
 		Name string

@@ -117,10 +117,7 @@ func TestResumedComparison(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	least := 8
-	if testing.Short() {
-		least = 4
-	}
+	least := kills(8)
 	resumed(t, "comparison", least, func(p *pipeline.Pipeline, out string) error {
 		if p.Checkpoint != nil {
 			p.Checkpoint.MadeFrom(pipeline.Hashes{"labels": "those"})

@@ -13,23 +13,23 @@ import (
 	"github.com/bigfit/bigfit/param"
 )
 
-// Unsure is the answer for a point whose class is less probable than asked for. Where
-// classes are integers and the file can hold nothing else it is [UnsureClass].
+// Unsure is the answer for a point with a class that is less probable than asked for. A file
+// that can hold integers only has [UnsureClass] in its place.
 const Unsure = "unsure"
 
 // UnsureClass is [Unsure] among integers.
 const UnsureClass = -1
 
-// Confidence says how sure the classes of a prediction are.
+// Confidence holds how sure the classes of a prediction are.
 type Confidence struct {
 	P      []float64 // probability of the class of each point
 	Second []int32   // the most probable of the other classes
-	Margin []float64 // P less the probability of Second
+	Margin []float64 // P minus the probability of Second
 }
 
-// ConfidenceOf reads the probabilities of p. A class is that of the largest score, not always
-// that of the largest probability: of a training point it is the given label, and new points
-// of an eigenmap are voted on. Then a margin may be negative.
+// ConfidenceOf reads the probabilities of p. The class of a point need not have the largest
+// probability: a training point has its given label, and training points vote on new points of
+// an eigenmap. Such a margin may be negative.
 func ConfidenceOf(p *models.Prediction) *Confidence {
 	n := len(p.Classes)
 	c := &Confidence{P: make([]float64, n), Second: make([]int32, n), Margin: make([]float64, n)}
@@ -42,13 +42,15 @@ func ConfidenceOf(p *models.Prediction) *Confidence {
 				second = int32(j)
 			}
 		}
-		c.P[i], c.Second[i], c.Margin[i] = row[class], second, row[class]-row[second]
+		c.P[i] = row[class]
+		c.Second[i] = second
+		c.Margin[i] = row[class] - row[second]
 	}
 
 	return c
 }
 
-// Rejected counts the points whose class has a probability below least.
+// Rejected counts the points with a class of a probability below least.
 func (c *Confidence) Rejected(least float64) (count int) {
 	for _, v := range c.P {
 		if v < least {
@@ -64,8 +66,8 @@ func HasProbabilities(m models.Model) bool {
 	return c != nil && c.Classes != nil
 }
 
-// Training returns the answers of m for its training points, with scores of classes and
-// with probabilities only if they are asked for; nil if it keeps none.
+// Training returns the answers of m for its training points, nil if m keeps none. It returns
+// scores of classes and probabilities only if they are asked for.
 func Training(m models.Model, scores, probabilities bool) (*models.Prediction, error) {
 	t, ok := m.(models.Trained)
 	if !ok {
@@ -79,9 +81,9 @@ func Training(m models.Model, scores, probabilities bool) (*models.Prediction, e
 	return &p, err
 }
 
-// AnswersTo are the answers for a file of the given name. In a table those with
-// probabilities have them: see [SureAnswers]. Points less probable than least are unsure; a
-// level above 0 adds the bounds of intervals.
+// AnswersTo returns the answers for a file of the given name. A table shows the probabilities
+// of answers that have them: see [SureAnswers]. Points with a class less probable than least
+// are unsure; a level above 0 adds the bounds of intervals.
 func AnswersTo(path string, m models.Model, p *models.Prediction, least, level float64) (Answers, error) {
 	switch {
 	case level > 0:
@@ -98,9 +100,9 @@ func AnswersTo(path string, m models.Model, p *models.Prediction, least, level f
 	return a, err
 }
 
-// SureAnswers are the classes of points, and in tables their probability p, the second class
-// and the margin. Points of a probability below least are [Unsure]: where the classes are
-// integers, the label is [UnsureClass] if whole is set, as for an array, and else text.
+// SureAnswers returns the classes of points with their probability p, the second class and the
+// margin. Points with a probability below least are [Unsure]. If classes are integers and
+// whole is set, as for an array, their label is [UnsureClass]; else all labels become text.
 func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool) (Answers, error) {
 	a := PredictionAnswers(m, p)
 	o := m.Output()
@@ -111,7 +113,8 @@ func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool
 	case least == 0:
 	case integers && whole && slices.Contains(o.Classes, UnsureClass):
 		return a, fmt.Errorf("%d is a class of the model, and in an array of integers the answer for "+
-			"unsure points; write a .csv, .jsonl or .parquet file, or leave %s out", UnsureClass, param.Name("reject"))
+			"unsure points; write a .csv, .jsonl or .parquet file, or leave %s out", UnsureClass,
+			param.Name("reject"))
 	case integers && whole:
 		label.Values = reject(c.P, least, values, UnsureClass)
 	case integers:
@@ -121,7 +124,8 @@ func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool
 		}
 		label.Values = reject(c.P, least, text, Unsure)
 	case slices.Contains(o.Names, Unsure):
-		return a, fmt.Errorf("a class is called %q, which is the answer for unsure points; leave %s out", Unsure, param.Name("reject"))
+		return a, fmt.Errorf("a class is called %q, which is the answer for unsure points; leave %s out",
+			Unsure, param.Name("reject"))
 	default:
 		label.Values = reject(c.P, least, choose(p.Classes, o.Names), Unsure)
 	}
@@ -135,7 +139,7 @@ func SureAnswers(m models.Model, p *models.Prediction, least float64, whole bool
 	return a, nil
 }
 
-// reject returns answers with by in the place of those less probable than least.
+// reject replaces answers with a probability below least by by.
 func reject[T any](p []float64, least float64, answers []T, by T) []T {
 	for i, v := range p {
 		if v < least {
@@ -145,7 +149,7 @@ func reject[T any](p []float64, least float64, answers []T, by T) []T {
 	return answers
 }
 
-// ProbabilityAnswers are the probabilities of all classes, n×c.
+// ProbabilityAnswers returns the probabilities of all classes, n×c.
 func ProbabilityAnswers(m models.Model, p *models.Prediction) Answers {
 	o := m.Output()
 	columns := names("p", o.Classes)
@@ -156,7 +160,7 @@ func ProbabilityAnswers(m models.Model, p *models.Prediction) Answers {
 		Columns: []Column{numbers("p", p.Probabilities, columns)}}
 }
 
-// IntervalAnswers are the values of a regression with the bounds of their intervals of a
+// IntervalAnswers returns the values of a regression with the bounds of their intervals of a
 // level: see [calibration.Intervals].
 func IntervalAnswers(m models.Model, p *models.Prediction, level float64) (Answers, error) {
 	low, high, err := Interval(m, p, level)
@@ -179,8 +183,9 @@ func Interval(m models.Model, p *models.Prediction, level float64) (low, high *m
 		return nil, nil, err
 	}
 	n, m0 := p.Scores.Dims()
-	low = mat.NewDense(n, m0, nil)
 
+	// Half the length of an interval depends on the output, not on the point.
+	low = mat.NewDense(n, m0, nil)
 	high = mat.NewDense(n, m0, nil)
 	for i := range n {
 		for j, v := range p.Scores.RawRowView(i) {

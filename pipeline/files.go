@@ -17,16 +17,16 @@ const (
 	HashPoints  = "points"
 	HashGraph   = "graph"
 	HashLabels  = "labels"
-	HashOutputs = "outputs" // of the graph of a model's outputs
-	HashQuery   = "query"   // of the points whose neighbours were found
+	HashOutputs = "outputs" // graph of a model's outputs
+	HashQuery   = "query"   // points that neighbours were found for
 )
 
-// Hashes are SHA-256 of what an artifact was made from, by key.
+// Hashes holds the SHA-256 of the inputs of an artifact, by key.
 type Hashes map[string]string
 
-// Agree returns an error if made, the hashes in the manifest of file, names another
-// content for key than hash, that of the file other. Where one of them is not known
-// there is nothing to compare.
+// Agree compares two hashes for key: made holds the hashes in the manifest of file, and hash is
+// the hash of the file other. It returns an error if they differ, and nil if they agree or if
+// one is not known.
 func (made Hashes) Agree(key, hash, file, other string) error {
 	if made[key] == "" || hash == "" || made[key] == hash {
 		return nil
@@ -42,21 +42,21 @@ type GraphFile struct {
 	Made Hashes
 
 	path   string
-	kept   models.RawState   // the neighbourhood that the file holds; nil without
+	kept   models.RawState   // neighbourhood in the file; nil if there is none
 	arrays map[string]string // type and shape of its arrays
 }
 
-// graphManifest are the settings of the manifest of a graph. The arrays of its
-// neighbourhood, which has no points, are those of model files.
+// graphManifest holds the settings in the manifest of a graph. Its neighbourhood has no points;
+// its arrays have the names and shapes of model files.
 type graphManifest struct {
 	GraphSettings
 	Neighborhood models.RawState `json:"neighborhood,omitempty"`
-	// Arrays are type and shape of those of the neighbourhood.
+	// Arrays holds type and shape of the arrays of the neighbourhood.
 	Arrays map[string]string `json:"arrays,omitempty"`
 }
 
-// OpenGraph reads and checks a graph that bigfit or SciPy saved, or that lies in a folder of
-// .npy files. A graph of another program has the given settings.
+// OpenGraph reads and checks a graph that bigfit or SciPy saved, in a .npz file or a folder of
+// .npy files. A graph of another program gets the given settings.
 func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) {
 	w, err := sparse.Read(path, memory)
 	if err != nil {
@@ -105,8 +105,8 @@ func (g *GraphFile) Folder() string {
 	return ""
 }
 
-// ReadKept reads the lists of neighbours, the principal components and the state of the
-// index that the file holds; one of SciPy or of before version 0.2 holds none.
+// ReadKept reads the lists of neighbours, the principal components and the state of the index
+// from the file. Files of SciPy, and of bigfit before version 0.2, have none.
 func (g *GraphFile) ReadKept(memory int64) error {
 	if g.kept == nil {
 		return nil
@@ -128,15 +128,23 @@ func (g *GraphFile) ReadKept(memory int64) error {
 	return nil
 }
 
-// describe lets new points join as the settings say.
+// describe copies the settings by which new points join to the neighbourhood.
 func (g *Graph) describe() {
-	g.Metric, g.Method, g.Edges = g.Settings.Metric, g.Settings.Method, g.Settings.Graph
+	g.Metric = g.Settings.Metric
+	g.Method = g.Settings.Method
+	g.Edges = g.Settings.Graph
 }
 
-// SaveGraph writes a graph with its settings in the form of scipy.sparse.save_npz. Other
-// arrays, which SciPy ignores, hold what is costly to find again: the lists of neighbours
-// (neighbor_indices and neighbor_distances, n×k), the state of the index (index_order, …)
-// and the principal components (pca_mean, …), but not the points.
+// SaveGraph writes a graph with its settings in the form of scipy.sparse.save_npz. Further
+// arrays, which SciPy ignores, hold the parts that are costly to find again, but not the points:
+//
+//	graph.npz
+//	├── indptr, indices, data, shape, format  the weights W: see [sparse.WriteNPZ]
+//	├── manifest            uint8    bytes    JSON in UTF-8: archive.Manifest, and in it graphManifest
+//	├── neighbor_indices    int32    n×k      neighbours that the edges were made of
+//	├── neighbor_distances  float64  n×k      their distances, ascending in a row
+//	├── index_…                               state of the index: see [models.Neighborhood.Encode]
+//	└── pca_…                                 principal components: see [models.PointEntries]
 //
 // A path that ends with a separator names a folder of mapped .npy files
 // ([sparse.WriteFolder]), which holds the matrix and the manifest alone.
@@ -152,8 +160,8 @@ func SaveGraph(path string, g *Graph, hashes Hashes, files ...archive.Files) err
 		return err
 	}
 
-	// Then there is nothing that new points could use.
-	if h.Lists == nil && h.Index == nil && h.PCA == nil { // of an experiment
+	// Without lists, index and projection there is nothing that new points could use.
+	if h.Lists == nil && h.Index == nil && h.PCA == nil {
 		kept = nil
 	}
 	m, err := archive.New(archive.Graph, graphManifest{g.Settings, kept, models.DescribeArrays(arrays)},
@@ -174,8 +182,8 @@ func SaveGraph(path string, g *Graph, hashes Hashes, files ...archive.Files) err
 // IsFolderName reports whether a name of an output means a folder.
 func IsFolderName(path string) bool { return path != "" && os.IsPathSeparator(path[len(path)-1]) }
 
-// EigsFile holds eigenpairs that were read, with the graph they belong to, whose
-// weights are missing if the file alone was given.
+// EigsFile holds eigenpairs that were read, with the graph that they belong to. The graph has
+// no weights if the file alone was given.
 type EigsFile struct {
 	Pairs *lanczos.Result
 	Graph Graph
@@ -185,9 +193,9 @@ type EigsFile struct {
 	Made     Hashes
 }
 
-// OpenEigs reads the smallest eigenpairs of a Laplacian. g, read from graphPath, is
-// the graph they belong to, or nil if the file says enough itself; its settings are
-// those of the manifest where the pairs have one.
+// OpenEigs reads the smallest eigenpairs of a Laplacian. g, read from graphPath, is the graph
+// that they belong to, or nil if the file says enough itself. If the pairs have a manifest, the
+// graph gets the settings in it.
 func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile, error) {
 	f, err := lanczos.Load(path, memory)
 	if err != nil {
@@ -223,7 +231,8 @@ func OpenEigs(path string, memory int64, g *Graph, graphPath string) (*EigsFile,
 		return nil, fmt.Errorf("%s: holds no components and degrees, so the graph is needed too; "+
 			"give it with %s", path, param.Name("graph"))
 	default:
-		e.Graph.Components, e.Graph.Degrees = f.Components, f.Degrees
+		e.Graph.Components = f.Components
+		e.Graph.Degrees = f.Degrees
 	}
 
 	// The manifest of the pairs also says how the graph was made.

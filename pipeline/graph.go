@@ -18,29 +18,30 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// DefaultNeighbors of a point, as in Belkin & Niyogi (2004).
+// DefaultNeighbors is the number of neighbours of a point, as in Belkin & Niyogi (2004).
 const DefaultNeighbors = 8
 
-// DefaultPatience is the time in seconds that an exact search may take.
+// DefaultPatience is the time in seconds that an exact search may take before the method auto
+// prefers an approximate one.
 const DefaultPatience = 60
 
-// GraphSettings are the settings of a graph of points, as the manifests of graphs
-// and of what is made from them keep them.
+// GraphSettings are the settings of a graph of points. The manifests of graphs, and of artifacts
+// made from graphs, keep them.
 type GraphSettings struct {
-	// PCA projects the points on so many principal components first; 0 leaves them
-	// as they are.
+	// PCA is the number of principal components that the points are projected on first; 0
+	// leaves the points as they are.
 	PCA    int               `json:"pca,omitempty"`
 	Metric knn.Metric        `json:"metric"`
 	Graph  knn.GraphSettings `json:"graph"` // K defaults to DefaultNeighbors
 	Method knn.Method        `json:"method"`
-	// Recall, if positive, has NN-descent search until its estimated recall
-	// reaches it; where Auto chooses NN-descent, it is [AutoRecall] unless given.
+	// Recall, if positive, makes NN-descent search until its estimated recall reaches it.
+	// If Auto chooses NN-descent, the default is [AutoRecall].
 	Recall float64 `json:"recall,omitempty"`
 	// Patience is the time in seconds that an exact search may take before Auto
 	// prefers NN-descent; 0 is [DefaultPatience].
 	Patience float64 `json:"patience,omitempty"`
-	// ClassWeights, one for each class, keep only the edges within a class and
-	// multiply them: see weighClasses. All points must have a label.
+	// ClassWeights has a weight for each class: only edges within a class are kept, and
+	// multiplied by its weight (see [ClassGraph]). All points must have a label.
 	ClassWeights []float64 `json:"class_weights,omitempty"`
 	// Found is the recall of an approximate search; nil in settings.
 	Found *knn.Recall `json:"recall_found,omitempty"`
@@ -76,13 +77,14 @@ var GraphParams = models.Table[GraphSettings]{
 		func(s *GraphSettings) any { return &s.ClassWeights }),
 }
 
+// graphParam returns a parameter of graphs that is no axis of a grid.
 func graphParam(name, doc, value string, r *models.Range, at func(*GraphSettings) any,
 	choices ...string) models.Field[GraphSettings] {
 	return models.Field[GraphSettings]{Param: models.Param{Name: name, Doc: doc, Default: value, Range: r,
 		Choices: choices}, At: at}
 }
 
-// filled returns a copy with the default number of neighbours; nil is all defaults.
+// filled returns a copy with the default number of neighbours; nil means all defaults.
 func (s *GraphSettings) filled() *GraphSettings {
 	var out GraphSettings
 	if s != nil {
@@ -99,8 +101,8 @@ type Graph struct {
 	models.Graph
 	Settings GraphSettings
 
-	seconds float64 // that the search is expected to take; 0 if nothing is known
-	aimed   bool    // no recall was asked for: one that is not reached is no error
+	seconds float64 // expected time of the search; 0 if it is not known
+	aimed   bool    // no recall was asked for, so a missed recall is no error
 }
 
 // Project applies the principal components that s asks for to x; without any it
@@ -137,15 +139,19 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 	return z, c, nil
 }
 
-// Graph projects x and builds its graph; a nil s means the defaults. With
-// knn.ErrRecall comes the graph that was reached.
+// Graph projects x and builds its graph; a nil s means the defaults. The error knn.ErrRecall
+// comes with a graph of the neighbours that were found.
 func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (*Graph, error) {
 	g, key, err := p.prepare(ctx, x, s, 0)
 	if err != nil {
 		return nil, err
 	}
-	if known, err := p.loadGraph(g, key); known || err != nil {
-		return g, err
+	known, err := p.loadGraph(g, key)
+	if err != nil {
+		return nil, err // g is not complete
+	}
+	if known {
+		return g, nil
 	}
 	ix, err := p.search(g, key, "graph")
 	if err != nil {
@@ -169,7 +175,7 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 			return nil, short
 		}
 		kept = g.keep(ix)
-		ix = nil // what it holds beside is memory for the graph
+		ix = nil // frees its memory for the graph
 		if err := g.Cut(nb, g.Settings.Graph.K); err != nil {
 			return nil, err
 		}
@@ -183,9 +189,9 @@ func (p *Pipeline) Graph(ctx context.Context, x data.Points, s *GraphSettings) (
 	return g, errors.Join(short, err)
 }
 
-// Neighbors projects x and finds the nearest neighbours of all points, from which
-// graphs of fewer can be cut; the graph that it returns has no edges yet. With
-// knn.ErrRecall come the neighbours that were reached.
+// Neighbors projects x and finds the nearest neighbours of all points. Graphs with fewer
+// neighbours can be cut from them; the graph that it returns has no edges yet. The error
+// knn.ErrRecall comes with the neighbours that were found.
 func (p *Pipeline) Neighbors(ctx context.Context, x data.Points, s *GraphSettings) (*Graph,
 	*knn.Neighbors, error) {
 	g, key, err := p.prepare(ctx, x, s, 0)
@@ -227,14 +233,16 @@ func (g *Graph) Cut(nb *knn.Neighbors, k int) error {
 
 // set gives g its edges.
 func (g *Graph) set(w *sparse.CSR, edges knn.GraphSettings) {
-	g.W, g.Components, g.Degrees = w, w.Components(), w.Degrees()
+	g.W = w
+	g.Components = w.Components()
+	g.Degrees = w.Degrees()
 	g.Edges = edges
 	g.Settings.Graph = edges
 }
 
-// prepare projects x and chooses the method of the search, of so many queries if the
-// number is positive, else of all points. The key is that of the
-// checkpoint, if there is one.
+// prepare projects x and chooses the method of the search. queries is the number of points to
+// find neighbours for; 0 means all points of x. key is the key of the graph's stages in the
+// checkpoint, nil without a checkpoint.
 func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSettings,
 	queries int) (*Graph, checkpoint.Key, error) {
 	s := *given.filled()
@@ -279,7 +287,8 @@ func (p *Pipeline) search(g *Graph, key checkpoint.Key, name string) (knn.Index,
 	s := &g.Settings
 	n, _ := z.Dims()
 	bytes := max(knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), graphBytes(n, s.Graph.K, s.Graph.Weights))
-	c := stage.Cost{Bytes: bytes, Remedy: fmt.Sprintf("project the points on fewer dimensions with %s", param.Name("pca"))}
+	c := stage.Cost{Bytes: bytes,
+		Remedy: fmt.Sprintf("project the points on fewer dimensions with %s", param.Name("pca"))}
 	if g.seconds > shortSearch {
 		c.Operations = g.seconds * machine.OperationRate()
 	}
@@ -290,7 +299,7 @@ func (p *Pipeline) search(g *Graph, key checkpoint.Key, name string) (knn.Index,
 	p.Observed().Begin(name)
 	settings := knn.Settings{Metric: s.Metric, Note: p.Observed().Note,
 		OnProgress: func(done, total int) { p.Observed().Update(float64(done), float64(total), "") }}
-	// 48 bytes a pair: index, distance and what a graph of the radius takes while it is made.
+	// 48 bytes a pair: index, distance, and the memory in which a graph of the radius is made.
 	if p.Memory > 0 {
 		settings.MaxPairs = max(1, p.Memory/48)
 	}
@@ -303,9 +312,9 @@ func (p *Pipeline) search(g *Graph, key checkpoint.Key, name string) (knn.Index,
 	return knn.NewIndex(z, s.Method, descent)
 }
 
-// graphBytes returns the memory that graphs of n points with k neighbours each take while
-// they are made, with the lists: the weights in these, their transpose, and as many as
-// three quarters more edges where the two are joined.
+// graphBytes returns the memory for making a graph of n points with k neighbours each, with
+// the lists: the matrix of the weights, its transpose, and up to three quarters more edges in
+// the sum of both.
 func graphBytes(n, k int, w knn.Weighting) int64 {
 	const offsets, list, weight = 40, 12, 8 // bytes of a point in three matrices, and of an entry
 	edge := 12.0
@@ -315,8 +324,8 @@ func graphBytes(n, k int, w knn.Weighting) int64 {
 	return stage.HeapBytes(int64(n) * (offsets + list*int64(k) + int64(3.75*edge*float64(k))))
 }
 
-// keep keeps what is costly to find of the index that was searched, and the recall
-// of an approximate one, which it returns as text.
+// keep keeps the costly parts of the index that was searched. If the index is approximate, keep
+// also stores its recall and returns it as text.
 func (g *Graph) keep(ix knn.Index) string {
 	g.Index = knn.StateOf(ix)
 	d, ok := ix.(*knn.Descent)

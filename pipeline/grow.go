@@ -12,8 +12,8 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// Join returns a copy of g, a graph of the points x, that has them, projected as g was
-// made on them: new points can be joined with it.
+// Join returns a copy of g, a graph of the points x, with these points, so that new points can
+// join it. The points are projected as they were when g was made.
 func (p *Pipeline) Join(ctx context.Context, g *models.Graph, x data.Points,
 	s *GraphSettings) (*models.Graph, error) {
 	out := *g
@@ -30,11 +30,11 @@ func (p *Pipeline) Join(ctx context.Context, g *models.Graph, x data.Points,
 	return &out, nil
 }
 
-// Append returns the graph of the points of g, which it has with the lists of their
-// neighbours, and of m more, as given. The lists are grown by [knn.Append]; principal
-// components, the method and the t of heat weights stay those of g. By an exact method
-// the result is the graph of all points made anew with these, bit for bit. With
-// knn.ErrRecall comes the graph that was reached.
+// Append returns the graph of the points of g and of the new points x, which are not projected
+// yet. g must have its points and the lists of their neighbours, which grow by [knn.Append].
+// The principal components, the method and the t of heat weights stay. With an exact method
+// the result has the bits of a new graph of all points with the same settings. The error
+// knn.ErrRecall comes with a graph of the neighbours that were found.
 func (p *Pipeline) Append(ctx context.Context, g *Graph, x data.Points) (*Graph, error) {
 	switch {
 	case g.Settings.Graph.Radius > 0:
@@ -42,11 +42,13 @@ func (p *Pipeline) Append(ctx context.Context, g *Graph, x data.Points) (*Graph,
 			"append to; make it anew from all points", g.Settings.Graph.Radius)
 	case g.Lists == nil:
 		return nil, fmt.Errorf("the lists of neighbours of its points are not kept, so that no "+
-			"points can be appended; make the graph anew with this version of bigfit and without %s", param.Name("parts"))
+			"points can be appended; make the graph anew with this version of bigfit and without %s",
+			param.Name("parts"))
 	case g.Points == nil:
 		return nil, errors.New("the graph is without its points, so that no others can be appended")
 	}
 
+	// New points go through the projection of the old ones.
 	if _, d := x.Dims(); d != g.Dim() {
 		return nil, fmt.Errorf("the new points have %d columns, those of before %d", d, g.Dim())
 	}
@@ -65,8 +67,8 @@ func (p *Pipeline) Append(ctx context.Context, g *Graph, x data.Points) (*Graph,
 	return out, p.append(ctx, g, out)
 }
 
-// AppendTo is [Pipeline.Append] to the graph of a file, whose points are old; oldPath names
-// them in errors. The hashes are those of the result.
+// AppendTo is [Pipeline.Append] to the graph of a file. old are the points of the graph, and
+// oldPath names them in errors. It returns the hashes for the manifest of the result.
 func (p *Pipeline) AppendTo(ctx context.Context, f *GraphFile, old data.Points, oldPath string,
 	x data.Points) (*Graph, Hashes, error) {
 	if n, _ := old.Dims(); n != f.W.Rows {
@@ -77,13 +79,15 @@ func (p *Pipeline) AppendTo(ctx context.Context, f *GraphFile, old data.Points, 
 		return nil, nil, err
 	}
 	if data.HashPoints(x) == hash {
-		p.Observed().Note(fmt.Sprintf("warning: the new points are those of %s; they will count twice", oldPath))
+		p.Observed().Note(fmt.Sprintf("warning: the new points are those of %s; they will count twice",
+			oldPath))
 	}
 	whole, err := data.Join(old, x)
 	if err != nil {
 		return nil, nil, err
 	}
 
+	// A graph file has no points: give it the old ones first.
 	joined, err := p.Join(ctx, &f.Graph.Graph, old, &f.Settings)
 	if err != nil {
 		return nil, nil, err
@@ -95,8 +99,8 @@ func (p *Pipeline) AppendTo(ctx context.Context, f *GraphFile, old data.Points, 
 	return g, Hashes{HashPoints: data.HashPoints(whole)}, err
 }
 
-// append gives out, which has all points, what it lacks beside them. An error that is
-// not usable leaves out without edges.
+// append grows the lists of g to all points in out, and gives out its lists, index and edges.
+// An error that is not usable leaves out without edges.
 func (p *Pipeline) append(ctx context.Context, g, out *Graph) error {
 	s := &out.Settings
 	k := g.Lists.K
@@ -129,11 +133,13 @@ func (p *Pipeline) append(ctx context.Context, g, out *Graph) error {
 	return short
 }
 
-// twins counts the points from old on that are at distance 0 from one of before.
+// twins counts the new points, from number old on, at distance 0 from an old point.
 func twins(nb *knn.Neighbors, old int) int {
 	count := 0
 	for i := old; i < nb.Len(); i++ {
 		index, dist := nb.Row(i)
+
+		// Lists ascend, so the first positive distance ends the search.
 		for q, j := range index {
 			if dist[q] > 0 {
 				break
@@ -148,9 +154,9 @@ func twins(nb *knn.Neighbors, old int) int {
 	return count
 }
 
-// KeptGraph returns the graph of the points that a model was fitted to, made of the lists
-// of neighbours that it keeps, and what else it keeps. A model that keeps none is an
-// error that says what to give.
+// KeptGraph returns the graph of the points that a model was fitted to, made of the lists of
+// neighbours in the model, and the other parts that it keeps. For a model without lists the
+// error says what to give.
 func KeptGraph(m models.Model) (*Graph, *models.Kept, error) {
 	m = models.Unnamed(m)
 	u, ok := m.(models.Updater)
@@ -168,7 +174,8 @@ func KeptGraph(m models.Model) (*Graph, *models.Kept, error) {
 			"points with %s and their labels with %s", m.Name(), param.Name("X"), param.Name("y"))
 	case kept.Lists == nil:
 		return nil, kept, fmt.Errorf("this %s model does not hold the lists of neighbours of its "+
-			"graph; give the graph with %s, or the points with %s", m.Name(), param.Name("graph"), param.Name("X"))
+			"graph; give the graph with %s, or the points with %s", m.Name(), param.Name("graph"),
+			param.Name("X"))
 	}
 
 	return g, kept, g.Cut(kept.Lists, kept.Lists.K)

@@ -16,8 +16,8 @@ import (
 	"github.com/bigfit/bigfit/param"
 )
 
-// Summary counts the labels, and those that are used if they are not all; nil of targets
-// that are no classes.
+// Summary counts the labels and, if some are held back, the labels in use. It returns nil for
+// targets that are no classes.
 func (t *Targets) Summary() *data.LabelSummary {
 	if t.truth == nil {
 		return nil
@@ -30,7 +30,7 @@ func (t *Targets) Summary() *data.LabelSummary {
 	return &s
 }
 
-// Warnings returns what may be mistakes in the labels: see [data.Labels.Warnings].
+// Warnings names likely mistakes in the labels: see [data.Labels.Warnings].
 func (t *Targets) Warnings() []string {
 	if t.truth == nil {
 		return nil
@@ -45,20 +45,22 @@ func CheckTwoClasses(y *data.Labels, path string) error {
 	if s.Classes > 1 {
 		return nil
 	}
+
 	text := fmt.Sprintf("%s: no point is labeled; at least two classes must have a label", path)
 	if s.Classes == 1 {
 		text = fmt.Sprintf("%s: all labels used, %d, are of class %s; at least two classes must have a label",
 			path, s.Labeled, y.Name(models.Majority(y)))
 	}
 	if y.Read != nil && !y.Read.Given() && slices.Contains(s.Unlabeled, "-1") {
-		text += fmt.Sprintf(". -1 marks unlabeled points; if it is a class here, give %s none", param.Name("unlabeled"))
+		text += fmt.Sprintf(". -1 marks unlabeled points; if it is a class here, give %s none",
+			param.Name("unlabeled"))
 	}
 	return errors.New(text)
 }
 
-// CompareClasses returns the classes of the points of truth, for answers of a model with
-// the output o: positions in o.Classes, with those behind that the model does not know.
-// It is an error if classes have names and the model knows none of them.
+// CompareClasses returns the classes of truth as positions in o.Classes, for answers of a model
+// with the output o. Classes that the model does not know get positions behind. It is an error
+// if classes have names and the model knows none of them.
 func CompareClasses(truth *data.Labels, o models.Output, path string) (*data.Labels, error) {
 	out := truth.Recode(o.Classes, o.Names)
 	if out.Names == nil {
@@ -87,11 +89,11 @@ func ListClasses(classes []int64, names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// ReadMultiLabels reads the labels of points that may have several. If the file says
-// which labels they are, the columns are brought in the given order; nil is that of
-// the file. A label of the file that is not among them is an error; whose they are is
-// said there.
-func ReadMultiLabels(path string, order []int64, whose string, limit int64) (*data.MultiLabels, error) {
+// ReadMultiLabels reads the labels of points that may have several. If the file names its
+// labels, the columns are brought in the given order; nil keeps the order of the file. A label
+// of the file that is missing in order is an error. owner says in this error where order comes
+// from.
+func ReadMultiLabels(path string, order []int64, owner string, limit int64) (*data.MultiLabels, error) {
 	y, err := data.ReadMultiLabels(path, data.ReadOptions{Limit: limit})
 	if err != nil || order == nil || y.Values == nil {
 		return y, err
@@ -100,10 +102,11 @@ func ReadMultiLabels(path string, order []int64, whose string, limit int64) (*da
 	for _, v := range y.Values {
 		if !slices.Contains(order, v) {
 			return nil, fmt.Errorf("%s has the label %d, which is not among those of %s, %s; leave "+
-				"it out of the file", path, v, whose, ListClasses(order, nil))
+				"it out of the file", path, v, owner, ListClasses(order, nil))
 		}
 	}
 
+	// order may have many labels that the file lacks: columns without a one.
 	n, _ := y.Y.Dims()
 	if need := 8 * int64(n) * int64(len(order)); limit > 0 && need > limit {
 		return nil, &npy.LimitError{What: path, Need: need, Limit: limit}
@@ -111,9 +114,9 @@ func ReadMultiLabels(path string, order []int64, whose string, limit int64) (*da
 	return y.Ordered(order), nil
 }
 
-// HoldsMultiLabels tells whether a file can only be labels of points that may have
-// several: two and more columns of 1 and 0 or −1, or lists of them. What cannot be
-// read is for another reader to complain about.
+// HoldsMultiLabels tells whether a file can only hold labels of points that may have several:
+// two or more columns of 1 and 0 or −1, or lists of labels. A file that cannot be read is left
+// to another reader, which reports the fault.
 func HoldsMultiLabels(path string, limit int64) bool {
 	y, err := data.ReadMultiLabels(path, data.ReadOptions{Limit: limit})
 	if err != nil {
@@ -127,6 +130,7 @@ func HoldsMultiLabels(path string, limit int64) bool {
 		return m > 1
 	}
 
+	// Lists of exactly one label each are classes.
 	for i := range n {
 		if count := mat.Sum(y.Y.RowView(i)); !math.IsNaN(count) && count != 1 {
 			return true

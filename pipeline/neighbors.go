@@ -10,32 +10,31 @@ import (
 	"github.com/bigfit/bigfit/knn/lists"
 )
 
-// NeighborParams are the parameters of [GraphSettings] that a search for neighbours
-// has; a graph has more.
+// NeighborParams are the parameters of [GraphSettings] that matter to a search for neighbours.
 var NeighborParams = GraphParams.Without("radius", "symmetry", "weights", "t", "class-weights")
 
-// NeighborSettings are those of lists of neighbours, as the manifests of their files
-// keep them.
+// NeighborSettings are the settings of lists of neighbours in the manifests of their files.
 type NeighborSettings struct {
 	PCA    int         `json:"pca,omitempty"`
 	Metric knn.Metric  `json:"metric"`
 	K      int         `json:"k"` // other points in a list
 	Method knn.Method  `json:"method"`
-	Recall float64     `json:"recall,omitempty"` // that was asked for
+	Recall float64     `json:"recall,omitempty"` // recall that was asked for
 	Found  *knn.Recall `json:"recall_found,omitempty"`
 	// WithSelf says that every list begins with its own point.
 	WithSelf bool `json:"with_self,omitempty"`
-	// Query says that the lists are those of other points than the neighbours.
+	// Query says that the lists belong to other points than the neighbours.
 	Query bool `json:"query,omitempty"`
 }
 
-// QueryNeighbors projects x and finds the s.Graph.K nearest of its points for every
-// point of q, projected alike. With knn.ErrRecall come the neighbours that were reached.
+// QueryNeighbors finds the s.Graph.K nearest points of x for every point of q. Both are
+// projected alike.
 func (p *Pipeline) QueryNeighbors(ctx context.Context, x, q data.Points, s *GraphSettings) (*Graph,
 	*knn.Neighbors, error) {
 	_, d := x.Dims()
 	if _, have := q.Dims(); have != d {
-		return nil, nil, fmt.Errorf("the points to find neighbours of have %d columns and those to be found %d", have, d)
+		return nil, nil, fmt.Errorf("the points to find neighbours of have %d columns and those to be "+
+			"found %d", have, d)
 	}
 	n, _ := q.Dims()
 	g, key, err := p.prepare(ctx, x, s, n)
@@ -61,12 +60,12 @@ func (p *Pipeline) QueryNeighbors(ctx context.Context, x, q data.Points, s *Grap
 	return g, nb, nil
 }
 
-// NeighborsFile is lists of neighbours to be written.
+// NeighborsFile holds lists of neighbours to be written.
 type NeighborsFile struct {
 	*knn.Neighbors
 	Settings NeighborSettings
-	Columns  int  // points that may be neighbours
-	CSR      bool // as a sparse matrix of distances
+	Columns  int  // number of points that may be neighbours
+	CSR      bool // write a sparse matrix of distances
 	Hashes   Hashes
 	Files    archive.Files // names of the inputs
 }
@@ -77,8 +76,8 @@ func (s *GraphSettings) neighbors() NeighborSettings {
 		Found: s.Found}
 }
 
-// NewNeighborsFile returns what is to be written of neighbours found for g. With self
-// every list begins with its own point.
+// NewNeighborsFile returns the file of neighbours that were found for g. With self every list
+// begins with its own point.
 func NewNeighborsFile(g *Graph, nb *knn.Neighbors, self bool, hashes Hashes) *NeighborsFile {
 	n, _ := g.Points.Dims()
 	f := &NeighborsFile{Neighbors: nb, Settings: g.Settings.neighbors(), Columns: n, Hashes: hashes}
@@ -104,10 +103,10 @@ func (f *NeighborsFile) Save(path string) error {
 	return lists.Write(path, f.Neighbors, text)
 }
 
-// GraphOfLists makes the graph that s asks for of lists in a file; the number of
-// neighbours defaults to DefaultNeighbors, or to as many as there are if those are
-// fewer. Where the file says how its lists were found, the graph has these settings
-// and the hash of the points.
+// GraphOfLists makes the graph that s asks for from the lists in a file. The number of
+// neighbours defaults to DefaultNeighbors, or to the length of the lists if they are shorter.
+// If the file says how its lists were found, the graph has these settings and the hash of the
+// points.
 func (p *Pipeline) GraphOfLists(path string, kind lists.Kind, s *GraphSettings) (*Graph, Hashes, error) {
 	f, err := lists.Read(path, kind, p.Memory)
 	if err != nil {
@@ -129,6 +128,7 @@ func (p *Pipeline) GraphOfLists(path string, kind lists.Kind, s *GraphSettings) 
 		hashes = f.Manifest.Hashes
 	}
 
+	// Lists of another program may be shorter than the default.
 	k := s.Graph.K
 	if k == 0 && s.Graph.Radius == 0 {
 		k = min(DefaultNeighbors, f.K)
@@ -141,14 +141,14 @@ func (p *Pipeline) GraphOfLists(path string, kind lists.Kind, s *GraphSettings) 
 
 // NeighborsSummary describes lists of neighbours as JSON and as text.
 type NeighborsSummary struct {
-	Points int `json:"points"` // that have lists
+	Points int `json:"points"` // number of points with lists
 	NeighborSettings
 	Entries int     `json:"entries"`
-	Zero    int     `json:"zero_distances"` // to other points
+	Zero    int     `json:"zero_distances"` // distances of 0 to other points
 	Largest float64 `json:"largest_distance"`
 }
 
-// Summary counts what the lists hold.
+// Summary counts the entries of the lists and their zeros.
 func (f *NeighborsFile) Summary() NeighborsSummary {
 	s := NeighborsSummary{Points: f.Len(), NeighborSettings: f.Settings, Entries: len(f.Index)}
 	for _, d := range f.Distance {
@@ -164,6 +164,7 @@ func (f *NeighborsFile) Summary() NeighborsSummary {
 	return s
 }
 
+// String describes the lists in a line.
 func (s NeighborsSummary) String() string {
 	text := fmt.Sprintf("%d neighbours of %d points by %s, up to %.6g apart", s.K, s.Points, s.Method,
 		s.Largest)

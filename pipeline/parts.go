@@ -14,8 +14,8 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// partEigenpairs returns eigenpairs of the components of a graph that quotas name, as
-// lanczos.Parts does. The checkpoint keeps those of the largest component.
+// partEigenpairs returns eigenpairs of the components of a graph that quotas name: see
+// [lanczos.Parts]. The checkpoint keeps the eigenpairs of the largest component.
 func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings, quotas []int32,
 	start *mat.Dense) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
@@ -25,7 +25,8 @@ func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 	if err := checkWalk(l); err != nil {
 		return nil, err
 	}
-	cost := stage.Cost{Bytes: 8 * int64(l.Dim()) * int64(len(quotas)), Remedy: fmt.Sprintf("take fewer %s", param.Name("eigenvectors"))}
+	cost := stage.Cost{Bytes: 8 * int64(l.Dim()) * int64(len(quotas)),
+		Remedy: fmt.Sprintf("take fewer %s", param.Name("eigenvectors"))}
 	if err := p.Observed().Announce("eigenpairs", cost); err != nil {
 		return nil, err
 	}
@@ -42,8 +43,8 @@ func (p *Pipeline) partEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 	})
 }
 
-// startOf returns the columns of start that are not 0 at the given vertices, there; nil
-// without any.
+// startOf returns the rows of start at the given vertices, without columns that are 0 there;
+// nil if no column is left.
 func startOf(start *mat.Dense, vertices []int) *mat.Dense {
 	if start == nil {
 		return nil

@@ -1,7 +1,7 @@
-// Package pipeline leads from points to a model: principal components, an index,
-// the graph of nearest neighbours, eigenpairs of its Laplacian, a learner fitted to
-// targets, and answers in batches. Each stage says what it takes before it begins
-// and how far it is; nothing is printed.
+// Package pipeline leads from points to a model: principal components, an index, the graph of
+// nearest neighbours, eigenpairs of its Laplacian, a learner fitted to targets, and answers in
+// batches. Each stage announces its cost before it begins and reports its progress to an
+// observer; nothing is printed.
 //
 //	x, err := data.ReadPoints("X.npy", data.ReadOptions{})
 //	y, err := data.ReadLabels("y.npy", data.LabelOptions{})
@@ -34,16 +34,16 @@ import (
 type Pipeline struct {
 	// Seed of everything random.
 	Seed uint64
-	// Memory, if positive, bounds the bytes that the stages may take: what needs
-	// more is refused before it begins with a *[MemoryError], or done in a way that
-	// needs less. It holds with and without an Observer.
+	// Memory, if positive, bounds the bytes of a stage. A stage that needs more is done in
+	// a way that needs less, or refused with a *[MemoryError] before it begins. The bound
+	// holds with and without an Observer.
 	Memory int64
-	// Time estimates the seconds of a search for neighbours by a method; nil measures
-	// this machine, where a search is long.
+	// Time estimates the seconds of a search for neighbours by a method. If it is nil, long
+	// searches are timed on this machine.
 	Time func(context.Context, choice.Work, knn.Method) (float64, error)
 	// Observer, if not nil, is told about the stages.
 	Observer stage.Observer
-	// Checkpoint, if not nil, keeps what is done, and has what is done already.
+	// Checkpoint, if not nil, keeps finished stages and supplies stages that were kept.
 	Checkpoint *Checkpoint
 }
 
@@ -51,7 +51,7 @@ type Pipeline struct {
 type MemoryError struct {
 	Stage        string
 	Bytes, Limit int64
-	Remedy       string // what to do, as an order
+	Remedy       string // advice, in the imperative
 }
 
 // Error names the stage, both numbers of bytes and the remedy.
@@ -60,7 +60,7 @@ func (e *MemoryError) Error() string {
 		e.Limit, e.Remedy)
 }
 
-// silent is the observer of a pipeline that has none.
+// silent is the observer of a pipeline without an Observer.
 type silent struct{}
 
 func (silent) Announce(string, stage.Cost) error { return nil }
@@ -75,7 +75,7 @@ type limited struct {
 	memory int64
 }
 
-// Announce asks the observer first, which may know better what is held.
+// Announce asks the observer first: it may know more about the memory in use.
 func (l limited) Announce(name string, c stage.Cost) error {
 	if err := l.Observer.Announce(name, c); err != nil {
 		return err
@@ -86,9 +86,8 @@ func (l limited) Announce(name string, c stage.Cost) error {
 	return nil
 }
 
-// Observed returns the observer, or one that is silent. A stage that is announced to it
-// with more bytes than Memory allows is refused with a *[MemoryError], whatever the
-// observer says.
+// Observed returns the Observer, or a silent one. It refuses a stage with more bytes than
+// Memory allows by a *[MemoryError], whatever the Observer says.
 func (p *Pipeline) Observed() stage.Observer {
 	o := p.Observer
 	if o == nil {
@@ -100,8 +99,8 @@ func (p *Pipeline) Observed() stage.Observer {
 	return o
 }
 
-// Fit fits a learner to in, which stays as it is. A graph, eigenpairs and required values
-// that in lacks are made as [Pipeline.FitComplete] says.
+// Fit fits a learner to in and does not change in. A graph, eigenpairs and required values that
+// in lacks are made: see [Pipeline.FitComplete].
 //
 // An error that is [models.Usable] comes with the model that was reached.
 func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input,
@@ -110,15 +109,15 @@ func (p *Pipeline) Fit(ctx context.Context, l models.Learner, in *models.Input,
 	return m, err
 }
 
-// FitComplete fits a learner to in and returns the model with the complete input that the
-// learner was given: a copy of in with Seed and Memory of p and everything that was made.
-// [Pipeline.Calibrate] and other fits to the same points take it.
+// FitComplete fits a learner to in, and returns the model and the complete input of the fit: a
+// copy of in with Seed and Memory of p and everything that was made. [Pipeline.Calibrate] and
+// other fits to the same points take this input.
 //
-// What the learner needs and in lacks is made: the graph of in.Points by the settings g (nil
-// for the defaults), the eigenpairs, and required values. Cross-validation chooses these on
-// the learner's documented grid or, where labels are too few for that, a fixed rule: see
-// [models.Chosen]. A graph that is given without points is joined with in.Points, if the
-// learner answers through the graph.
+// FitComplete makes the inputs that the learner needs and in lacks: the graph of in.Points by
+// the settings g (nil for the defaults), the eigenpairs, and required values. Cross-validation
+// on the learner's documented grid chooses required values, or a fixed rule if there are too
+// few labels: see [models.Chosen]. A graph without points gets in.Points, if the learner
+// answers through the graph.
 //
 // An error that is [models.Usable] comes with the model that was reached.
 func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models.Input,
@@ -137,8 +136,9 @@ func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models
 	}
 
 	// Required values and the way to fit are chosen before the costs are known.
-	in.Edges = 2 * in.Len() * settings.Graph.K   // each is stored twice
-	short, err := p.choose(ctx, l, in, settings) // of what was asked, but usable
+	// short collects errors of results that fall short but are usable.
+	in.Edges = 2 * in.Len() * settings.Graph.K // each is stored twice
+	short, err := p.choose(ctx, l, in, settings)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -165,19 +165,19 @@ func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models
 		return nil, nil, err
 	}
 	text := m.Summary().Text
-	if info.OpenGraph { // it chose more than a graph
+	if info.OpenGraph { // its summary says which models it chose, too long for a line of a stage
 		p.Observed().Note(info.Name + ": " + text)
 		text = ""
 	}
 
 	p.Observed().End(text)
 
-	// The learner knows classes by number; their names stand around the model.
+	// The learner knows classes by number; a wrapper around the model knows their names.
 	m, fault := models.WithNames(m, in.Targets.Names)
 	return m, in, errors.Join(short, err, fault)
 }
 
-// own returns a copy of in for a fit of l by p, or an error if in cannot be fitted to.
+// own returns a copy of in for a fit of l by p, or an error if l cannot be fitted to in.
 func (p *Pipeline) own(l models.Learner, in *models.Input) (*models.Input, error) {
 	if l == nil {
 		return nil, errors.New("pipeline: the learner is nil; all.Find says which there are")
@@ -197,7 +197,7 @@ func (p *Pipeline) own(l models.Learner, in *models.Input) (*models.Input, error
 	return &out, nil
 }
 
-// chooseWay lets a learner choose the values that it chooses by sizes.
+// chooseWay lets a [models.Chooser] choose values by sizes, such as exact or landmarks.
 func (p *Pipeline) chooseWay(l models.Learner, in *models.Input) error {
 	c, ok := l.(models.Chooser)
 	if !ok {
@@ -227,8 +227,8 @@ func (p *Pipeline) announceFit(l models.Learner, in *models.Input, s *GraphSetti
 	return p.Observed().Announce("fit", cost)
 }
 
-// toMake returns the bytes of the graph and the eigenpairs that complete will make and
-// that are held during the fit.
+// toMake returns the bytes of the graph and the eigenpairs that complete will make. They are
+// held during the fit.
 func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) (int64, error) {
 	info := l.Info()
 	n := int64(in.Len())
@@ -237,8 +237,8 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 	}
 	var bytes int64
 	if in.Graph == nil {
-		// Columns, values and what a search keeps of each edge; components and degrees.
-		// The lists are kept for updates.
+		// For each edge its column and its value; for each point components, degrees and the
+		// lists, which are kept for updates.
 		bytes = 16*int64(in.Edges) + 32*n + 4*n*int64(s.PCA) + 12*n*int64(s.Graph.K)
 	}
 
@@ -251,9 +251,9 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 	return bytes + 8*n*int64(k), err
 }
 
-// Complete returns a copy of in with the graph and the eigenpairs that a fit needs and in
-// lacks, made by s, nil for the defaults. An error that is [models.Usable] comes with what
-// was reached.
+// Complete returns a copy of in with the graph and the eigenpairs that a fit needs. It makes
+// the missing ones by s; a nil s means the defaults. An error that is [models.Usable] comes
+// with the results that were reached.
 func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.Input,
 	s *GraphSettings) (*models.Input, error) {
 	out := *in
@@ -264,8 +264,7 @@ func (p *Pipeline) Complete(ctx context.Context, l models.Learner, in *models.In
 	return &out, short
 }
 
-// complete gives in what [Pipeline.Complete] makes. The first error comes with usable
-// results.
+// complete is [Pipeline.Complete] on in itself. The first error comes with usable results.
 func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.Input,
 	s *GraphSettings) (short, err error) {
 	info := l.Info()
@@ -274,7 +273,7 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 		return nil, fmt.Errorf("pipeline: %s needs points or a graph", info.Name)
 	}
 
-	// A graph without points takes those of the input, so that new points can join it.
+	// A graph without points gets the points of the input, so that new points can join it.
 	if in.Graph == nil {
 		var made *Graph
 		if made, short = p.Graph(ctx, in.Points, s); !models.Usable(short) {
@@ -313,7 +312,7 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 		}
 	}
 
-	// Either way the checkpoint is asked first.
+	// Both functions ask the checkpoint first.
 	find := p.keptEigenpairs
 	if quotas != nil {
 		find = func(ctx context.Context, g *models.Graph, s *EigsSettings,
@@ -330,22 +329,21 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 	return errors.Join(short, unfinished), nil
 }
 
-// EigsSettings are the settings of eigenpairs, as the manifests of their files keep
-// them.
+// EigsSettings are the settings of eigenpairs in the manifests of their files.
 type EigsSettings struct {
 	Laplacian sparse.Kind   `json:"laplacian"`
 	Largest   bool          `json:"largest,omitempty"`
 	Power     int           `json:"power,omitempty"` // default 1
 	K         int           `json:"k"`
-	Tolerance float64       `json:"tolerance"` // default that of lanczos.Settings
+	Tolerance float64       `json:"tolerance"` // default: the default of lanczos.Settings
 	Seed      uint64        `json:"seed"`
-	Graph     GraphSettings `json:"graph"` // what the graph was made with, if known
+	Graph     GraphSettings `json:"graph"` // settings of the graph, if known
 	// Certificate of the pairs that were found; nil in settings.
 	Certificate any `json:"certificate,omitempty"`
 }
 
-// Eigenpairs computes eigenpairs of the Laplacian of a graph. change, if not nil,
-// may add to the settings of the solver.
+// Eigenpairs computes eigenpairs of the Laplacian of a graph. change, if not nil, may change the
+// settings of the solver.
 func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSettings,
 	change func(*lanczos.Settings)) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
@@ -385,8 +383,8 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	return r, err
 }
 
-// fitEigenpairs announces the eigenpairs of g. Where they do not fit beside the graph that
-// is held, the basis is made smaller by so much, or the smallest.
+// fitEigenpairs announces the eigenpairs of g. If they do not fit into memory beside the graph,
+// the basis gets the memory that the graph leaves, or the smallest size.
 func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.Settings) error {
 	hard := cg.Hard(g.W, kind)
 	announce := func(s lanczos.Settings) error {
@@ -412,9 +410,9 @@ func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.S
 	return nil
 }
 
-// External prepares the search for the smallest eigenpairs by another program, as
-// [lanczos.NewExternalTask] does, which reorder is for. spill is the folder for vectors that do not fit
-// the memory ([lanczos.ExternalTask.Spill]).
+// External prepares the search for the smallest eigenpairs by another program: see
+// [lanczos.NewExternalTask], also for reorder. spill is the folder for vectors that do not fit
+// into memory ([lanczos.ExternalTask.Spill]).
 func (p *Pipeline) External(g *models.Graph, s *EigsSettings, reorder bool,
 	spill string) (*lanczos.ExternalTask, error) {
 	l, err := sparse.NewLaplacian(g.W, s.Laplacian)
@@ -449,8 +447,8 @@ func (p *Pipeline) External(g *models.Graph, s *EigsSettings, reorder bool,
 	return o, err
 }
 
-// checkWalk refuses degrees d so small that entries of the eigenvectors of a
-// random-walk Laplacian, which are of size 1/√d, could not be read back.
+// checkWalk refuses a random-walk Laplacian with a degree d so small that entries of its
+// eigenvectors, of size 1/√d, could not be read back from a file.
 func checkWalk(l *sparse.Laplacian) error {
 	if l.Kind() != sparse.RandomWalk {
 		return nil
@@ -466,9 +464,9 @@ func checkWalk(l *sparse.Laplacian) error {
 	return nil
 }
 
-// AnnounceEigenpairs announces what eigenpairs of a graph of n points, nnz stored
-// edges and the components c (nil if they are not known) take; hard is [cg.Hard] of it.
-// Where the memory allowed is short, the basis is made smaller before anything is refused.
+// AnnounceEigenpairs announces the cost of eigenpairs of a graph with n points, nnz stored edges
+// and the components c (nil if they are not known); hard is [cg.Hard] of the graph. If the
+// memory allowed is short, the basis is made smaller before anything is refused.
 func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard bool, s lanczos.Settings,
 	remedy string) error {
 	bytes, operations, err := lanczos.LaplacianBytes(n, c, nnz, hard, &s)
@@ -484,23 +482,25 @@ func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard
 		Remedy: remedy})
 }
 
-// Batch is the most points that [Pipeline.Predict] answers for at once; they are fewer
-// where their scores would take more than 64 MiB.
+// Batch is the largest number of points that [Pipeline.Predict] answers for at once. It takes
+// fewer if their scores would take more than 64 MiB.
 const Batch = 1 << 14
 
-// finiteAnswers returns an error for a score or value that is not finite, of points from
-// number lo on.
+// finiteAnswers returns an error for a score, value or probability that is not finite. lo is the
+// number of the first point.
 func finiteAnswers(p *models.Prediction, lo int) error {
-	if p.Scores == nil {
-		return nil
-	}
-	rows, _ := p.Scores.Dims()
-	for i := range rows {
-		for j, v := range p.Scores.RawRowView(i) {
-			if v-v != 0 {
-				return fmt.Errorf("pipeline: the answer for row %d would be %v in column %d: the "+
-					"point, or numbers in the model, are too large to compute with; scale the points "+
-					"and fit again", lo+i, v, j)
+	for _, answers := range []*mat.Dense{p.Scores, p.Probabilities} {
+		if answers == nil {
+			continue
+		}
+		rows, _ := answers.Dims()
+		for i := range rows {
+			for j, v := range answers.RawRowView(i) {
+				if v-v != 0 {
+					return fmt.Errorf("pipeline: the answer for row %d would be %v in column %d: the "+
+						"point, or numbers in the model, are too large to compute with; scale the points "+
+						"and fit again", lo+i, v, j)
+				}
 			}
 		}
 	}
@@ -508,11 +508,12 @@ func finiteAnswers(p *models.Prediction, lo int) error {
 	return nil
 }
 
-// batch is the number of points to answer for at once with so many scores each.
+// batch returns the number of points to answer for at once with the given number of scores
+// each: 2²³ scores are 64 MiB.
 func batch(columns int) int { return max(min(Batch, 1<<23/max(columns, 1)), 512) }
 
-// prepareIndex makes what the first search for neighbours would make, as a stage of its
-// own: its points are not those to answer for.
+// prepareIndex makes the index that the first search for neighbours would make. It is a stage
+// of its own, because its progress counts training points, not the points to answer for.
 func (p *Pipeline) prepareIndex(ctx context.Context, m models.Model) error {
 	h, ok := models.Unnamed(m).(interface {
 		PrepareIndex(ctx context.Context, begin func(), onProgress func(done, total int)) error
@@ -529,14 +530,16 @@ func (p *Pipeline) prepareIndex(ctx context.Context, m models.Model) error {
 	return err
 }
 
-// Predict answers for all points of x in batches. Scores of classes are kept only if
-// they are asked for, and so are probabilities, by s.
+// Predict answers for all points of x in batches. It keeps scores of classes only if scores is
+// set, and probabilities only if s asks for them.
 func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s models.PredictSettings,
 	scores bool) (*models.Prediction, error) {
 	n, d := x.Dims()
 	if dim := m.Dim(); dim > 0 && d != dim {
 		return nil, fmt.Errorf("pipeline: points of %d columns for a model of points of %d", d, dim)
 	}
+
+	// The cost of a batch, of its points widened to float64, and of all answers that are kept.
 	o := m.Output()
 	keep := scores || o.Kind != models.OutputClasses
 	size := batch(o.Columns)
@@ -577,6 +580,7 @@ func (p *Pipeline) Predict(ctx context.Context, m models.Model, x data.Points, s
 		if hi-lo < n {
 			batch = data.Slice(x, lo, hi)
 		}
+
 		answer, err := m.Predict(ctx, batch, &s)
 		if err != nil {
 			return err

@@ -20,18 +20,18 @@ type Plane struct {
 	Rows         []int // numbers of the points, ascending
 	X, Y         []float64
 	XName, YName string
-	How          string // a sentence on where the places come from
+	How          string // a sentence that explains the places
 }
 
-// Plane gives at most so many of the points of in places in the plane: all of them,
-// or a sample by the seed, of which the labeled points are half at most.
+// Plane gives at most most points of in places in the plane: all points, or a sample by the
+// seed with labeled points up to half.
 //
-// Where there is a graph in one piece the places are the entries of the points in the
-// second and third eigenvectors of its Laplacian, divided by the root of the degree where
-// that is the normalized one. Those of in.Pairs are taken, or three are computed.
-// Otherwise they are the two columns of points that have two, and the first two
-// principal components of the sample of others. It is nil if there is neither a graph in
-// one piece nor points of two columns.
+// If there is a connected graph, the places are the entries of the points in the second and
+// third eigenvectors of its Laplacian, divided by the root of the degree if the Laplacian is
+// normalized. The eigenvectors come from in.Pairs, or three are computed. Without a connected
+// graph the places are the columns of points in two dimensions, and the first two principal
+// components of the sample of other points. Plane returns nil if there is neither a connected
+// graph nor points of two or more columns.
 func (p *Pipeline) Plane(ctx context.Context, in *models.Input, most int) (*Plane, error) {
 	out := &Plane{Rows: sampleRows(in.Len(), in.Targets.Labeled, most, p.Seed)}
 	if g := in.Graph; g != nil && g.W != nil && g.Components != nil && g.Components.Count() == 1 &&
@@ -69,13 +69,15 @@ func (p *Pipeline) Plane(ctx context.Context, in *models.Input, most int) (*Plan
 	row := make([]float64, 2)
 	for i := range out.Rows {
 		data.RowTo(row, sample, i)
-		out.X, out.Y = append(out.X, row[0]), append(out.Y, row[1])
+		out.X = append(out.X, row[0])
+		out.Y = append(out.Y, row[1])
 	}
 	return out, nil
 }
 
 // eigenPlane gives places by eigenvectors.
 func (p *Pipeline) eigenPlane(ctx context.Context, in *models.Input, out *Plane) error {
+	// A tolerance of 1e-4 is finer than a pixel.
 	pairs := in.Pairs
 	kind := in.Laplacian
 	if pairs == nil || len(pairs.Values) < 3 || pairs.Nullity > 1 {
@@ -89,6 +91,8 @@ func (p *Pipeline) eigenPlane(ctx context.Context, in *models.Input, out *Plane)
 		}
 	}
 
+	// D^-½u of the normalized Laplacian is an eigenvector of the random walk: smooth on the
+	// graph whatever the degrees.
 	degrees := in.Graph.W.Degrees()
 	place := func(j int) []float64 {
 		f := mat.Col(nil, j, pairs.Vectors)
@@ -106,7 +110,8 @@ func (p *Pipeline) eigenPlane(ctx context.Context, in *models.Input, out *Plane)
 		return at
 	}
 
-	out.X, out.Y = place(1), place(2)
+	out.X = place(1)
+	out.Y = place(2)
 	out.XName = "eigenvector 2"
 	out.YName = "eigenvector 3"
 	out.How = "Places are the entries in the second and third eigenvectors of the graph's Laplacian: " +
@@ -114,8 +119,8 @@ func (p *Pipeline) eigenPlane(ctx context.Context, in *models.Input, out *Plane)
 	return nil
 }
 
-// sampleRows returns at most so many of the numbers 0 … n−1, ascending, among them
-// labeled ones for up to half.
+// sampleRows returns at most most of the numbers 0 … n−1, ascending. Up to half of them are
+// labeled.
 func sampleRows(n int, labeled []int, most int, seed uint64) []int {
 	if n <= most {
 		return data.Range(0, n)

@@ -9,34 +9,33 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
-// Splits are splits of points with a target into those that have a label and others, in
-// groups of equal numbers of labels.
+// Splits holds splits of points with a target into labeled points and others, in groups of
+// equal numbers of labels.
 type Splits struct {
-	// Labeled holds for each split the numbers of the points that have a label,
-	// ascending.
+	// Labeled holds for each split the numbers of the labeled points, ascending.
 	Labeled [][]int
 	Groups  []SplitGroup
-	// Notes say what was not as asked.
+	// Notes name deviations from the request.
 	Notes []string
 }
 
 // SplitGroup is a number of consecutive splits.
 type SplitGroup struct {
 	First, Count int
-	Labels       int // labeled points in each
-	PerClass     int // of each class, as asked; 0 if it was not
+	Labels       int // number of labeled points in each split
+	PerClass     int // number of labels of each class that was asked for; 0 if none was
 }
 
 // Of returns the positions of the splits of the group in Labeled.
 func (g *SplitGroup) Of() []int { return data.Range(g.First, g.First+g.Count) }
 
-// DrawSplits draws count splits for each number in labels, and for each in perClass,
-// which takes so many of every class ([data.Labels.DrawEach]). Split s of a number of
-// labels is drawn by seed + s, as those of [ClassTargets] are. t must be classes for
-// perClass.
+// DrawSplits draws count splits for each number in labels and for each number in perClass. A
+// number in labels counts all labels of a split; a number in perClass counts the labels of each
+// class ([data.Labels.DrawEach]) and needs classes in t. Split s is drawn by seed + s, as
+// [ClassTargets] draws with this seed.
 func DrawSplits(t *models.Targets, count int, labels, perClass []int, seed uint64) (*Splits, error) {
 	y := t.ClassLabels()
-	if y == nil { // of values only which points have them matters
+	if y == nil { // for values it matters only which points have one
 		given := make([]bool, t.Len)
 		for _, i := range t.Labeled {
 			given[i] = true
@@ -78,7 +77,8 @@ func DrawSplits(t *models.Targets, count int, labels, perClass []int, seed uint6
 		}
 
 		if g.Labels = len(s.Labeled[g.First]); g.Labels == len(t.Labeled) {
-			return nil, fmt.Errorf("%d labels of each class leave no point to measure on; ask for fewer", each)
+			return nil, fmt.Errorf("%d labels of each class leave no point to measure on; ask for fewer",
+				each)
 		}
 
 		if len(short) > 0 {
@@ -99,10 +99,10 @@ func DrawSplits(t *models.Targets, count int, labels, perClass []int, seed uint6
 	return s, nil
 }
 
-// ReadSplits reads splits from an array of integers, .npy or an array of a .npz file
-// ("file.npz:key"): a row for each split, in it the numbers of the points that have a
-// label, counted from 0. All of them must have a target in t. A positive memory bounds
-// the bytes that are read. Errors name the row and the column.
+// ReadSplits reads splits from an array of integers, a .npy file or an array of a .npz file
+// ("file.npz:key"). Each row is a split and holds the numbers of its labeled points, counted
+// from 0. All these points must have a target in t. A positive memory bounds the bytes that
+// are read. Errors name the row and the column.
 func ReadSplits(path string, t *models.Targets, memory int64) (*Splits, error) {
 	block, err := data.ReadValues(path, data.ReadOptions{Limit: memory})
 	if err != nil {
@@ -126,10 +126,12 @@ func ReadSplits(path string, t *models.Targets, memory int64) (*Splits, error) {
 			}
 			p := int(v)
 			if first, twice := seen[p]; twice {
-				return nil, fmt.Errorf("%s is point %d, which column %d names too; a split has each point once", place, p, first)
+				return nil, fmt.Errorf("%s is point %d, which column %d names too; a split has each "+
+					"point once", place, p, first)
 			}
 			if _, ok := slices.BinarySearch(t.Labeled, p); !ok {
-				return nil, fmt.Errorf("%s is point %d, which has no label; take only points that have one", place, p)
+				return nil, fmt.Errorf("%s is point %d, which has no label; take only points that have "+
+					"one", place, p)
 			}
 			seen[p] = j
 			points[j] = p
@@ -146,7 +148,7 @@ func ReadSplits(path string, t *models.Targets, memory int64) (*Splits, error) {
 	return s, nil
 }
 
-// Check returns an error for the first split whose labels are all of one class.
+// Check returns an error for the first split with labels of one class only.
 func (s *Splits) Check(t *models.Targets) error {
 	if t.Classes == nil {
 		return nil

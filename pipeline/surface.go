@@ -7,8 +7,8 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
-// SurfaceValues are the values whose lines are drawn: half the difference of two
-// scores, the first output of a regression, nothing of more classes.
+// SurfaceValues returns the values for contour lines: half the difference of two scores, or the
+// first output of a regression. It returns nil for more than two classes.
 func SurfaceValues(scores *mat.Dense, outcomes []int64) []float64 {
 	if len(outcomes) > 2 || scores == nil {
 		return nil
@@ -23,8 +23,8 @@ func SurfaceValues(scores *mat.Dense, outcomes []int64) []float64 {
 	return values
 }
 
-// SurfaceAreas returns the number of the class of each cell as labels count them, or as
-// the model does if labels are nil or lack the class.
+// SurfaceAreas returns the number of the class of each cell in the order of labels, or in the
+// order of the model if labels is nil or lacks the class.
 func SurfaceAreas(classes []int32, o models.Output, labels *data.Labels) []int {
 	number := make([]int, len(o.Classes))
 	for k := range number {

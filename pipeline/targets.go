@@ -13,21 +13,21 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 )
 
-// Targets holds the targets of a fit and those held back to measure the model.
+// Targets holds the targets of a fit and the targets held back to measure the model.
 type Targets struct {
 	*models.Targets
-	// Of classes: all that are known and those that are used.
+	// truth holds all known classes, used the classes in use; nil for other targets.
 	truth, used *data.Labels
-	// Of values, and of labels of which a point may have several, the same, n×m, NaN
-	// for none.
+	// values holds all known values, usedValues the values in use, n×m with NaN for none.
+	// Labels of points that may have several are values too; both are nil for classes.
 	values, usedValues *mat.Dense
-	// Drawn tells that fits draw from the targets, so that it is as it should be if all
-	// points have one.
+	// Drawn tells that fits draw from the targets. Then it is no mistake if all points have
+	// a target.
 	Drawn bool
 }
 
-// ClassTargets takes the classes y, or so many of the labels, drawn by seed; 0 is
-// all.
+// ClassTargets makes targets of the classes y, or of labels of them drawn by seed; 0 labels
+// means all.
 func ClassTargets(y *data.Labels, labels int, seed uint64) (*Targets, error) {
 	t, err := drawClasses(y, labels, seed)
 	if err == nil {
@@ -36,6 +36,7 @@ func ClassTargets(y *data.Labels, labels int, seed uint64) (*Targets, error) {
 	return t, err
 }
 
+// drawClasses draws labels of y, without the targets of the learner.
 func drawClasses(y *data.Labels, labels int, seed uint64) (*Targets, error) {
 	t := &Targets{truth: y, used: y}
 	if labels > 0 && len(y.Labeled()) > 0 {
@@ -47,7 +48,7 @@ func drawClasses(y *data.Labels, labels int, seed uint64) (*Targets, error) {
 	return t, nil
 }
 
-// InsideTargets takes the points with a label, whatever it is.
+// InsideTargets makes targets of the points with a label, whatever the label.
 func InsideTargets(y *data.Labels, labels int, seed uint64) (*Targets, error) {
 	t, err := drawClasses(y, labels, seed)
 	if err != nil {
@@ -61,13 +62,13 @@ func InsideTargets(y *data.Labels, labels int, seed uint64) (*Targets, error) {
 	}
 
 	// There is no second class to compare answers with.
-	t.truth = t.used // nothing to compare with
+	t.truth = t.used
 	t.Targets, err = models.ValueTargets(block)
 	return t, err
 }
 
-// BlockTargets takes targets that code makes of an n×m block, or of so many of its
-// rows with a number, drawn by seed; 0 is all.
+// BlockTargets makes targets of an n×m block by code, or of labels of its known rows drawn by
+// seed; 0 labels means all.
 func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, error), labels int,
 	seed uint64) (*Targets, error) {
 	all, err := code(values)
@@ -102,12 +103,11 @@ func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, err
 // Used returns the classes that are used; nil for other targets.
 func (t *Targets) Used() *data.Labels { return t.used }
 
-// Known returns all classes that are known, those held back included; nil for other
-// targets.
+// Known returns all known classes, including classes held back; nil for other targets.
 func (t *Targets) Known() *data.Labels { return t.truth }
 
-// Values returns the numbers that are known, n×m, and those that are used, NaN for none;
-// nil for classes.
+// Values returns the known values and the values in use, n×m with NaN for none; nil for
+// classes.
 func (t *Targets) Values() (known, used *mat.Dense) { return t.values, t.usedValues }
 
 // HeldBack tells whether there are labels that are not used.
@@ -120,13 +120,13 @@ func (t *Targets) HeldBack() bool {
 
 // Measured compares answers with the truth; nil fields do not apply.
 type Measured struct {
-	Error *float64 `json:"error,omitempty"` // of classes, in percent
+	Error *float64 `json:"error,omitempty"` // share of wrong classes, in percent
 	RMSE  *float64 `json:"rmse,omitempty"`
-	// MultiLabel is of points that may have several labels.
+	// MultiLabel measures points that may have several labels.
 	MultiLabel *metrics.MultiLabelReport `json:"multilabel,omitempty"`
 }
 
-// Measure compares answers for all points with what was held back.
+// Measure compares answers for all points with the targets held back.
 func (t *Targets) Measure(p *models.Prediction) (Measured, error) {
 	if !t.HeldBack() {
 		return Measured{}, nil
@@ -146,8 +146,8 @@ func (t *Targets) Measure(p *models.Prediction) (Measured, error) {
 	return MeasureValues(rest, p.Scores, t.Labels)
 }
 
-// MeasureValues compares numbers with those of truth that are not NaN: scores of
-// the labels of the columns, or, if labels is nil, values.
+// MeasureValues compares predicted with the entries of truth that are not NaN: scores of the
+// labels of the columns, or values if labels is nil.
 func MeasureValues(truth, predicted *mat.Dense, labels []int64) (Measured, error) {
 	if labels != nil {
 		if len(KnownRows(truth)) == 0 {
@@ -166,7 +166,8 @@ func MeasureValues(truth, predicted *mat.Dense, labels []int64) (Measured, error
 	for i := range rows {
 		for j, v := range truth.RawRowView(i) {
 			if !math.IsNaN(v) {
-				want, got = append(want, v), append(got, predicted.At(i, j))
+				want = append(want, v)
+				got = append(got, predicted.At(i, j))
 			}
 		}
 	}
@@ -178,7 +179,7 @@ func MeasureValues(truth, predicted *mat.Dense, labels []int64) (Measured, error
 	return Measured{RMSE: &e}, err
 }
 
-// Hash is that of what the model is fitted to.
+// Hash returns the hash of the targets that the model is fitted to.
 func (t *Targets) Hash() string {
 	if t.values != nil {
 		n, m := t.usedValues.Dims()

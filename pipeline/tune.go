@@ -13,8 +13,8 @@ import (
 	"github.com/bigfit/bigfit/param"
 )
 
-// Tuning is a cross-validation that was prepared: neighbours are searched for, or
-// the graph is given.
+// Tuning is a cross-validation that is ready to run: its neighbours were found, or its graph
+// was given.
 type Tuning struct {
 	Data     selection.Data
 	Grid     selection.Grid
@@ -22,9 +22,9 @@ type Tuning struct {
 	graph    *Graph // without edges until one of Neighbors is cut
 }
 
-// Prepare gathers what a choice among the settings of grid takes: neighbours of
-// in.Points, as many as the largest graph needs, or the graph of a radius, unless
-// in.Graph is given. With knn.ErrRecall comes what was reached.
+// Prepare prepares a choice among the settings of grid. Unless in.Graph is given, it finds the
+// neighbours of in.Points for the largest graph, or makes the graph of a radius. The error
+// knn.ErrRecall comes with a Tuning by the neighbours that were found.
 func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection.Grid,
 	g *GraphSettings) (*Tuning, error) {
 	t := &Tuning{Data: selectionData(in), Grid: grid, pipeline: p}
@@ -62,13 +62,13 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 	return t, short
 }
 
-// selectionData is what a choice among settings is given of in.
+// selectionData returns the parts of in that a choice among settings uses.
 func selectionData(in *models.Input) selection.Data {
 	return selection.Data{Targets: in.Targets, Points: in.Points, Graph: in.Graph, Outputs: in.Outputs,
 		OutputKernel: in.OutputKernel}
 }
 
-// checkHeldBack refuses settings of a graph that need the labels that are held back.
+// checkHeldBack refuses settings of a graph that need labels which are held back.
 func checkHeldBack(s *GraphSettings) error {
 	if s.ClassWeights != nil {
 		return fmt.Errorf("pipeline: class weights need a class for every point, and "+
@@ -77,10 +77,10 @@ func checkHeldBack(s *GraphSettings) error {
 	return nil
 }
 
-// gather completes d, unless it has a graph, with the neighbours of its points, from
-// which graphs of s.Graph.K neighbours and fewer are cut, or with the graph of a radius.
-// It returns the graph, without edges if it is to be cut. With knn.ErrRecall comes what
-// was reached.
+// gather completes d, unless it has a graph. It makes the graph of a radius, or finds s.Graph.K
+// neighbours of the points of d, to cut graphs of as many neighbours or fewer. It returns the
+// graph, without edges if it will be cut. The error knn.ErrRecall comes with the neighbours that
+// were found.
 func (p *Pipeline) gather(ctx context.Context, d *selection.Data, s *GraphSettings) (g *Graph, short error) {
 	if err := checkHeldBack(s); err != nil {
 		return nil, err
@@ -112,6 +112,8 @@ func usesGraph(grid *selection.Grid, info *models.Info) bool {
 	if !info.Needs.Has(models.NeedsGraph) {
 		return false
 	}
+
+	// A learner may leave the graph out at one value of an axis, such as γ_I = 0.
 	values, ok := grid.Axes[info.GraphIf]
 	if !ok {
 		return info.UsesGraph(grid.Fixed)
@@ -125,7 +127,7 @@ func usesGraph(grid *selection.Grid, info *models.Info) bool {
 	return false
 }
 
-// Search runs the cross-validation. onProgress, if not nil, is given what is known
+// Search runs the cross-validation. onProgress, if not nil, is called with the results so far
 // whenever fits are finished.
 func (t *Tuning) Search(ctx context.Context, s selection.Settings,
 	onProgress func(*selection.Result)) (*selection.Result, error) {
@@ -165,7 +167,7 @@ func (t *Tuning) Search(ctx context.Context, s selection.Settings,
 	return r, err
 }
 
-// keepFits lets a search save the fits that are finished and go on from them.
+// keepFits lets a search save its finished fits and go on from saved ones.
 func (t *Tuning) keepFits(s *selection.Settings) error {
 	return keepFits(t.pipeline, struct {
 		gridKey
@@ -176,7 +178,7 @@ func (t *Tuning) keepFits(s *selection.Settings) error {
 	}{keyOf(&t.Grid), s.Folds, s.Repeats, s.Seed, s.Criterion.String()}, t.graph, &s.Known, &s.OnFits)
 }
 
-// gridKey says in the key of a stage what a grid is.
+// gridKey describes a grid in the key of a stage.
 type gridKey struct {
 	Learner   string
 	Fixed     models.Values
@@ -185,6 +187,7 @@ type gridKey struct {
 	Neighbors []int
 }
 
+// keyOf returns the description of g.
 func keyOf(g *selection.Grid) gridKey {
 	return gridKey{g.Learner.Info().Name, g.Fixed, g.Joint, g.Axes, g.Neighbors}
 }
@@ -201,6 +204,7 @@ func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *fu
 		return err
 	}
 
+	// Settings of the graph may have the names of settings of the fits.
 	if g != nil {
 		settings, err := c.Key(g.Settings)
 		if err != nil {
@@ -227,8 +231,8 @@ func keepFits[F any](p *Pipeline, settings any, g *Graph, known *[]F, onFits *fu
 	return nil
 }
 
-// Fit fits a setting of the grid to all targets of in, which stays as it is. The complete
-// input is that of [Pipeline.FitComplete].
+// Fit fits a setting of the grid to all targets of in, and does not change in. It returns the
+// complete input of the fit: see [Pipeline.FitComplete].
 func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting) (models.Model,
 	*models.Input, error) {
 	own := *in
@@ -240,14 +244,14 @@ func (t *Tuning) Fit(ctx context.Context, in *models.Input, s selection.Setting)
 	case !info.UsesGraph(s.Values):
 		own.Graph = nil
 	case t.Data.Neighbors != nil:
-		g := *t.graph // whose settings are those of all numbers of neighbours
+		g := *t.graph // a copy, because t.graph serves all numbers of neighbours
 		if err := g.Cut(t.Data.Neighbors, s.Neighbors); err != nil {
 			return nil, nil, err
 		}
 		own.Graph = &g.Graph
 	}
 
-	// The graph is there; its settings serve what is left to make.
+	// The graph is there; eigenpairs may still have to be made, by the same settings.
 	var settings *GraphSettings
 	if own.Graph != nil {
 		settings = &t.graph.Settings

@@ -18,58 +18,62 @@ import (
 	"github.com/bigfit/bigfit/param"
 )
 
-// A graph file keeps the lists and the index but not the points: they may be larger than all
-// else, and their hash is in the manifest. A model that is a [models.Updater] keeps its
-// targets too, and a fit anew by the same learner begins with its scores or eigenvectors
-// (Input.Start): a family implements one method and no second fit. The solver of an update
-// stops at a residual of 1e-2 unless told otherwise, which decides classes. A learner that
-// chooses by the targets is a [models.Continuer]: an update of auto keeps members, settings
-// and weights. Its members on the graph share the points, the index and, in prediction, one
-// search (PredictSettings.Found).
+// A graph file keeps the lists and the index but not the points: they may be larger than the
+// rest, and their hash is in the manifest. A model that is a [models.Updater] keeps its targets
+// too. The same learner is fitted again and begins with the scores or eigenvectors of the model
+// (Input.Start), so a family implements one method and no second fit. The solver of an update
+// stops at a residual of 1e-2 unless told otherwise, which is enough to decide classes. A
+// learner that chooses by the targets is a [models.Continuer]: an update of auto keeps members,
+// settings and weights. Its members on the graph share the points, the index and, in prediction,
+// one search (PredictSettings.Found).
 
-// UpdateTolerance is the relative residual to which [Pipeline.Update] solves unless
-// another is asked for, or the new points are more than a tenth of the old ones.
+// UpdateTolerance is the relative residual at which the solver of [Pipeline.Update] stops by
+// default, unless the new points are more than a tenth of the old ones.
 const UpdateTolerance = 1e-2
 
-// Growth is what joins a model that was fitted to n points.
+// Growth holds the points and labels that join a model of n points.
 type Growth struct {
-	Points data.Points // m new ones, as given; nil for none
-	// Labels are the classes of the new points, or of all n+m, which then replace those
-	// that the model was fitted with; nil for none. Values are the same of a regression.
+	Points data.Points // m new points, as given; nil for none
+	// Labels holds the classes of the m new points, or of all n+m points, which then replace
+	// the labels that the model was fitted with; nil for none. Values holds the values of a
+	// regression in the same way.
 	Labels *data.Labels
 	Values *mat.Dense
-	// Tolerance takes the place of the model's for the solver of the update. Zero is
-	// the larger of the model's and [UpdateTolerance]; with many new points the model's.
+	// Tolerance of the solver of the update. Zero means the larger of the model's tolerance
+	// and [UpdateTolerance], or, with many new points, the model's tolerance.
 	Tolerance float64
 }
 
-// Updated is a model with what it was fitted to.
+// Updated is an updated model with the input of its fit.
 type Updated struct {
 	models.Model
-	Old, New int // points
-	// Labels is the number of labeled points of the model and of new labels.
+	Old, New int // numbers of points
+	// Labels is the number of labeled points of the old model, NewLabels the number of new
+	// labels.
 	Labels, NewLabels int
-	// NewClasses are those that no label of before has, NewNames their names, nil of integers.
+	// NewClasses holds the classes that no old label has, and NewNames their names; NewNames
+	// is nil for integers.
 	NewClasses []int64
 	NewNames   []string
 	Input      *models.Input
 
-	names []string // of the classes, by their numbers; nil of integers
+	names []string // names of the classes by number; nil for integers
 }
 
-// Update fits the learner of m again, with the same settings, to the points and labels
-// of m and to those of growth. The graph grows as by [Pipeline.Append]; the solver
-// begins with the scores or eigenvectors of m, of a new point with the mean of those of
-// its neighbours. What m does not hold for that is an error that names it.
+// Update fits the learner of m again, with the same settings, to the points and labels of m and
+// of growth. The graph grows by [Pipeline.Append]. The solver begins with the scores or
+// eigenvectors of m, and at a new point with the mean over its neighbours. If m lacks something
+// that this needs, the error names it.
 //
-// growth stays as it is. An error that is [models.Usable] comes with the model that was
+// Update does not change growth. An error that is [models.Usable] comes with the model that was
 // reached.
 func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	growth *Growth) (*Updated, error) {
 	// Labels are recoded below, and growth stays as it is.
 	own := *growth
 	growth = &own
-	names, calibrated := m.Output().Names, models.CalibrationOf(m)
+	names := m.Output().Names
+	calibrated := models.CalibrationOf(m)
 	m = models.Unnamed(m)
 	u, ok := m.(models.Updater)
 	if !ok {
@@ -83,7 +87,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 			"fit it anew with the points")
 	}
 
-	// The settings of the model are those of its file.
+	// The file of a model has all settings in use, chosen ones included.
 	e, err := m.Encode()
 	if err != nil {
 		return nil, err
@@ -160,13 +164,13 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	}
 	out.Model = fitted
 	out.Input = complete
-	out.Input.Values = e.Values // with the tolerance of the model: folds begin with nothing
+	out.Input.Values = e.Values // the tolerance of the model, as folds have no start
 	out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
 	return out, errors.Join(short, err)
 }
 
-// recalibrate gives an updated model the calibration c that the model had, or, where labels
-// joined, one fitted anew; where that cannot be, a note says so. fitErr is usable.
+// recalibrate gives an updated model the calibration c of the old model, or a new one if labels
+// joined. A note says if no calibration can be fitted. fitErr is usable.
 func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated, c *calibration.Calibration,
 	fitErr error) (models.Model, error) {
 	if c == nil {
@@ -195,11 +199,12 @@ func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated
 	return m, errors.Join(fitErr, ctx.Err())
 }
 
-// fewNew is the share of new points up to which [UpdateTolerance] is the default.
+// fewNew is the largest share of new points for which [UpdateTolerance] is the default. With
+// more of them the start is too far from the solution for a loose residual.
 const fewNew = 0.1
 
-// loosen puts the tolerance of an update in the place of the tolerance among the values, where
-// the fit has one: a direct solver, as that of an exact kernel machine, has none.
+// loosen replaces the tolerance among the values by the tolerance of an update. A fit by a
+// direct solver, such as an exact kernel machine, has no tolerance and stays.
 func (u *Updated) loosen(l models.Learner, v models.Values, tolerance float64) {
 	if tolerance == 0 && float64(u.New) > fewNew*float64(u.Old) {
 		return
@@ -217,6 +222,7 @@ func (u *Updated) loosen(l models.Learner, v models.Values, tolerance float64) {
 		tolerance = math.Max(UpdateTolerance, models.Values{"tolerance": of}.Float("tolerance"))
 	}
 
+	// Whether a tolerance matters depends on the other values: ask by a check.
 	loose := models.Values{"tolerance": models.FormatFloat(tolerance)}
 	for _, fault := range models.Faults(models.CheckFor(l, v.With(loose))) {
 		if unused := (*models.UnusedError)(nil); errors.As(fault, &unused) && unused.Name == "tolerance" {
@@ -226,8 +232,8 @@ func (u *Updated) loosen(l models.Learner, v models.Values, tolerance float64) {
 	v["tolerance"] = loose["tolerance"]
 }
 
-// name brings the classes of the new labels to those of the model: equal names are equal
-// classes, and the digits of integers are names.
+// name brings the new labels to the classes of the model. Equal names are equal classes; the
+// digits of an integer count as its name.
 func (u *Updated) name(classes []int64, names []string, growth *Growth) error {
 	y := growth.Labels
 	switch {
@@ -244,11 +250,12 @@ func (u *Updated) name(classes []int64, names []string, growth *Growth) error {
 	return nil
 }
 
-// targets returns those of all points: before are those of the model, nil if they are
-// not known.
+// targets returns the targets of all points. before holds the targets of the model, nil if they
+// are not known.
 func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targets, error) {
 	n := u.Old + u.New
-	given, what := 0, ""
+	given := 0
+	what := ""
 	switch {
 	case growth.Labels != nil && growth.Values != nil:
 		return nil, errors.New("pipeline: classes and values at once")
@@ -285,7 +292,7 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 	if before != nil && before.Classes == nil || growth.Values != nil {
 		return u.values(before, growth)
 	}
-	// Labels of before come first, and labels that are given replace them.
+	// The labels of the model come first; labels for all points replace them.
 	values := make([]int64, n)
 	known := make([]bool, n)
 	if before != nil && given != n {
@@ -312,7 +319,8 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 		u.NewClasses = missing(y.Classes, before.Classes)
 	}
 	if u.names != nil {
-		y.Names, u.NewNames = u.named(y.Classes), u.named(u.NewClasses)
+		y.Names = u.named(y.Classes)
+		u.NewNames = u.named(u.NewClasses)
 	}
 	return models.ClassTargets(y)
 }
@@ -341,7 +349,7 @@ func missing(a, b []int64) []int64 {
 	return out
 }
 
-// values is targets for a regression.
+// values is [Updated.targets] for a regression.
 func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Targets, error) {
 	n := u.Old + u.New
 	columns := 0
@@ -369,7 +377,7 @@ func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Target
 		}
 	}
 
-	// Given values are of the last points, or of all.
+	// Given values belong to the last points, or to all points.
 	for i := range given {
 		row := growth.Values.RawRowView(i)
 		copy(all.RawRowView(n-given+i), row)
@@ -381,7 +389,7 @@ func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Target
 	return models.ValueTargets(all)
 }
 
-// String says what joined.
+// String counts the points, labels and classes that joined.
 func (u *Updated) String() string {
 	text := fmt.Sprintf("%d points joined %d", u.New, u.Old)
 	if u.NewLabels > 0 {
@@ -397,7 +405,7 @@ func (u *Updated) String() string {
 	return text
 }
 
-// Recall is that of the neighbours of an updated model; nil if they are exact.
+// Recall returns the recall of the neighbours of an updated model; nil if they are exact.
 func (u *Updated) Recall() *knn.Recall {
 	if g := u.Input.Graph; g != nil && g.Index != nil && g.Index.Stats != nil {
 		return &g.Index.Stats.Recall

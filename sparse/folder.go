@@ -23,6 +23,7 @@ import (
 //	indices.npy     int32    m      column of each entry, ascending in a row; int64 is read too
 //	data.npy ?      float64  m      value of each entry; 1 everywhere without the file
 //	manifest.json ? text            the manifest of package archive, as it stands in a .npz file
+//	bigfit-folder.json ?            the mark of a folder that bigfit wrote and may replace
 //
 // [Read] takes a folder or a .npz file. Passes in order (checks, degrees, components, hashes) give
 // pages back as they go. [Open] checks no row, for jobs that check their own rows. Folders
@@ -35,6 +36,9 @@ const (
 	folderVal      = "data.npy"
 	folderManifest = "manifest.json"
 )
+
+// folderHolds is the mark of a graph folder.
+const folderHolds = "a graph"
 
 var folderFiles = []string{folderPtr, folderCol, folderVal, folderManifest}
 
@@ -133,8 +137,8 @@ func folderColumns(path string, limit int64) ([]int32, error) {
 }
 
 // WriteFolder writes m, which is square, as a folder that [ReadFolder] reads. A manifest
-// that is not nil becomes manifest.json. The folder appears whole or not at all; one that
-// holds another matrix is replaced.
+// that is not nil becomes manifest.json. The folder appears whole or not at all; a folder with another
+// matrix that bigfit wrote is replaced.
 func WriteFolder(path string, m *CSR, manifest []byte) error {
 	if m.Rows != m.Cols {
 		return fmt.Errorf("%s: a folder holds square matrices, this one is %d×%d", path, m.Rows, m.Cols)
@@ -146,7 +150,7 @@ func WriteFolder(path string, m *CSR, manifest []byte) error {
 
 // CheckFolder returns an error unless [CreateFolder] can begin to write path, so that a long
 // run does not end in that error.
-func CheckFolder(path string) error { return atomicfile.CheckFolder(path, folderFiles) }
+func CheckFolder(path string) error { return atomicfile.CheckFolder(path, folderHolds, folderFiles) }
 
 // FolderWriter writes a matrix row by row into a folder: see [CreateFolder].
 type FolderWriter struct {
@@ -158,9 +162,9 @@ type FolderWriter struct {
 
 // CreateFolder writes a square matrix into the folder path: write appends all of its rows in their
 // order and returns the manifest, or nil. It needs memory for the rows of one call of Append. The
-// folder appears whole or not at all; a folder that holds another matrix is replaced.
+// folder appears whole or not at all; a folder with another matrix that bigfit wrote is replaced.
 func CreateFolder(path string, values bool, write func(*FolderWriter) (manifest []byte, err error)) error {
-	return atomicfile.Folder(path, folderFiles, func(dir string) (err error) {
+	return atomicfile.Folder(path, folderHolds, folderFiles, func(dir string) (err error) {
 		w := &FolderWriter{}
 		if w.ptr, err = npy.NewGrowing[int64](filepath.Join(dir, folderPtr)); err != nil {
 			return err

@@ -35,11 +35,11 @@ type Cost struct {
 // RuntimeBytes approximates the memory of small allocations in any stage.
 const RuntimeBytes = 4 << 20
 
-// HeapBytes returns the memory that inUse bytes of live objects take: the command lets
-// garbage grow to 40 % of them.
+// HeapBytes returns the memory that inUse bytes of live objects take: the command sets the
+// collector to run when garbage reaches 40 % of the live objects.
 func HeapBytes(inUse int64) int64 { return inUse + inUse*2/5 }
 
-// DenseBytes returns the memory that inUse bytes of large matrices take, most of which live
-// as long as the stage. The collector leaves less garbage than [HeapBytes] allows, and
-// products of matrices take buffers, which are smaller where the matrices are.
+// DenseBytes returns the memory that inUse bytes of large matrices take if most of them live
+// as long as the stage. The collector then leaves less garbage than [HeapBytes] allows, and
+// products of small matrices take smaller buffers.
 func DenseBytes(inUse int64) int64 { return inUse + inUse/6 + min(RuntimeBytes+2*inUse, 20<<20) }

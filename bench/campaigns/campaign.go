@@ -20,29 +20,29 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// settings of a campaign.
+// settings are the settings of a campaign.
 type settings struct {
-	// Round has the settings of the choices but their rule; Count is the number of points of
-	// a round.
+	// Round holds the settings of one round of choices. Its Count is the number of points
+	// that a rule chooses in a round; its Rule is not used.
 	Round labeling.NextSettings
 	// Rules to compare. Default all.
 	Rules []active.Rule
-	// Start is the number of labels that a draw starts with, drawn at random among all;
-	// the last of them is another one if all are of one class. 0 is one label of every
-	// class.
+	// Start is the number of labels that a draw starts with, drawn at random among all
+	// points. If they are all of one class, a point of another class replaces the last.
+	// 0 means one label of every class.
 	Start int
 	To    int // number of labels at which a draw ends
 	Draws int // repetitions with other labels at the start. Default 1
 }
 
-// replay replays the labeling of points whose classes are all known: every draw starts
-// with few labels, and in each round a rule asks for more. The learner is fitted anew to the
-// labels asked for, and the next round looks at its scores. truth answers, and measures the
-// errors; points without a class in it are never asked for.
+// replay replays the labeling of points with known classes. Every draw starts with few
+// labels. In each round a rule chooses more points, truth labels them, the learner is fitted
+// to all labels so far, and the next round sees its scores. truth also measures the errors.
+// Points without a class in truth are never chosen.
 //
-// in has the graph or the points, and the values of the learner; targets are made here.
-// The answer depends on the seed of p. It costs a fit for each round, rule and draw, and
-// the choices of [active.Choose].
+// in holds the graph or the points, and the values of the learner's parameters; replay makes
+// the targets. The seed of p decides all draws. replay costs one fit for each round, rule and
+// draw, and the choices of [active.Choose].
 func replay(ctx context.Context, p *pipeline.Pipeline, l models.Learner, in *models.Input, truth *data.Labels,
 	s *settings) ([]row, error) {
 	c := &campaign{
@@ -64,6 +64,8 @@ func replay(ctx context.Context, p *pipeline.Pipeline, l models.Learner, in *mod
 
 	p.Observed().Begin("campaign")
 
+	// A fit that did not converge still gives scores to go on with; the first such error is
+	// returned at the end.
 	for draw := range c.Draws {
 		err := c.draw(ctx, draw)
 		if !models.Usable(err) {
@@ -78,7 +80,7 @@ func replay(ctx context.Context, p *pipeline.Pipeline, l models.Learner, in *mod
 	return c.rows(), short
 }
 
-// campaign is a campaign under way.
+// campaign holds a campaign under way.
 type campaign struct {
 	*pipeline.Pipeline
 	settings
@@ -88,12 +90,12 @@ type campaign struct {
 	truth   *data.Labels
 
 	candidates labeling.Candidates
-	counts     []int // numbers of labels at which errors are measured
-	errors     map[active.Rule][][]float64
-	fits       int
+	counts     []int                       // numbers of labels at which errors are measured
+	errors     map[active.Rule][][]float64 // percent, by draw and number of labels
+	fits       int                         // done so far
 }
 
-// check fills the settings, or returns all faults at once.
+// check fills in the defaults of the settings, or returns all faults at once.
 func (c *campaign) check() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -117,9 +119,11 @@ func (c *campaign) check() error {
 	case c.To <= start:
 		fault("a campaign from %d to %d labels; it must end with more than it starts with", start, c.To)
 	case c.To >= known:
-		fault("a campaign to %d labels and the oracle knows %d; at least one must be left to measure the error", c.To, known)
+		fault("a campaign to %d labels and the oracle knows %d; at least one must be left to measure the error",
+			c.To, known)
 	}
 
+	// Errors are measured after each round; the last round may be shorter.
 	for at := start; at < c.To; at += max(c.Round.Count, 1) {
 		c.counts = append(c.counts, at)
 	}
@@ -128,16 +132,19 @@ func (c *campaign) check() error {
 	return errors.Join(faults...)
 }
 
-// prepare makes what all draws share: the graph, and the eigenpairs of the learner and of
-// the rules. The first error is usable.
+// prepare makes the parts that all draws share: the graph, and the eigenpairs of the learner
+// and of the rules. short is an error with usable results, such as eigenpairs that did not
+// converge; err ends the campaign.
 func (c *campaign) prepare(ctx context.Context) (short, err error) {
 	asked := c.first(0)
-	for _, i := range c.truth.Labeled() { // as many as there will be, for the sizes of things
+	for _, i := range c.truth.Labeled() { // as many as at the end, which sizes depend on
 		if len(asked) < c.To && !slices.Contains(asked, i) {
 			asked = append(asked, i)
 		}
 	}
 
+	// The targets of a full draw stand in for all others where costs depend on the number of
+	// labels.
 	if c.in.Targets, err = models.ClassTargets(c.seen(c.truth.Keep(asked))); err != nil {
 		return nil, err
 	}
@@ -177,6 +184,7 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 		short = errors.Join(short, unfinished)
 	}
 
+	// A point without a known class cannot be answered for.
 	c.candidates.Closed = make([]bool, c.truth.Len())
 	for i, class := range c.truth.Index {
 		c.candidates.Closed[i] = class == data.Unlabeled
@@ -185,6 +193,7 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 	if err != nil {
 		return nil, err
 	}
+	// Memory is needed once, time for every fit and every choice.
 	cost.Operations *= float64(c.total())
 	if c.candidates.Pairs != nil {
 		choices := c.candidates.Cost(c.Round.Count)
@@ -195,10 +204,11 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 	return short, c.Observed().Announce("campaign", cost)
 }
 
-// total is the number of fits.
+// total returns the number of fits of the campaign.
 func (c *campaign) total() int { return c.Draws * (1 + len(c.Rules)*(len(c.counts)-1)) }
 
-// seen returns labels with the classes that occur in them only.
+// seen returns the labels y with only those classes that occur among them: a learner must
+// not know of a class before it has seen a label of it.
 func (c *campaign) seen(y *data.Labels) *data.Labels {
 	values := make([]int64, y.Len())
 	known := make([]bool, y.Len())
@@ -211,12 +221,13 @@ func (c *campaign) seen(y *data.Labels) *data.Labels {
 	return data.NewLabels(values, known)
 }
 
-// first returns the points that have a label at the start of a draw, in random order.
+// first returns the points with a label at the start of a draw, in random order.
 func (c *campaign) first(draw int) []int {
 	order := c.truth.Labeled()
 	rng := rand.New(rand.NewPCG(c.Seed+uint64(draw), 0x7374617274)) // "start"
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	if c.Start > 0 {
+		// Labels of one class alone fit nothing.
 		class := c.truth.Index[order[0]]
 		other := slices.IndexFunc(order, func(i int) bool { return c.truth.Index[i] != class })
 		if other >= c.Start {
@@ -240,10 +251,10 @@ func (c *campaign) first(draw int) []int {
 // state is a fit to the points asked for so far.
 type state struct {
 	asked  []int
-	scores *mat.Dense // n×c for the classes of these labels
-	start  *mat.Dense // for the next fit
-	class  []int64    // of the columns of start
-	error  float64
+	scores *mat.Dense // n×c, a column for each class among these labels
+	start  *mat.Dense // where the next fit starts
+	class  []int64    // the classes of the columns of start
+	error  float64    // percent of the other points
 }
 
 // draw replays all rules from one start.
@@ -254,6 +265,7 @@ func (c *campaign) draw(ctx context.Context, draw int) error {
 		return short
 	}
 
+	// All rules go on from the same fit, so their differences are not due to the start.
 	for _, rule := range c.Rules {
 		s := *begin
 		errs := []float64{s.error}
@@ -274,8 +286,9 @@ func (c *campaign) draw(ctx context.Context, draw int) error {
 	return short
 }
 
-// ask lets a rule choose so many points more.
+// ask adds count points that the rule chooses to s.asked.
 func (c *campaign) ask(ctx context.Context, s *state, rule active.Rule, count int, draw uint64) error {
+	// The seed depends on the draw and the round, not on the rule.
 	round := c.Round
 	round.Rule = rule
 	round.Count = count
@@ -292,7 +305,7 @@ func (c *campaign) ask(ctx context.Context, s *state, rule active.Rule, count in
 	return err
 }
 
-// fit fits the learner to the labels asked for and measures the error of the others.
+// fit fits the learner to the labels asked for and measures the error on the other points.
 func (c *campaign) fit(ctx context.Context, s *state) error {
 	known := c.truth.Keep(s.asked)
 	y := c.seen(known)
@@ -301,6 +314,7 @@ func (c *campaign) fit(ctx context.Context, s *state) error {
 	if in.Targets, err = models.ClassTargets(y); err != nil {
 		return err
 	}
+	// The last solution is a good start, if its columns stand for the same classes.
 	if slices.Equal(s.class, y.Classes) {
 		in.Start = s.start
 	}
@@ -313,6 +327,7 @@ func (c *campaign) fit(ctx context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
+	// The learner numbers the classes that it has seen; truth numbers all.
 	predicted := make([]int32, len(p.Classes))
 	for i, class := range p.Classes {
 		at, _ := slices.BinarySearch(c.truth.Classes, y.Classes[class])
@@ -332,7 +347,7 @@ func (c *campaign) fit(ctx context.Context, s *state) error {
 	return short
 }
 
-// answers are those of a model for all points, with scores.
+// answers returns the predictions of a model for all points, with scores.
 func (c *campaign) answers(ctx context.Context, m models.Model) (*models.Prediction, error) {
 	if t, ok := m.(models.Trained); ok {
 		return t.Training(true), nil
@@ -340,7 +355,7 @@ func (c *campaign) answers(ctx context.Context, m models.Model) (*models.Predict
 	return m.Predict(ctx, c.in.Points, nil)
 }
 
-// rows are the means over the draws, rule by rule.
+// rows returns the means over the draws, rule by rule.
 func (c *campaign) rows() []row {
 	var out []row
 	for _, rule := range c.Rules {
@@ -353,6 +368,7 @@ func (c *campaign) rows() []row {
 			if len(r.Errors) > 1 {
 				r.Deviation = stat.StdDev(r.Errors, nil)
 			}
+			// The ratio compares means, which are less noisy than ratios of single draws.
 			if random := c.errors[active.Random]; random != nil {
 				var sum float64
 				for _, errs := range random {

@@ -1,5 +1,5 @@
-// Command campaigns replays the labeling of points whose classes are all known, to compare the
-// rules of bigfit next:
+// Command campaigns compares the rules of bigfit next: it replays the labeling of points with
+// known classes.
 //
 //	go run ./bench/campaigns model.npz y.npy -n 30 --to 200 --draws 5 --plot campaign.svg
 package main
@@ -67,8 +67,7 @@ where the model does not keep them. The table goes to stdout and -o, a chart to 
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.campaign(cmd.Context(), args[0],
-				args[1])
+			return a.campaign(cmd.Context(), args[0], args[1])
 		},
 	}
 	f := cmd.Flags()
@@ -103,6 +102,7 @@ func (a *app) check() error {
 		}
 		s.Rules = append(s.Rules, r)
 	}
+	// The negated comparison refuses NaN as well.
 	for _, f := range []struct {
 		name string
 		v    float64
@@ -120,7 +120,7 @@ func (a *app) check() error {
 	return a.checkFiles()
 }
 
-// checkFiles refuses names of outputs that cannot be written.
+// checkFiles refuses outputs with an unknown extension or in a folder that cannot be written.
 func (a *app) checkFiles() error {
 	tables := table.Extensions[1:] // all but .npy, which holds one column
 	if ext := strings.ToLower(filepath.Ext(a.out)); a.out != "" && !slices.Contains(tables, ext) {
@@ -163,6 +163,7 @@ func (a *app) campaign(ctx context.Context, path, oracle string) error {
 		a.Note("warning: " + text)
 	}
 
+	// The results are written and printed even if a fit did not converge; the error comes last.
 	rows, short := replay(ctx, a.Pipeline(), learner, in, truth, &a.settings)
 	if !models.Usable(short) {
 		return short
@@ -175,7 +176,8 @@ func (a *app) campaign(ctx context.Context, path, oracle string) error {
 	return errors.Join(short, a.Print(s, text(rows)))
 }
 
-// read reads a model, and returns its learner and what the learner is fitted to.
+// read reads a model, and returns its learner and the learner's input: the parameters, and
+// the graph or the points.
 func (a *app) read(path string) (models.Learner, *models.Input, error) {
 	a.Begin("model")
 	m, made, err := all.Load(path, int64(a.Memory))
@@ -190,6 +192,8 @@ func (a *app) read(path string) (models.Learner, *models.Input, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	// The model keeps the parameters that it was fitted with, and where it can its graph and
+	// points.
 	in := &models.Input{Values: encoded.Values}
 	g, kept, missing := pipeline.KeptGraph(m)
 	if missing == nil {
@@ -207,6 +211,7 @@ func (a *app) read(path string) (models.Learner, *models.Input, error) {
 		}
 		return learner, in, nil
 	}
+	// The hashes in the model tell whether these are the points that it was fitted to.
 	if in.Points, err = data.ReadPoints(a.points, data.ReadOptions{Limit: int64(a.Memory)}); err != nil {
 		return nil, nil, err
 	}
@@ -214,7 +219,8 @@ func (a *app) read(path string) (models.Learner, *models.Input, error) {
 		path, a.points)
 }
 
-// count returns the number of points of in, whose targets are not made yet.
+// count returns the number of points of in. It counts the graph or the points, because the
+// targets do not exist yet.
 func count(in *models.Input) int {
 	if in.Graph != nil {
 		return in.Graph.Len()
@@ -223,7 +229,7 @@ func count(in *models.Input) int {
 	return n
 }
 
-// save writes the table and the chart, where they are asked for.
+// save writes the table and the chart to the files that --output and --plot name.
 func (a *app) save(learner string, rows []row) error {
 	if a.out != "" {
 		file := answers(learner, rows)
@@ -243,7 +249,7 @@ func (a *app) save(learner string, rows []row) error {
 	})
 }
 
-// summary is the output as JSON.
+// summary is the result of the command as JSON.
 type summary struct {
 	Model  string `json:"model"`
 	Points int    `json:"points"`

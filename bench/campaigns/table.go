@@ -10,18 +10,18 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// row is the error of a rule at a number of labels: of the points without a label,
-// in percent.
+// row holds the error of a rule at a number of labels, in percent of the points without a
+// label.
 type row struct {
 	Rule   active.Rule `json:"rule"`
 	Labels int         `json:"labels"`
 	Error  float64     `json:"error"` // mean over the draws
-	// Deviation is the standard deviation over the draws, 0 of one.
+	// Deviation is the standard deviation over the draws, 0 for a single draw.
 	Deviation float64 `json:"deviation"`
-	// Ratio is the mean error by that of random at the same number of labels; NaN
-	// without it.
+	// Ratio is the mean error divided by the mean error of the rule random at the same
+	// number of labels, NaN if random does not take part.
 	Ratio  float64   `json:"-"`
-	Errors []float64 `json:"errors"` // of the draws
+	Errors []float64 `json:"errors"` // one for each draw
 }
 
 // curves draws the error of every rule over the number of labels, with the standard
@@ -42,8 +42,8 @@ func curves(learner string, rows []row) *chart.Lines {
 	return out
 }
 
-// text is the table of a campaign: a row a number of labels, with the mean error in
-// percent ± the standard deviation of each rule, and its ratio to that of random.
+// text returns the table of a campaign. A line holds a number of labels, and for each rule
+// the mean error in percent ± its standard deviation, and in brackets Ratio.
 func text(rows []row) string {
 	rules := rulesOf(rows)
 	var b strings.Builder
@@ -51,6 +51,7 @@ func text(rows []row) string {
 	for _, rule := range rules {
 		fmt.Fprintf(&b, "  %20s", rule)
 	}
+	// The rows are ordered by rule and then by labels, each rule with the same labels.
 	perRule := len(rows) / max(len(rules), 1)
 	for at := range perRule {
 		fmt.Fprintf(&b, "\n%8d", rows[at].Labels)
@@ -66,10 +67,13 @@ func text(rows []row) string {
 	return b.String()
 }
 
-// answers are the rows as a file of answers: rule, labels, error and deviation.
+// answers returns the rows as a table for a file, with the columns rule (text), labels
+// (int64), error and deviation (float64, percent).
 func answers(learner string, rows []row) pipeline.Answers {
-	rules, labels := make([]string, len(rows)), make([]int64, len(rows))
-	means, deviations := make([]float64, len(rows)), make([]float64, len(rows))
+	rules := make([]string, len(rows))
+	labels := make([]int64, len(rows))
+	means := make([]float64, len(rows))
+	deviations := make([]float64, len(rows))
 	for q, r := range rows {
 		rules[q] = r.Rule.String()
 		labels[q] = int64(r.Labels)

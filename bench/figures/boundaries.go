@@ -19,21 +19,23 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// The settings of [Boundaries].
+// The settings of [Boundaries]. The paper names none.
 const (
 	boundaryDraws     = 5
 	boundaryNeighbors = 10
 )
 
+// The grid of [Boundaries]. All values are of our choice.
 var (
 	boundarySigmas  = []float64{0.2, 0.35, 0.5, 1}
 	boundaryGammaAs = []float64{1e-4, 1e-2, 1}
 	boundaryGammaIs = []float64{0.1, 1, 10, 100} // of LapSVM
 )
 
+// moonsFile holds the two moons of the paper, with test points Xt.
 const moonsFile = "sindhwani_2moons.npz"
 
-// boundary is a machine with settings, and what it decides.
+// boundary is a machine with its settings and its error.
 type boundary struct {
 	machine models.Model
 	sigma   float64
@@ -50,12 +52,12 @@ func (b *boundary) String() string {
 	return s
 }
 
-// boundaryMethods are the panels of the figure.
+// boundaryMethods lists the methods of the figure, one panel each.
 var boundaryMethods = []struct {
 	name string
 	fit  func(context.Context, *kernelmachine.Data, *models.Targets,
 		regularizer.Regularizer) (models.Model, error)
-	with []float64 // γ_I
+	with []float64 // values of γ_I to try
 }{
 	{"SVM", boundarySVM, []float64{0}},
 	{"TSVM", func(ctx context.Context, d *kernelmachine.Data, t *models.Targets,
@@ -82,9 +84,9 @@ func boundarySVM(ctx context.Context, d *kernelmachine.Data, t *models.Targets,
 
 // Boundaries repeats Figure 3 of Belkin, Niyogi & Sindhwani (2006): the best decision
 // surfaces of SVM, TSVM and LapSVM on two moons with one label a class, over a grid of
-// settings. “Best” is by the labels of all points, as in the paper, which is why the table has
-// the median and the worst of the grid as well. TSVM has its defaults, and as share of
-// class 1 that of the labels. LapSVM has the normalized Laplacian of 10 neighbours.
+// settings. “Best” is by the labels of all points, as in the paper, so the table has the
+// median and the worst of the grid as well. TSVM has its default settings, and takes the
+// share of class 1 from the labels. LapSVM has the normalized Laplacian of 10 neighbours.
 func Boundaries(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table,
 	[]results.Picture, error) {
 	x, truth, _, err := papers.ReadSet(o, papers.SetsOrigin, moonsFile, moonsFile, "")
@@ -105,12 +107,13 @@ func Boundaries(ctx context.Context, o papers.Options, obs stage.Observer) (*res
 	if err != nil {
 		return nil, nil, err
 	}
+	// The graph has no labels, so one Laplacian serves all draws.
 	draws, err := papers.DrawPerClass(truth, 1, boundaryDraws, o.Seed)
 	if err != nil {
 		return nil, nil, err
 	}
-	var records []results.Record
 
+	var records []results.Record
 	picture := results.Picture{Title: "Two moons, best decision surfaces",
 		Caption: fmt.Sprintf("Figure 3 of Belkin, Niyogi & Sindhwani (2006), on the first of %d "+
 			"draws of one label a class: of each machine the settings whose error on all %d points "+
@@ -127,8 +130,12 @@ func Boundaries(ctx context.Context, o papers.Options, obs stage.Observer) (*res
 				return nil, nil, fmt.Errorf("%s, draw %d: %w", m.name, i+1, err)
 			}
 			count = len(all)
-			best, median, worst = append(best, all[0].error), append(median,
-				(all[(count-1)/2].error+all[count/2].error)/2), append(worst, all[count-1].error)
+			// The list is sorted by error: the median of an even number is the mean of the middle
+			// two.
+			best = append(best, all[0].error)
+			median = append(median, (all[(count-1)/2].error+all[count/2].error)/2)
+			worst = append(worst, all[count-1].error)
+			// The picture shows the first draw only, as its caption says.
 			if i == 0 {
 				remark = all[0].String() + " on the first draw"
 				points := plane(x, truth)
@@ -162,7 +169,8 @@ func Boundaries(ctx context.Context, o papers.Options, obs stage.Observer) (*res
 	return t, []results.Picture{picture}, nil
 }
 
-// boundaries fits all settings of a machine to a draw; those of least error come first.
+// boundaries fits a machine to a draw with all settings of the grid. It returns the fitted
+// machines in the order of their errors, smallest first.
 func boundaries(ctx context.Context, d *kernelmachine.Data, truth, drawn *data.Labels,
 	fit func(context.Context, *kernelmachine.Data, *models.Targets, regularizer.Regularizer) (models.Model,
 		error), gammaIs []float64) ([]boundary, error) {
@@ -178,6 +186,7 @@ func boundaries(ctx context.Context, d *kernelmachine.Data, truth, drawn *data.L
 					Laplacian: sparse.Normalized}}
 				given := *d
 				given.Kernel = kernel.Kernel{Kind: kernel.Gaussian, Sigma: sigma}
+				// Without γ_I the machine needs no Laplacian, and the kernel is not warped.
 				if gammaI == 0 {
 					given.Laplacian = nil
 				}
@@ -195,6 +204,8 @@ func boundaries(ctx context.Context, d *kernelmachine.Data, truth, drawn *data.L
 		}
 	}
 
+	// A stable sort keeps the order of the grid among equals, so the same setting wins on every
+	// machine.
 	slices.SortStableFunc(out, func(a, b boundary) int { return cmp.Compare(a.error, b.error) })
 	return out, nil
 }

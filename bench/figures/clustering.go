@@ -22,16 +22,18 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// The settings of [Clustering].
+// clusterGammas are the values of γ = γ_A/γ_I in [Clustering].
 var clusterGammas = []float64{1e-6, 1e-4, 1e-2, 1}
 
+// The spirals of [Clustering]. With 200 points an arm fell apart in the graph, and 16 % of the
+// points went to the wrong cluster.
 const (
 	spiralPoints = 400
 	spiralTurns  = 1.5
-	spiralNoise  = 0.01
+	spiralNoise  = 0.01 // standard deviation
 )
 
-// clusterSet is points in the plane to cluster, and others that come later.
+// clusterSet holds points in the plane to cluster, and points that come later.
 type clusterSet struct {
 	name          string
 	x, later      data.Points
@@ -42,10 +44,10 @@ type clusterSet struct {
 
 // Clustering repeats Figures 9 and 10 of Belkin, Niyogi & Sindhwani (2006): regularized
 // spectral clustering of two moons and two spirals, equation (14), for growing
-// γ = γ_A/γ_I, with L = D − W, and what it says of points that come later. A third
-// picture is the embedding of Remark 2 by two functions. No label is used but to count
-// errors. The moons are those of Figure 2; the paper's spirals are not to be had, and these
-// are made up.
+// γ = γ_A/γ_I, with L = D − W. It predicts clusters of points that come later, too. A third
+// picture is the embedding of Remark 2 by two functions. Labels serve only to count errors.
+// The moons are the points of Figure 2. The paper's spirals are not published, so
+// twoSpirals draws others.
 func Clustering(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table,
 	[]results.Picture, error) {
 	moons := clusterSet{name: "two moons", sigma: 0.35, neighbors: 6}
@@ -63,6 +65,7 @@ func Clustering(ctx context.Context, o papers.Options, obs stage.Observer) (*res
 		return nil, nil, err
 	}
 
+	// The later spirals are drawn with the next seed: the same arms, other points.
 	spirals := clusterSet{name: "two spirals", sigma: 0.1, neighbors: 6}
 	spirals.x, spirals.truth = twoSpirals(spiralPoints, o.Seed)
 	spirals.later, spirals.truthL = twoSpirals(spiralPoints, o.Seed+1)
@@ -109,8 +112,8 @@ func clusterTable() *results.Table {
 	}
 }
 
-// run clusters the points for all γ, adds the records and returns the pictures, of which
-// the first is figure 9 + number.
+// run clusters the points for all γ, adds the records and returns two pictures: the
+// clusters, Figure 9 + number of the paper, and the embedding.
 func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table,
 	number int) ([]results.Picture, error) {
 	nb, err := papers.Neighbors(ctx, s.x, s.neighbors)
@@ -142,6 +145,7 @@ func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table
 		if err != nil {
 			return nil, err
 		}
+		// Clusters have no names: later points keep the match that the first points found.
 		wrong, swapped := mismatch(m.Clusters(), s.truth)
 		wrongLater := 100 * metrics.ErrorRate(later.Classes, s.truthL, nil)
 		if swapped {
@@ -167,7 +171,7 @@ func (s *clusterSet) run(ctx context.Context, o papers.Options, t *results.Table
 	return []results.Picture{clusters, embedding}, nil
 }
 
-// embedded draws the first two coordinates of points and of later ones.
+// embedded draws the first two coordinates f of the points and of later points.
 func embedded(title string, f, later *mat.Dense, s *clusterSet) *chart.Scatter {
 	out := &chart.Scatter{Title: title, XLabel: "first function", YLabel: "second function"}
 	for part, of := range []*mat.Dense{f, later} {
@@ -177,12 +181,14 @@ func embedded(title string, f, later *mat.Dense, s *clusterSet) *chart.Scatter {
 			truth = s.truthL
 			name = "later, class "
 		}
+		// Four groups: both classes, then both classes of the later points.
 		for c := range truth.Classes {
 			out.Classes = append(out.Classes, name+truth.Name(int32(c)))
 		}
 		n, _ := of.Dims()
 		for i := range n {
-			out.X, out.Y = append(out.X, of.At(i, 0)), append(out.Y, of.At(i, 1))
+			out.X = append(out.X, of.At(i, 0))
+			out.Y = append(out.Y, of.At(i, 1))
 			out.Class = append(out.Class, 2*part+int(truth.Index[i]))
 		}
 	}
@@ -190,8 +196,8 @@ func embedded(title string, f, later *mat.Dense, s *clusterSet) *chart.Scatter {
 	return out
 }
 
-// mismatch returns the share of points, in percent, whose cluster is not that of their
-// class, and whether the two clusters are swapped for that.
+// mismatch matches two clusters with two classes in the better of the two ways. It returns
+// the share of points in the wrong cluster, in percent, and whether cluster 0 is class 1.
 func mismatch(clusters []int32, truth *data.Labels) (share float64, swapped bool) {
 	if share = 100 * metrics.ErrorRate(clusters, truth, nil); share > 50 {
 		return 100 - share, true
@@ -199,8 +205,12 @@ func mismatch(clusters []int32, truth *data.Labels) (share float64, swapped bool
 	return share, false
 }
 
-// twoSpirals draws n points of two arms, which are turned by half a turn from each other:
-// with t = 0.15 + 0.85√u and u uniform in [0, 1] a point is t·(cos, sin)(2π·1.5·t + πc), plus normal noise.
+// twoSpirals draws n points on two arms, half a turn apart. A point of arm c is
+//
+//	t·(cos φ, sin φ), φ = 2π·1.5·t + πc, t = 0.15 + 0.85√u,
+//
+// with u uniform in [0, 1], plus normal noise. The root spreads the points evenly along an
+// arm, which is longer outside.
 func twoSpirals(n int, seed uint64) (*data.Dense[float64], *data.Labels) {
 	rng := rand.New(rand.NewPCG(seed, 0x73706972616c)) // "spiral"
 	x := data.NewDense[float64](n, 2)

@@ -18,23 +18,23 @@ import (
 const (
 	// decayCount is the number of eigenvalues that are computed.
 	decayCount = 200
-	// paperPower is the power of the curve in Figure 1 of Ji et al. (2012).
+	// paperPower is the exponent p of the curve in Figure 1 of Ji et al. (2012).
 	paperPower = 2.1
 )
 
 // decayShown are the numbers of the eigenvalues that are printed; the figure has all.
 var decayShown = []int{1, 2, 5, 10, 20, 50, 100, 200}
 
-// decayWidths are the widths of the kernel, in median distances: those among which
-// [sssl.SSSL] chooses.
+// decayWidths are the widths of the kernel, in median distances. [sssl.SSSL] chooses among
+// the same widths.
 var decayWidths = []float64{1, 2}
 
 // Decay repeats Figure 1 of Ji et al. (2012): the eigenvalues λ_k of the integral operator
-// of a Gaussian kernel over all points of insurance and wine, with the power law a²k^(−p)
-// fitted to them and the paper's curve of p = 2.1, whose a² is that of the smallest such
-// curve that no eigenvalue is above, as assumption A1 has it. The eigenvalues are exact.
-// The paper names neither the kernel nor the scaling: columns are replaced by their ranks,
-// and σ is the median distance or twice that.
+// of a Gaussian kernel over all points of insurance and wine. Two curves stand beside them:
+// the power law a²k^(−p) fitted to the eigenvalues, and the paper's curve with p = 2.1. Its
+// a² is the smallest with λ_k ≤ a²k^(−p) for all k, as assumption A1 demands. The eigenvalues
+// are exact. The paper names neither the kernel nor the scaling: here ranks replace the
+// values of the columns, and σ is the median distance or twice the median distance.
 func Decay(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table,
 	[]results.Picture, error) {
 	t := decayTable()
@@ -45,6 +45,7 @@ func Decay(ctx context.Context, o papers.Options, obs stage.Observer) (*results.
 			return nil, nil, err
 		}
 		n, d := x.Dims()
+		// Rank works in place, on a copy of the points. There are no test points.
 		ranked := data.NewDense[float64](n, d)
 		for i := range n {
 			data.RowTo(ranked.Row(i), x, i)
@@ -97,9 +98,10 @@ func decayTable() *results.Table {
 	}
 }
 
-// addDecay adds the eigenvalues of a set of n points with their curves, and a note.
+// addDecay adds the eigenvalues of a set of n points, both curves and a note.
 func addDecay(t *results.Table, set string, n int, f *eigenfunction.Functions) {
 	a2, p := eigenfunction.PowerLaw(f.Values)
+	// The smallest a² such that no eigenvalue is above the paper's curve.
 	bound := 0.0
 	for k, v := range f.Values {
 		bound = math.Max(bound, v*math.Pow(float64(k+1), paperPower))
@@ -122,6 +124,7 @@ func addDecay(t *results.Table, set string, n int, f *eigenfunction.Functions) {
 
 	t.Views = append(t.Views, results.View{Caption: set, Where: results.Where{Key: "printed", Is: set},
 		Rows: "k", Across: "curve", Show: []string{"value"}, Corner: "k"})
+	// The negated comparison counts a power of NaN as not above.
 	verdict := "above 2, as in the paper"
 	if !(p > 2) {
 		verdict = "not above 2, as assumption A1 asks"

@@ -16,7 +16,8 @@ import (
 // surfaceColumns is the number of columns of the grid of a surface.
 const surfaceColumns = 96
 
-// plane makes points of the plane ready to be drawn in the colours of their classes.
+// plane returns points of the plane for a picture that draws them in the colours of their
+// classes.
 func plane(x data.Points, truth *data.Labels) chart.Points {
 	n, _ := x.Dims()
 	p := chart.Points{X: make([]float64, n), Y: make([]float64, n), Class: make([]int, n)}
@@ -32,17 +33,20 @@ func plane(x data.Points, truth *data.Labels) chart.Points {
 	return p
 }
 
-// surface draws the regions that a model of two classes decides for around points; swapped
-// exchanges the colours of the regions.
-func surface(ctx context.Context, title string, m models.Model, points chart.Points, swapped bool) (*chart.Surface, error) {
+// surface draws the regions around points in which a model of two classes predicts either
+// class. swapped exchanges the colours of the regions.
+func surface(ctx context.Context, title string, m models.Model, points chart.Points,
+	swapped bool) (*chart.Surface, error) {
 	s := &chart.Surface{Title: title, Grid: chart.GridAround(points.X, points.Y, surfaceColumns), Points: points}
+	// The model predicts the centre of every cell of the grid, in one call.
 	cells := &data.Dense[float64]{Rows: s.Columns * s.Rows, Cols: 2, Data: s.Centres()}
 	p, err := m.Predict(ctx, cells, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", title, err)
 	}
-	s.Values, s.Areas = pipeline.SurfaceValues(p.Scores, m.Output().Classes), pipeline.SurfaceAreas(p.Classes,
-		m.Output(), nil)
+
+	s.Values = pipeline.SurfaceValues(p.Scores, m.Output().Classes)
+	s.Areas = pipeline.SurfaceAreas(p.Classes, m.Output(), nil)
 	if swapped {
 		for i := range s.Areas {
 			s.Areas[i] = 1 - s.Areas[i]

@@ -16,21 +16,25 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// heldOutList is the number of neighbours kept of each test point: where enough of them
-// are labeled, the baseline needs no search.
+// heldOutList is the number of neighbours in the list of each test point. Where enough of
+// them are labeled, the baseline needs no search among the labeled points.
 const heldOutList = 64
 
-// heldOutDraws is the number of draws of Figure 6 at most: each is an eigenmap of all points
-// again.
+// heldOutDraws bounds the number of draws of Figure 6, because each draw fits an eigenmap to
+// all points.
 const heldOutDraws = 5
 
-// heldOutVoters are the voters of the baseline; the best on the test points is shown.
+// heldOutVoters are the numbers of neighbours that vote in the baseline. The table shows the
+// best of them on the test points.
 var heldOutVoters = []int{1, 3, 5}
 
-// heldOut adds the records of Figure 6 but for the error on the unlabeled points.
+// heldOut adds the records of Figure 6 on the test points; add adds the error on the
+// unlabeled points. The classes that the eigenmap predicts for all training points are the
+// labels of a 3-NN classifier of the test points.
 func (s *Subsets) heldOut(ctx context.Context, t *results.Table, e *papers.Experiment, o *papers.Outcome,
 	obs stage.Observer) error {
 	obs.Begin("test points")
+	// The neighbours of the test points do not depend on the labels: they are searched once.
 	ix, err := knn.NewBrute(e.X, &knn.Settings{Metric: e.Metric,
 		OnProgress: func(done, total int) { obs.Update(float64(done), float64(total), "") }})
 	if err != nil {
@@ -70,6 +74,7 @@ func (s *Subsets) heldOut(ctx context.Context, t *results.Table, e *papers.Exper
 			}
 		}
 
+		// The paper chooses k by the test labels, which favours the baseline.
 		best := results.Number(math.Inf(1))
 		for _, errs := range baseline {
 			if v := results.Mean(errs); v.Number < best.Number {
@@ -90,7 +95,7 @@ func (s *Subsets) heldOut(ctx context.Context, t *results.Table, e *papers.Exper
 	return nil
 }
 
-// votes lets the k first neighbours of every point vote.
+// votes returns the class of every point by a vote of its first k neighbours.
 func votes(nb *knn.Neighbors, labels []int32, k int) []int32 {
 	out := make([]int32, nb.Len())
 	par.For(len(out), 1024, func(lo, hi int) {
@@ -108,8 +113,8 @@ func votes(nb *knn.Neighbors, labels []int32, k int) []int32 {
 }
 
 // labeledNeighbors returns the classes of the nearest labeled points of every test point,
-// nearest first: from the lists of neighbours where enough of them are labeled, and else by
-// a search among the labeled points.
+// nearest first. It takes them from the lists nb where enough neighbours are labeled, and
+// searches among the labeled points for the other test points.
 func (s *Subsets) labeledNeighbors(ctx context.Context, e *papers.Experiment, nb *knn.Neighbors,
 	y *data.Labels) ([][]int32, error) {
 	labeled := y.Labeled()
@@ -131,6 +136,8 @@ func (s *Subsets) labeledNeighbors(ctx context.Context, e *papers.Experiment, nb
 	if len(rest) == 0 {
 		return out, nil
 	}
+	// The lists were too short for some test points. They are few unless labels are few, and then
+	// so are the points searched.
 	ix, err := knn.NewBrute(data.Select(e.X, labeled), &knn.Settings{Metric: e.Metric})
 	if err != nil {
 		return nil, err
@@ -140,6 +147,7 @@ func (s *Subsets) labeledNeighbors(ctx context.Context, e *papers.Experiment, nb
 		return nil, err
 	}
 
+	// What the list gave is thrown away: it is the beginning of the same neighbours.
 	for j, i := range rest {
 		index, _ := found.Row(j)
 		out[i] = out[i][:0]

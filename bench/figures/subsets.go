@@ -16,31 +16,31 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// Subsets is Figures 2 to 6 of Belkin & Niyogi (2004): errors over the number of labels with
-// all points of an experiment and with subsets of them, by eigenmaps of the 20 % rule beside
-// the best of 1, 3 and 5 nearest neighbours.
+// Subsets repeats Figures 2 to 6 of Belkin & Niyogi (2004): errors over the number of labels,
+// on all points of an experiment and on subsets of them. Eigenmaps with the 20 % rule, one
+// eigenvector for every five labels, stand beside the best of 1, 3 and 5 nearest neighbours.
 type Subsets struct {
 	// Base is the experiment on all points, with the rows and figures of the paper's table.
 	Base *papers.Experiment
 	// Figure names the figure of all sizes, such as "Figure 2".
 	Figure string
 	Sizes  []int // of the subsets, descending
-	// Geodesic is the size of the subset that geodesic neighbours are compared on (Figure
-	// 5), 0 for none.
+	// Geodesic is the size of the subset with geodesic neighbours as well (Figure 5), 0 for
+	// none.
 	Geodesic int
-	// Test and TestTruth are held out (Figure 6), nil for none.
+	// Test and TestTruth are the held-out points of Figure 6 and their classes, nil for none.
 	Test      data.Points
 	TestTruth *data.Labels
 }
 
-// The names of the figures of MNIST alone.
+// The names of the figures that only MNIST has.
 const (
 	geodesicFigure = "Figure 5"
 	heldOutFigure  = "Figure 6"
 )
 
-// MNISTSubsets returns Figures 2, 5 and 6: the 60,000 training images of MNIST, and 10,000
-// and 1000 of them; the first also with geodesic neighbours; and the 10,000 test images.
+// MNISTSubsets returns Figures 2, 5 and 6: the 60,000 training images of MNIST and subsets
+// of 10,000, with geodesic neighbours as well, and of 1000; and the 10,000 test images.
 func MNISTSubsets(o papers.Options) (*Subsets, error) {
 	e, test, truth, err := papers.MNISTWithTest(o)
 	if err != nil {
@@ -59,8 +59,8 @@ func NewsgroupsSubsets(o papers.Options) (*Subsets, error) {
 	return &Subsets{Base: e, Figure: "Figure 3", Sizes: []int{2000, 600}}, nil
 }
 
-// PhonemesSubsets returns the form of Figure 4: the 4509 phonemes of [papers.Phonemes], 2000
-// and 600 of them.
+// PhonemesSubsets returns an experiment in the form of Figure 4, on the 4509 phonemes of
+// [papers.Phonemes], 2000 and 600 of them.
 func PhonemesSubsets(o papers.Options) (*Subsets, error) {
 	e, err := papers.Phonemes(o)
 	if err != nil {
@@ -69,7 +69,7 @@ func PhonemesSubsets(o papers.Options) (*Subsets, error) {
 	return &Subsets{Base: e, Figure: "Figure 4", Sizes: []int{2000, 600}}, nil
 }
 
-// subsetTable returns the table of [Subsets], without records.
+// table returns the table of the experiment, without records.
 func (s *Subsets) table() *results.Table {
 	t := &results.Table{
 		Columns: []results.Column{
@@ -96,6 +96,7 @@ func (s *Subsets) table() *results.Table {
 				"eigenvectors; the figures themselves have no numbers"),
 	}
 
+	// Each figure of the paper is a view of the one table.
 	captions := []struct{ figure, text string }{{s.Figure,
 		"errors on the unlabeled points of all, and of subsets"}}
 	if s.Geodesic > 0 {
@@ -124,8 +125,8 @@ func (s *Subsets) table() *results.Table {
 	return t
 }
 
-// Run carries out the experiment. With lanczos.ErrNotConverged comes the table from the
-// eigenpairs that were reached.
+// Run carries out the experiment. If it returns lanczos.ErrNotConverged, the table comes from
+// the eigenpairs found so far.
 func (s *Subsets) Run(ctx context.Context, obs stage.Observer) (*results.Table, error) {
 	t := s.table()
 	n, _ := s.Base.X.Dims()
@@ -142,6 +143,8 @@ func (s *Subsets) Run(ctx context.Context, obs stage.Observer) (*results.Table, 
 		notConverged = errors.Join(notConverged, err)
 		s.add(t, out.Table, size, n)
 
+		// Held-out points are classified with the eigenvectors of all points, while these are at
+		// hand.
 		if size == n && s.Test != nil {
 			if err := s.heldOut(ctx, t, e, out, obs); err != nil {
 				return nil, err
@@ -155,10 +158,11 @@ func (s *Subsets) Run(ctx context.Context, obs stage.Observer) (*results.Table, 
 	return t, notConverged
 }
 
+// figureOrder is the order of the figures in the table.
 var figureOrder = []string{"Figure 2", "Figure 3", "Figure 4", geodesicFigure, heldOutFigure}
 
-// subset returns the experiment with the 20 % rule on so many points, all points or drawn
-// by the seed. Rows that would leave no point without a label are left out.
+// subset returns the experiment with the 20 % rule on size points: on all points, or on a
+// subset drawn by the seed. It leaves out rows that would label all points of the subset.
 func (s *Subsets) subset(size int) (*papers.Experiment, error) {
 	e := *s.Base
 	n, _ := e.X.Dims()
@@ -167,11 +171,14 @@ func (s *Subsets) subset(size int) (*papers.Experiment, error) {
 	}
 
 	if size < n {
+		// Sorted rows keep the order of the points, which decides among equal distances.
 		rows := rand.New(rand.NewPCG(e.Seed, 0x737562736574+uint64(size))).Perm(n)[:size] // "subset"
 		slices.Sort(rows)
-		e.X, e.Truth = data.Select(e.X, rows), e.Truth.Select(rows)
+		e.X = data.Select(e.X, rows)
+		e.Truth = e.Truth.Select(rows)
 	}
 
+	// What the tables show and the figures do not.
 	e.Readings = nil
 	e.Notes = nil
 	e.Rows = nil
@@ -182,6 +189,7 @@ func (s *Subsets) subset(size int) (*papers.Experiment, error) {
 		if r.Labels >= size || len(e.Labels) > 0 && !slices.Contains(e.Labels, r.Labels) {
 			continue
 		}
+		// The paper's numbers are of all points: a subset has none.
 		row := papers.Row{Labels: r.Labels, PaperKNN: math.NaN(),
 			Cells: []papers.Cell{{Name: "20 %", Paper: math.NaN(),
 				Settings: eigenmap.Settings{Eigenvectors: min(r.Labels/5, s.Base.Pairs)}}}}
@@ -202,8 +210,8 @@ func (s *Subsets) subset(size int) (*papers.Experiment, error) {
 	return &e, nil
 }
 
-// published returns the error of the row's cell with 20 % of the labels as eigenvectors, NaN
-// if there is none.
+// published returns the paper's error in the cell of the row that has one eigenvector for
+// every five labels, or NaN if there is no such cell.
 func published(r papers.Row) float64 {
 	for _, c := range r.Cells {
 		if 5*c.Settings.Eigenvectors == r.Labels {
@@ -213,7 +221,7 @@ func published(r papers.Row) float64 {
 	return math.NaN()
 }
 
-// add copies the records of a subset of the n points.
+// add copies the records of a subset of size points, of n, into the figures that show them.
 func (s *Subsets) add(t *results.Table, from *results.Table, size, n int) {
 	for _, r := range from.Records {
 		v := from.Value(r, "error_mean")
@@ -222,6 +230,7 @@ func (s *Subsets) add(t *results.Table, from *results.Table, size, n int) {
 				results.Text(curve), v)
 		}
 		method := from.Value(r, "method").Text
+		// The baseline of a subset is shown in Figure 5 alone.
 		if name := map[string]string{"eigenmap": "eigenmap", "knn": "best k-NN"}[method]; name != "" &&
 			(method == "eigenmap" || size == n) {
 			put(s.Figure, fmt.Sprintf("%s, %d points", name, size))

@@ -16,40 +16,41 @@ import (
 	"github.com/bigfit/bigfit/knn"
 )
 
-// What explains a difference, beside the cancellation in a peer's formula.
+// Causes of a difference, beside the cancellation in a peer's formula.
 const (
 	tie         = "tie"
 	unexplained = "unexplained"
 )
 
-// arithmetic is that of a peer which computes ‖x‖² + ‖y‖² − 2xᵀy. The zero value
-// stands for peers that add up (x−y)² in float64, where nothing cancels.
+// arithmetic describes a peer that computes squared distances as ‖x‖² + ‖y‖² − 2xᵀy. The
+// zero value stands for a peer that adds up (x−y)² in float64, where nothing cancels.
 type arithmetic struct {
-	cancellation string
-	roundoff     float64
+	cancellation string  // the name of the cause
+	roundoff     float64 // relative rounding error of one operation
 }
 
+// arithmetics describes the peers by their names in knn_peers.py.
 var arithmetics = map[string]arithmetic{
 	"faiss":  {"float32 cancellation", 0x1p-24},
 	"brute":  {"float64 cancellation", 0x1p-53},
 	"cosine": {"float64 cancellation", 0x1p-53},
 }
 
-// A difference is a neighbour of a point in a peer's list that is not in ours,
-// and the one of ours that it stands for.
+// A difference is a neighbour of a point in a peer's list that our list lacks, paired with
+// a neighbour in our list that the peer's list lacks.
 type difference struct {
 	point, theirs, ours int
-	theirSq, ourSq      float64 // of squared, in float64
+	theirSq, ourSq      float64 // squared distances, computed by squared in float64
 	// |theirSq − ourSq| in units of roundoff·(‖x‖² + ‖y‖²), 0 without cancellation
 	roundings float64
 	cause     string
 }
 
-// compare returns what differs between our lists and a peer's. The neighbours
-// that only one of the two has are paired in the order of their distances. A
-// pair of equal float64 distances is a tie; where the peer's is farther by no
-// more than its formula rounds off, the cause is cancellation; all else, a
-// nearer one that we do not have above all, is unexplained.
+// compare returns the differences between our lists and a peer's. Neighbours that only one
+// of the two lists has are paired in the order of their distances. A pair of equal float64
+// distances is a tie. If the peer's neighbour is farther by no more than its formula rounds
+// off, the cause is cancellation. Every other pair is unexplained, above all a nearer
+// neighbour that we do not have.
 func compare(x data.Points, metric knn.Metric, ours *knn.Neighbors, theirs []int32,
 	a arithmetic) ([]difference, error) {
 	n, d := x.Dims()
@@ -60,6 +61,7 @@ func compare(x data.Points, metric knn.Metric, ours *knn.Neighbors, theirs []int
 		index     int32
 		sq, norms float64
 	}
+	// Sorted by distance, then by index, so that equal neighbours of both lists face each other.
 	only := func(list, other []int32) []entry {
 		var es []entry
 		for _, j := range list {
@@ -78,6 +80,7 @@ func compare(x data.Points, metric knn.Metric, ours *knn.Neighbors, theirs []int
 
 	var all []difference
 	for i := range n {
+		// A broken list would make the pairing below meaningless.
 		mine, _ := ours.Row(i)
 		list := theirs[i*k : (i+1)*k]
 		for at, j := range list {
@@ -88,12 +91,15 @@ func compare(x data.Points, metric knn.Metric, ours *knn.Neighbors, theirs []int
 		}
 
 		data.RowTo(p, x, i)
+		// Both lists have k entries, so as many are missing as there are extra.
 		extra := only(list, mine)
 		missing := only(mine, list)
 		for r, e := range extra {
 			m := missing[r]
 			diff := difference{point: i, theirs: int(e.index), ours: int(m.index), theirSq: e.sq, ourSq: m.sq,
 				cause: unexplained}
+			// Rounding errors of the peer's formula are proportional to the norms, not to the
+			// distance.
 			gap := e.sq - m.sq
 			norms := max(e.norms, m.norms)
 			if a.roundoff > 0 {
@@ -118,8 +124,8 @@ func compare(x data.Points, metric knn.Metric, ours *knn.Neighbors, theirs []int
 // are mixed (Higham and Mary, SIAM J. Sci. Comput. 41 (2019), A2815–A2835).
 func maxRoundings(d int) float64 { return 8 * math.Sqrt(float64(d+3)) }
 
-// squared returns the squared distance of two points, for Angle that of their
-// unit vectors, and the sum of the squared norms.
+// squared returns the squared distance of two points and the sum of their squared norms.
+// For Angle it scales both points to norm one first.
 func squared(p, q []float64, metric knn.Metric) (sq, norms float64) {
 	var pp, qq, pq float64
 	for c, v := range p {
@@ -130,6 +136,7 @@ func squared(p, q []float64, metric knn.Metric) (sq, norms float64) {
 		sq = sq + (v-w)*(v-w)
 	}
 
+	// ‖u − v‖² = 2 − 2 cos for unit vectors, which both the peer and we sort by.
 	switch {
 	case metric != knn.Angle:
 		return sq, pp + qq
@@ -140,8 +147,9 @@ func squared(p, q []float64, metric knn.Metric) (sq, norms float64) {
 	return 2 - 2*pq/math.Sqrt(pp*qq), 2
 }
 
-// readPeer returns the k neighbours of every point in a peer's file of k+1, from
-// which the point itself is left out, or the last one where it is not there.
+// readPeer returns the k neighbours of every point. A peer's file lists k+1, the point
+// itself among them: readPeer leaves the point out, or the last neighbour where a list
+// lacks the point.
 func readPeer(path string, k int) ([]int32, error) {
 	a, err := npy.OpenArchive(path, 0)
 	if err != nil {
@@ -160,6 +168,7 @@ func readPeer(path string, k int) ([]int32, error) {
 	if len(raw.Shape) != 2 || raw.Shape[1] != k+1 {
 		return nil, fmt.Errorf("%s: indices is %v, not n×%d", path, raw.Shape, k+1)
 	}
+	// Among equal points a peer may list a twin in the place of the point itself.
 	lists := make([]int32, 0, raw.Shape[0]*k)
 	for i := range raw.Shape[0] {
 		row := index[i*(k+1) : (i+1)*(k+1)]
@@ -175,7 +184,7 @@ func readPeer(path string, k int) ([]int32, error) {
 	return lists, nil
 }
 
-// count sums up the differences among so many entries.
+// count counts the differences by their causes. entries is the number of all neighbours.
 func count(diffs []difference, entries int) map[string]any {
 	causes := map[string]int{}
 	var largest float64
@@ -186,6 +195,7 @@ func count(diffs []difference, entries int) map[string]any {
 		}
 	}
 
+	// Ties and unexplained differences are named even where there are none.
 	sum := map[string]any{"of": entries, tie: causes[tie], unexplained: causes[unexplained]}
 	for cause, c := range causes {
 		sum[cause] = c

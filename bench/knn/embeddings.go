@@ -10,8 +10,9 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
-// embeddings returns points like those of a text or image encoder: 512 coordinates in
-// float16, norm one, around 2000 topics that lie in 24 directions about a common mean.
+// embeddings returns points that resemble the output of a text or image encoder: 512
+// coordinates in float16, norm one, around 2000 topics, which differ from a common mean in
+// 24 directions.
 func embeddings(n int) func(string) (data.Points, error) {
 	const d, topics, latent = 512, 2000, 24
 	return func(string) (data.Points, error) {
@@ -29,6 +30,7 @@ func embeddings(n int) func(string) (data.Points, error) {
 		mean := normal(d, 0.5)
 		bits := make([]uint16, n*d)
 		const grain = 4096
+		// A block of points has a generator of its own, so the number of threads changes nothing.
 		par.For(n, grain, func(lo, hi int) {
 			r := rand.New(rand.NewPCG(7, uint64(2+lo)))
 			row := make([]float32, d)
@@ -42,6 +44,7 @@ func embeddings(n int) func(string) (data.Points, error) {
 					}
 				}
 
+				// Noise in all coordinates: what no topic explains.
 				var sum float64
 				for j := range row {
 					row[j] += 0.15 * float32(r.NormFloat64())
@@ -60,8 +63,9 @@ func embeddings(n int) func(string) (data.Points, error) {
 }
 
 // unitClusters returns points in float32 of norm one, in 384 coordinates around 2000 centres.
-// Along some directions that are no coordinates, the variances of the centres, and half
-// those of the points around them, are as 1, 1/2, 1/3 and so on.
+// The variance falls as 1, 1/2, 1/3 and so on along random directions, so that no coordinate
+// alone tells much. The variance of the points around a centre is half the variance of the
+// centres.
 func unitClusters(n int) func(string) (data.Points, error) {
 	const d, topics = 384, 2000
 	return func(string) (data.Points, error) {
@@ -88,6 +92,7 @@ func unitClusters(n int) func(string) (data.Points, error) {
 			}
 		})
 
+		// Turn the axes: one product in place of a product for each point.
 		dense.Gemm32(dense.NoTrans, dense.NoTrans, n, d, d, 1, along, d, turn, d, 0, x.Data, d)
 		for i := range n {
 			row := x.Row(i)

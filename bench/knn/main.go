@@ -5,10 +5,9 @@
 //	go run ./bench/knn -works mnist-bytes,mnist-pca,clusters    exact, all pairs
 //	go run ./bench/knn -works throughput        answers of models for new points
 //
-// It writes knn.json, knn.md, and a list of all
-// neighbours in which exact programs differ, with the cause of each: ties and
-// cancellation are, anything else fails the run. Run it on a machine that does
-// nothing else.
+// It writes knn.json, knn.md, and a list of all neighbours in which exact programs differ,
+// with the cause of each difference. Ties and cancellation are explained; any other
+// difference fails the run. Run it on a machine that does nothing else.
 package main
 
 import (
@@ -46,8 +45,10 @@ type work struct {
 	points      func(dir string) (data.Points, error)
 }
 
+// manifoldSeed is the seed of the manifold and the cube.
 const manifoldSeed = 1
 
+// works lists the works in the order of the table.
 var works = []work{
 	{"mnist-bytes", "MNIST 60000×784 uint8, exact", 8, knn.Euclidean, knn.Brute, []string{"faiss"},
 		mnistBytes},
@@ -79,9 +80,9 @@ func main() {
 	only := flag.String("works", strings.Join(names, ","), "what to time")
 	others := flag.Bool("peers", true, "run the peers too")
 	out := flag.String("o", "bench-results", "folder for the results")
-
 	one := flag.String("one", "", "measure this file once and print JSON")
 	flag.Parse()
+
 	var err error
 	switch *one {
 	case "":
@@ -97,6 +98,7 @@ func main() {
 	}
 }
 
+// run times the named works and writes the results to the folder out.
 func run(ctx context.Context, only []string, others bool, out string) error {
 	tmp, err := os.MkdirTemp("", "bigfit-knn-")
 	if err != nil {
@@ -119,6 +121,7 @@ func run(ctx context.Context, only []string, others bool, out string) error {
 		compared = append(compared, differ...)
 	}
 
+	// The predictions are timed last; they need no lists.
 	if slices.Contains(only, throughput) {
 		log.Print("answers for new points")
 		more, err := runThroughput(ctx, tmp, others)
@@ -138,6 +141,7 @@ func run(ctx context.Context, only []string, others bool, out string) error {
 		if bad, err = saveDifferences(out, name, compared); err != nil {
 			return err
 		}
+		// The results are written even if they differ: the table tells where.
 		notes = append(notes, fmt.Sprintf("[%s](%s) lists every neighbour of a peer that is not "+
 			"ours, with the cause; %d are unexplained.", name, name, bad))
 	}
@@ -153,8 +157,8 @@ func run(ctx context.Context, only []string, others bool, out string) error {
 	return nil
 }
 
-// run times ours and the peers, each in a process of its own; then it compares
-// exact results and counts the recall of others.
+// run times our search and the peers', each in a process of its own. Then it compares exact
+// results, or counts the recall of approximate ones.
 func (w *work) run(ctx context.Context, tmp string, others bool) ([]peers.Row, []comparison, error) {
 	x, err := w.points(os.Getenv("BIGFIT_DATA"))
 	if err != nil {
@@ -175,12 +179,13 @@ func (w *work) run(ctx context.Context, tmp string, others bool) ([]peers.Row, [
 	default:
 		file = filepath.Join(os.Getenv("BIGFIT_DATA"), "news20_full_X.npz")
 	}
-
 	if err != nil {
 		return nil, nil, err
 	}
+
 	x = nil
 	runtime.GC()
+
 	lists := filepath.Join(tmp, "ours.npz")
 	objects, err := peers.Self(ctx, os.Stderr, "-one", file, w.method.String(), w.metric.String(),
 		strconv.Itoa(w.k), lists)
@@ -212,8 +217,8 @@ func (w *work) run(ctx context.Context, tmp string, others bool) ([]peers.Row, [
 	return rows, differ, nil
 }
 
-// judge adds to the objects, ours and then the named peers', what their lists
-// are worth: recall, or what an exact peer's have that ours have not.
+// judge adds a measure of the lists to each object: ours first, then the named peers'. The
+// measure is the recall, or for exact methods the differences from our lists.
 func (w *work) judge(ctx context.Context, tmp, file, listed string, names []string,
 	objects []map[string]any) ([]comparison, error) {
 	if w.method.Exact() && len(names) == 0 {
@@ -230,6 +235,7 @@ func (w *work) judge(ctx context.Context, tmp, file, listed string, names []stri
 
 	var t *truth
 	if !w.method.Exact() {
+		// Approximate lists are judged by exact neighbours, ours and the peers' alike.
 		if t, err = newTruth(ctx, x, w.metric, w.k); err != nil {
 			return nil, err
 		}
@@ -259,7 +265,8 @@ func (w *work) judge(ctx context.Context, tmp, file, listed string, names []stri
 	return differ, nil
 }
 
-// measure finds the neighbours once and prints what it took.
+// measure finds the neighbours once and prints the time and memory that it took. args holds
+// the method, the metric, k and the file for the lists.
 func measure(file string, args []string) error {
 	var method knn.Method
 	var metric knn.Metric
@@ -277,6 +284,7 @@ func measure(file string, args []string) error {
 		return err
 	}
 	ctx := context.Background()
+	// Reading the file is not timed; making the index is.
 	start := time.Now()
 	ix, err := knn.NewIndex(x, method, &knn.DescentSettings{Settings: knn.Settings{Metric: metric},
 		Sample: -1})
@@ -299,10 +307,12 @@ func measure(file string, args []string) error {
 	return json.NewEncoder(os.Stdout).Encode(report)
 }
 
+// mnistBytes returns the training images of MNIST as bytes.
 func mnistBytes(dir string) (data.Points, error) {
 	return data.ReadPoints(filepath.Join(dir, "mnist_train_images.npz"), data.ReadOptions{})
 }
 
+// mnistPCA returns the first 100 principal components of the training images of MNIST.
 func mnistPCA(dir string) (data.Points, error) {
 	e, err := papers.MNIST(papers.Options{Dir: dir})
 	if err != nil {
@@ -311,15 +321,17 @@ func mnistPCA(dir string) (data.Points, error) {
 	return e.X, nil
 }
 
+// newsgroups returns the word counts of 20 Newsgroups.
 func newsgroups(dir string) (data.Points, error) {
 	return data.ReadPoints(filepath.Join(dir, "news20_full_X.npz"), data.ReadOptions{})
 }
 
-// cube is a million points, uniform in a cube.
+// cube returns a million points, uniform in a cube.
 func cube(string) (data.Points, error) {
 	return synthetic.Manifold(1_000_000, 3, 3, 0, manifoldSeed), nil
 }
 
+// manifold returns points on a 10-dimensional manifold in 64 coordinates, with noise.
 func manifold(n int) func(string) (data.Points, error) {
 	return func(string) (data.Points, error) { return synthetic.Manifold(n, 64, 10, 0.01, manifoldSeed), nil }
 }

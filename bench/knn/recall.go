@@ -7,7 +7,9 @@ import (
 	"github.com/bigfit/bigfit/knn"
 )
 
-// Recall is counted on all points of smaller sets and on a sample of larger ones.
+// Recall needs the exact neighbours, so it is counted on all points of a set up to countAll
+// points and on countSample points of a larger set. The standard error of a recall near 0.99
+// on 1000 lists of 10 is about 0.001.
 const (
 	countAll    = 100_000
 	countSample = 1000
@@ -19,9 +21,10 @@ type truth struct {
 	metric knn.Metric
 	k      int
 	rows   []int
-	kth    []float64 // of squared
+	kth    []float64 // squared distance of the k-th neighbour of each row
 }
 
+// newTruth finds the exact neighbours of the points to count on.
 func newTruth(ctx context.Context, x data.Points, metric knn.Metric, k int) (*truth, error) {
 	n, d := x.Dims()
 	count := n
@@ -29,6 +32,7 @@ func newTruth(ctx context.Context, x data.Points, metric knn.Metric, k int) (*tr
 		count = countSample
 	}
 	t := &truth{x: x, metric: metric, k: k, rows: make([]int, count), kth: make([]float64, count)}
+	// The sample is spread evenly over the points.
 	for r := range t.rows {
 		t.rows[r] = r * n / count
 	}
@@ -37,6 +41,7 @@ func newTruth(ctx context.Context, x data.Points, metric knn.Metric, k int) (*tr
 		return nil, err
 	}
 
+	// One neighbour more than k, because the point finds itself.
 	nb, err := ix.Query(ctx, data.Select(x, t.rows), k+1)
 	if err != nil {
 		return nil, err
@@ -67,9 +72,9 @@ func (t *truth) report(object map[string]any, lists []int32) {
 	object["recall_points"] = len(t.rows)
 }
 
-// recall returns the share of true neighbours in lists of k for every point,
-// the point itself not among them. What is no farther than the k-th true
-// neighbour counts as one, so that ties are not misses.
+// recall returns the share of true neighbours in the lists of k neighbours of every point.
+// The point itself does not count. Every point no farther than the k-th true neighbour
+// counts as a true neighbour, so that ties are not misses.
 func (t *truth) recall(lists []int32) float64 {
 	_, d := t.x.Dims()
 	p := make([]float64, d)

@@ -20,16 +20,17 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// throughput is the work of answering for new points.
+// throughput is the name of the work that predicts new points.
 const throughput = "throughput"
 
-// A task is a model whose answers for the test images of MNIST are timed: the learner, and how
-// many of the 60,000 training images have a label, 0 for all.
+// A task times the predictions of a model for the test images of MNIST. labels is the number
+// of labeled images among the 60,000 training images, 0 for all.
 type task struct {
 	learner string
 	labels  int
 }
 
+// tasks lists the models to time.
 var tasks = []task{{"eigenmap", 1000}, {"harmonic", 1000}, {"lgc", 1000}, {"knn", 0}}
 
 // title names the work.
@@ -37,10 +38,11 @@ func (t task) title() string {
 	return fmt.Sprintf("10,000 MNIST images predicted from 60,000, %s", t.learner)
 }
 
+// votes is the number of neighbours that vote in FAISS, as in our models.
 const votes = 8
 
-// runThroughput times the answers of all tasks in one process, and a vote of the nearest by
-// FAISS.
+// runThroughput times the predictions of all tasks in one process, and a vote of the nearest
+// neighbours by FAISS.
 func runThroughput(ctx context.Context, tmp string, others bool) ([]peers.Row, error) {
 	dir := os.Getenv("BIGFIT_DATA")
 	ours, err := peers.Self(ctx, os.Stderr, "-one", throughput, dir)
@@ -64,6 +66,7 @@ func runThroughput(ctx context.Context, tmp string, others bool) ([]peers.Row, e
 			}
 		}
 
+		// FAISS reads the images and classes from files that both can read.
 		if theirs, err = peers.Run(ctx, os.Stderr, "predict_faiss.py", files["train"], files["t10k"],
 			fmt.Sprint(votes)); err != nil {
 			return nil, err
@@ -71,6 +74,7 @@ func runThroughput(ctx context.Context, tmp string, others bool) ([]peers.Row, e
 	}
 
 	var rows []peers.Row
+	// The vote of FAISS stands beside every task: it answers the same question.
 	for i, t := range tasks {
 		rows = append(rows, peers.NewRow(t.title(), ours[i]))
 		for _, o := range theirs {
@@ -81,8 +85,8 @@ func runThroughput(ctx context.Context, tmp string, others bool) ([]peers.Row, e
 	return rows, nil
 }
 
-// measureThroughput fits the models, and times their first answers for the test images, which
-// make the index of the training images, and those after.
+// measureThroughput fits the models and times their predictions for the test images: the
+// first prediction, which builds the index of the training images, and later ones.
 func measureThroughput(dir string) error {
 	ctx := context.Background()
 	x, y, err := papers.ReadMNIST(papers.Options{Dir: dir}, "train")
@@ -113,8 +117,8 @@ func measureThroughput(dir string) error {
 		if err != nil {
 			return err
 		}
-		var seconds [4]float64
 
+		var seconds [4]float64
 		var wrong float64
 		for i := range seconds {
 			runtime.GC()
@@ -127,6 +131,7 @@ func measureThroughput(dir string) error {
 			wrong = 100 * metrics.ErrorRate(p.Classes, truth, none)
 		}
 
+		// The least of three: later predictions differ only by disturbances.
 		again := min(seconds[1], seconds[2], seconds[3])
 		report := map[string]any{"peer": "bigfit", "seconds": seconds[0],
 			"points_per_second":  rate(n, seconds[0]),
@@ -140,4 +145,5 @@ func measureThroughput(dir string) error {
 	return nil
 }
 
+// rate returns points per second.
 func rate(n int, seconds float64) int { return int(float64(n) / seconds) }

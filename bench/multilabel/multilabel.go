@@ -28,22 +28,22 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// Experiment is one of Minh & Sindhwani (2011), section 6: vector-valued
-// manifold regularization over a grid of γ_I and γ_O. γ_O = 0 is LapRLS for every
-// label by itself, γ_I = 0 vector-valued RLS, both zero RLS.
+// Experiment is an experiment of Minh & Sindhwani (2011), section 6: vector-valued manifold
+// regularization over a grid of γ_I and γ_O. γ_O = 0 means LapRLS for every label by itself,
+// γ_I = 0 vector-valued RLS, and both zero RLS.
 type Experiment struct {
 	Name   string
 	Points data.Points // training points
 	Labels *mat.Dense  // their labels, 1 and 0
-	// Test points are not seen in training.
+	// Test holds points that training does not see, and TestLabels their labels.
 	Test       data.Points
 	TestLabels *mat.Dense
 	Kernel     kernel.Kernel
 	Metric     knn.Metric
-	// Inputs and Outputs are the numbers of neighbours in the two graphs; the
-	// second is made of the labels of a draw.
+	// Inputs and Outputs are the numbers of neighbours in the graph of the points and in
+	// the graph of the labels. The latter is computed from the labels of a draw.
 	Inputs, Outputs int
-	Norms           regularizer.Regularizer // but for γ_I
+	Norms           regularizer.Regularizer // its γ_I is not used
 	GammaI, GammaO  []float64
 	Targets         []string // signTargets, centredTargets or both
 	Labeled, Draws  int
@@ -52,13 +52,14 @@ type Experiment struct {
 	Notes           []string
 }
 
-// multiLabelGrid has the ranges of Figure 1.
+// The values of γ_I and γ_O, over the ranges of Figure 1.
 var (
 	multiLabelI = []float64{0, 1e-4, 1e-3, 1e-2, 1e-1}
 	multiLabelO = []float64{0, 0.25, 0.5, 0.75, 1}
 )
 
-// readMultiLabel reads points and their labels.
+// readMultiLabel reads points and their labels, an array Y of 0 and 1 with one column for
+// each label.
 func readMultiLabel(o papers.Options, origin, points, labels string) (data.Points, *mat.Dense, error) {
 	for _, name := range []string{points, labels} {
 		if _, err := papers.Find(o.Dir, origin, name); err != nil {
@@ -83,8 +84,10 @@ func readMultiLabel(o papers.Options, origin, points, labels string) (data.Point
 
 // split sets training and test points to the given rows of x.
 func (e *Experiment) split(x data.Points, y *mat.Dense, training, test []int) {
-	e.Points, e.Labels = data.Select(x, training), rowsOf(y, training)
-	e.Test, e.TestLabels = data.Select(x, test), rowsOf(y, test)
+	e.Points = data.Select(x, training)
+	e.Labels = rowsOf(y, training)
+	e.Test = data.Select(x, test)
+	e.TestLabels = rowsOf(y, test)
 }
 
 // rowsOf copies rows of y.
@@ -97,16 +100,17 @@ func rowsOf(y *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// The targets of an [Experiment]: ±1, and these less their mean over the labeled points.
+// The targets of an [Experiment]: ±1, and ±1 minus the mean over the labeled points.
 const signTargets, centredTargets = "±1", "centred"
 
-// gridPoint collects what all draws give with one pair of weights.
+// gridPoint collects the results of all draws with one pair of weights.
 type gridPoint struct {
 	targets         string
 	gammaI, gammaO  float64
 	unlabeled, test []float64 // mean areas under the ROC curve over the labels, percent
 	residual        float64   // the largest
-	// areas are those of each draw and label, NaN where a label has none: unlabeled and test.
+	// areas holds the area of each draw and label, on unlabeled points and on test points.
+	// It is NaN for a label that all of these points have, or none.
 	areas [2][][]metrics.Number
 }
 
@@ -130,6 +134,7 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*results.Tabl
 	obs.End(models.NewGraph(w).Describe())
 
 	obs.Begin("kernel")
+	// The kernel and its powers of the Laplacian are factored once for all draws and weights.
 	problem, err := kernelmachine.NewVVMRProblem(ctx, &kernelmachine.Data{Points: e.Points, Kernel: e.Kernel,
 		Laplacian: lap}, e.Norms.Power, nil)
 	if err != nil {
@@ -139,6 +144,7 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*results.Tabl
 
 	obs.Begin("fits")
 	var grid []*gridPoint
+	// The order of the grid is the order of the records.
 	for _, targets := range e.Targets {
 		for _, i := range e.GammaI {
 			for _, o := range e.GammaO {
@@ -172,6 +178,7 @@ func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.
 		return err
 	}
 
+	// The eigenvectors of the graph of the labels are shared by all weights.
 	outputs, err := solvers.NewOutputs(ctx, graph)
 	if err != nil {
 		return err
@@ -185,6 +192,7 @@ func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.
 			return err
 		}
 		p.residual = math.Max(p.residual, m.Residual)
+		// Only the labels that the draw hides are measured.
 		inside, err := metrics.NewMultiLabelReport(rest, m.Values)
 		if err != nil {
 			return err
@@ -198,7 +206,9 @@ func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.
 		if err != nil {
 			return err
 		}
-		p.areas[0], p.areas[1] = append(p.areas[0], inside.AUC), append(p.areas[1], outside.AUC)
+
+		p.areas[0] = append(p.areas[0], inside.AUC)
+		p.areas[1] = append(p.areas[1], outside.AUC)
 		p.unlabeled = append(p.unlabeled, 100*float64(inside.MeanAUC))
 		p.test = append(p.test, 100*float64(outside.MeanAUC))
 		obs.Update(float64(draw*len(grid)+c+1), float64(e.Draws*len(grid)), "")
@@ -207,7 +217,7 @@ func (e *Experiment) draw(ctx context.Context, draw int, problem *kernelmachine.
 	return nil
 }
 
-// centred returns targets less their mean over the labeled points, column by column.
+// centred subtracts from each column of the targets its mean over the labeled points.
 func centred(t *models.Targets) *models.Targets {
 	out := *t
 	out.Y = mat.DenseCopyOf(t.Y)
@@ -221,9 +231,9 @@ func centred(t *models.Targets) *models.Targets {
 	return &out
 }
 
-// table holds a record for each point of the grid, printed with one line for each
-// γ_I and one column for each γ_O, once for the targets of the paper and once for
-// centred ones.
+// table returns a table with a record for each point of the grid. It prints one line for each
+// γ_I and one column for each γ_O, once for the targets of the paper and once for centred
+// ones.
 func (e *Experiment) table(grid []*gridPoint) *results.Table {
 	t := &results.Table{
 		Columns: []results.Column{
@@ -256,6 +266,7 @@ func (e *Experiment) table(grid []*gridPoint) *results.Table {
 			Corner: `γ_I \ γ_O`})
 	}
 
+	// The best cell is named in a note only: it is chosen by labels that no method sees.
 	best := results.Number(0)
 	at := &gridPoint{}
 	residual := 0.0
@@ -279,8 +290,8 @@ func (e *Experiment) table(grid []*gridPoint) *results.Table {
 	return t
 }
 
-// hide returns the labels of the drawn points, NaN for the others, and the other
-// way round.
+// hide returns the labels twice: known has NaN for the points that are not drawn, and rest
+// has NaN for the drawn points.
 func (e *Experiment) hide(drawn []int) (known, rest *mat.Dense) {
 	n, c := e.Labels.Dims()
 	known = mat.NewDense(n, c, nil)
@@ -291,6 +302,7 @@ func (e *Experiment) hide(drawn []int) (known, rest *mat.Dense) {
 		}
 	}
 
+	// A drawn point is known and not measured.
 	for _, i := range drawn {
 		copy(known.RawRowView(i), e.Labels.RawRowView(i))
 		for j := range c {

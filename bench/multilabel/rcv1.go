@@ -15,12 +15,13 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// rcv1Origin says where the data of [RCV1] come from.
 const rcv1Origin = `subset 1 of RCV1-v2 (Lewis et al. 2004), cut to its 944 most frequent words, is in KKimura360/MLC_toolbox; save the points as rcv1subset1_binary944_X.npz in SciPy's sparse form and the 101 labels as Y of rcv1subset1_binary944_Y.npz and give their folder with --data`
 
-// RCV1 repeats the categorization of 6000 messages: the first 3000 for training, 50 of
-// them labeled, the others for the test. Points are which of 944 words occur,
-// scaled to length one; the paper has 2900 words of other weights, so its figure
-// is of other data. The labels are the 25 categories most frequent in training.
+// RCV1 repeats the categorization of 6000 messages: the first 3000 for training, 50 of them
+// labeled, the others for the test. A point tells which of 944 words occur, scaled to length
+// one. The paper has 2900 words with other weights, so its figure comes from other data. The
+// labels are the 25 categories most frequent in training.
 func RCV1(o papers.Options) (*Experiment, error) {
 	points, y, err := readMultiLabel(o, rcv1Origin, "rcv1subset1_binary944_X.npz",
 		"rcv1subset1_binary944_Y.npz")
@@ -31,9 +32,11 @@ func RCV1(o papers.Options) (*Experiment, error) {
 	if !ok {
 		return nil, fmt.Errorf("papers: the points of rcv1 are not sparse")
 	}
+
 	unit := *x
 	unit.Val = make([]float64, len(x.Col))
 	for i := range x.Rows {
+		// A matrix without values stores ones.
 		_, val := x.Row(i)
 		to := unit.Val[x.Ptr[i]:x.Ptr[i+1]]
 		var square float64
@@ -57,6 +60,7 @@ func RCV1(o papers.Options) (*Experiment, error) {
 		}
 	}
 
+	// Categories are counted on the training half alone; the test labels choose nothing.
 	_, all := y.Dims()
 	counts := make([]float64, all)
 	order := make([]int, all)

@@ -8,13 +8,14 @@ import (
 	"github.com/bigfit/bigfit/internal/view/results"
 )
 
-// scatterMost is the number of labels up to which points are coloured by their label.
+// scatterMost is the largest number of labels that have colours of their own. More colours
+// could not be told apart.
 const scatterMost = 8
 
 // scatter draws Figure 2 of Minh & Sindhwani (2011): for each draw and label the area under
-// the ROC curve of the test points over that of the unlabeled ones. The paper does not name
-// its weights, and none are chosen here: there is a panel for the least of the grid, which is
-// RLS, and one for the largest, both with targets ±1.
+// the ROC curve on the test points over the area on the unlabeled points. The paper does not
+// name its weights, and none are chosen here: one panel has the smallest weights of the grid,
+// which is RLS, and one the largest, both with targets ±1.
 func (e *Experiment) scatter(grid []*gridPoint) *results.Picture {
 	out := &results.Picture{Title: "Areas under the ROC curve by label",
 		Caption: "Figure 2 of Minh & Sindhwani (2011), targets ±1: a point for each label and draw. " +
@@ -28,6 +29,7 @@ func (e *Experiment) scatter(grid []*gridPoint) *results.Picture {
 		if len(ends) == 0 {
 			ends = []*gridPoint{p, p}
 		}
+		// The grid ascends, so the first point has the smallest weights.
 		if ends[1].gammaI <= p.gammaI && ends[1].gammaO <= p.gammaO {
 			ends[1] = p
 		}
@@ -45,12 +47,14 @@ func (e *Experiment) scatter(grid []*gridPoint) *results.Picture {
 
 		for draw, inside := range p.areas[0] {
 			for c, v := range inside {
+				// A label without positives or negatives has no area.
 				x := 100 * float64(v)
 				y := 100 * float64(p.areas[1][draw][c])
 				if math.IsNaN(x) || math.IsNaN(y) {
 					continue
 				}
-				s.X, s.Y = append(s.X, x), append(s.Y, y)
+				s.X = append(s.X, x)
+				s.Y = append(s.Y, y)
 				if s.Classes != nil {
 					s.Class = append(s.Class, c)
 				}

@@ -9,12 +9,13 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// sceneOrigin says where the data of [Scene] come from.
 const sceneOrigin = `the scene data of Boutell et al. (2004) are published by Mulan; save the 2407×294 features as array X and the 2407×6 labels, 1 and 0, as Y of scene_multilabel.npz and give its folder with --data`
 
-// Scene repeats the annotation of 2407 images with 6 labels: 1204 for training, 100 of
-// them labeled, and 1203 for the test. The paper does not name its split; this one
-// is drawn by the seed. The kernel is Gaussian with σ = 4.3, the median distance of
-// the features as they are published.
+// Scene repeats the annotation of 2407 images with 6 labels: 1204 images for training, 100 of
+// them labeled, and 1203 for the test. The paper does not name its split; here the seed draws
+// the split. The kernel is Gaussian with σ = 4.3, the median distance between the published
+// features.
 func Scene(o papers.Options) (*Experiment, error) {
 	x, y, err := readMultiLabel(o, sceneOrigin, "scene_multilabel.npz", "scene_multilabel.npz")
 	if err != nil {
@@ -36,6 +37,7 @@ func Scene(o papers.Options) (*Experiment, error) {
 				"nor does a γ_I divided by the number of points, whose range ends at the row 0.0001",
 		}}
 
+	// Half of the images for training, one more if the number is odd.
 	n, _ := x.Dims()
 	order := rand.New(rand.NewPCG(o.Seed, 0x7363656e65)).Perm(n) // "scene"
 	half := (n + 1) / 2

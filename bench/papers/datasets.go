@@ -20,10 +20,10 @@ type Options struct {
 	Dir    string // where the data are
 	Best   bool   // our recipe in place of the paper's
 	Labels []int  // rows to run; empty means all
-	Splits int
+	Splits int    // random draws of the labels of a row
 	Seed   uint64
-	KNN    bool
-	GNN    bool
+	KNN    bool // run the k-nearest-neighbour baseline too
+	GNN    bool // run the geodesic baseline too
 	// Limit bounds the memory in bytes that reading may take.
 	Limit int64
 }
@@ -35,16 +35,18 @@ func BestPenalty(labels int) eigenmap.Settings {
 	return eigenmap.Settings{Penalty: eigenmap.Iterated, Power: 2, Gamma: 30 / float64(labels)}
 }
 
-// BestGraph is the graph of our recipe: 10 neighbours, self-tuning weights.
+// BestGraph holds the settings of the graph of our recipe: 10 neighbours, self-tuning
+// weights.
 var BestGraph = knn.GraphSettings{K: 10, Weights: knn.SelfTuning}
 
 // BestDimensions is the number of principal components of our recipe.
 const BestDimensions = 50
 
-// MNIST returns the experiment of section 6.1 and Table 1: the 60,000 training
-// images, their first 100 principal components, 8 neighbours, weights one,
-// L = D − W. The paper's "8 nearest" is read in two ways: 8 neighbours of each point
-// either way, as written, and 5, which give a point 7.4 neighbours in the mean.
+// MNIST returns the experiment of section 6.1 and Table 1 of Belkin & Niyogi (2004): the
+// 60,000 training images, their first 100 principal components, 8 neighbours, weights
+// one, L = D − W. The paper's "8 nearest" can be read in two ways, and the experiment runs
+// with both: an edge to each of the 8 nearest, as written, and to each of the 5 nearest,
+// which gives a point 7.4 neighbours in the mean.
 func MNIST(o Options) (*Experiment, error) {
 	e, _, err := mnistComponents(o)
 	return e, err
@@ -79,6 +81,8 @@ func mnistComponents(o Options) (*Experiment, *pca.Projection, error) {
 		e.Readings = nil
 	}
 
+	// The projection keeps the mean of the training images, so that test images can be moved to
+	// the same coordinates later.
 	p, err := pca.New(context.Background(), x, dimensions)
 	if err != nil {
 		return nil, nil, err
@@ -89,11 +93,14 @@ func mnistComponents(o Options) (*Experiment, *pca.Projection, error) {
 	return e.with(o), p, nil
 }
 
+// mnistReadings are the two meanings of "8 nearest neighbours": see [MNIST].
 var mnistReadings = []Reading{{"8 neighbours either way, as written", 8}, {"5 neighbours either way", 5}}
 
 // ReadMNIST reads images and labels; part is train or t10k.
 func ReadMNIST(o Options, part string) (data.Points, *data.Labels, error) {
 	own := map[string]string{"train": "mnist_train", "t10k": "mnist_test"}[part]
+	// The files of this project are tried first, then the names of the original files with either
+	// separator, packed or not.
 	images, err := Find(o.Dir, mnistOrigin, own+"_images.npz", part+"-images-idx3-ubyte",
 		part+"-images-idx3-ubyte.gz",
 		part+"-images.idx3-ubyte", part+"-images.idx3-ubyte.gz")
@@ -109,7 +116,10 @@ func ReadMNIST(o Options, part string) (data.Points, *data.Labels, error) {
 	return Read(images, labels, o.Limit)
 }
 
-const mnistOrigin = `the MNIST files were published by Y. LeCun, C. Cortes and C. J. C. Burges at yann.lecun.com/exdb/mnist and are mirrored at ossci-datasets.s3.amazonaws.com/mnist; download train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz (and the two of t10k) and give their folder with --data`
+const mnistOrigin = "the MNIST files were published by Y. LeCun, C. Cortes and C. J. C. Burges at " +
+	"yann.lecun.com/exdb/mnist and are mirrored at ossci-datasets.s3.amazonaws.com/mnist; " +
+	"download train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz (and the two of t10k) " +
+	"and give their folder with --data"
 
 // Newsgroups returns the experiment of section 6.2 and Table 2: messages of 20
 // newsgroups as counts of the 6000 most frequent words, empty ones dropped, the
@@ -129,6 +139,7 @@ func Newsgroups(o Options) (*Experiment, error) {
 		return nil, err
 	}
 
+	// A message without words has no angle to any other.
 	rows := data.Nonzero(x)
 	e := &Experiment{Name: "20 Newsgroups", X: data.Select(x, rows), Truth: truth.Select(rows),
 		Metric: knn.Angle,
@@ -141,7 +152,10 @@ func Newsgroups(o Options) (*Experiment, error) {
 	return e.with(o), nil
 }
 
-const newsgroupsOrigin = `20 Newsgroups was collected by K. Lang (1995); the 19,997 messages are 20_newsgroups.tar.gz at kdd.ics.uci.edu/databases/20newsgroups; vectorize them as documents × 6000 most frequent words, save the counts with scipy.sparse.save_npz as news20_full_X.npz and the groups as array y of news20_full_y.npz, and give their folder with --data`
+const newsgroupsOrigin = "20 Newsgroups was collected by K. Lang (1995); the 19,997 messages are " +
+	"20_newsgroups.tar.gz at kdd.ics.uci.edu/databases/20newsgroups; vectorize them as documents × 6000 " +
+	"most frequent words, save the counts with scipy.sparse.save_npz as news20_full_X.npz and the groups as " +
+	"array y of news20_full_y.npz, and give their folder with --data"
 
 // Phonemes returns an experiment in the form of section 6.3 and Table 3 on other
 // data: the 4509 log-periodograms of five phonemes that come with Hastie,
@@ -166,7 +180,9 @@ func Phonemes(o Options) (*Experiment, error) {
 	return e.with(o), nil
 }
 
-const phonemesOrigin = `the phonemes are the file phoneme.data at hastie.su.domains/ElemStatLearn of Hastie, Tibshirani & Friedman, "The Elements of Statistical Learning"; save the 256 numbers of each as array X and the class number as y of phoneme_esl.npz and give its folder with --data`
+const phonemesOrigin = "the phonemes are the file phoneme.data at hastie.su.domains/ElemStatLearn of " +
+	"Hastie, Tibshirani & Friedman, \"The Elements of Statistical Learning\"; save the 256 numbers of each " +
+	"as array X and the class number as y of phoneme_esl.npz and give its folder with --data"
 
 // with fills in what all experiments have in common.
 func (e *Experiment) with(o Options) *Experiment {
@@ -200,6 +216,8 @@ func Find(dir, origin string, names ...string) (string, error) {
 			"variable BIGFIT_DATA. If you do not have the data: %s", origin)
 	}
 
+	// A file that exists but cannot be looked at is an error of its own: "missing" would send the
+	// user to download it again.
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		if _, err := os.Stat(path); err == nil {
@@ -212,7 +230,8 @@ func Find(dir, origin string, names ...string) (string, error) {
 	return "", &MissingError{dir, names, origin}
 }
 
-// Read returns points and labels, one label a point.
+// Read reads points and labels from two files and checks that each point has a label.
+// limit bounds the memory in bytes that each of the two may take.
 func Read(points, labels string, limit int64) (data.Points, *data.Labels, error) {
 	x, err := data.ReadPoints(points, data.ReadOptions{Limit: limit})
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 const (
 	pairsTrain = 7291 // rows of the USPS training set
 	pairsEach  = 400  // first images of each digit that machines are trained on
-	pairsDraws = 10
+	pairsDraws = 10   // random labeled sets of each pair
 	// pairsLabels is the number of labels of a draw, two of each digit.
 	pairsLabels = 4
 )
@@ -36,7 +36,8 @@ const (
 // Errors are those at the break-even point of precision and recall. The Laplacian
 // is the normalized one, as in the paper (Remark 3), and in columns of their own
 // D − W. The paper names neither the scale of the kernel nor the number of
-// neighbours: they are (xᵀz/256)³ for the 256 pixels, and 10.
+// neighbours: here the kernel is (xᵀz/256)³, for the 256 pixels, and the graph has 10
+// neighbours.
 func DigitPairs(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	d, err := readPairs(ctx, o, obs)
 	if err != nil {
@@ -66,6 +67,8 @@ func readPairs(ctx context.Context, o Options, obs stage.Observer) (*pairData, e
 	if err != nil {
 		return nil, err
 	}
+	// The file may hold the test images behind the training images; the paper uses the training
+	// images alone.
 	rows := data.Range(0, min(pairsTrain, truth.Len()))
 	x = data.Select(x, rows)
 	truth = truth.Select(rows)
@@ -86,7 +89,7 @@ func readPairs(ctx context.Context, o Options, obs stage.Observer) (*pairData, e
 	return out, nil
 }
 
-// run fits the machines to all pairs of digits with so many labels a draw.
+// run fits the machines to all pairs of digits. A draw has the given number of labels.
 func (d *pairData) run(ctx context.Context, o Options, labels int, machines []pairMachine,
 	obs stage.Observer) ([]*digitPair, error) {
 	var pairs []*digitPair
@@ -96,6 +99,7 @@ func (d *pairData) run(ctx context.Context, o Options, labels int, machines []pa
 		}
 	}
 
+	// Pairs are independent of each other and small, so each thread takes whole pairs.
 	faults := make([]error, len(pairs))
 	par.For(len(pairs), 1, func(i, _ int) {
 		p := pairs[i]
@@ -103,6 +107,7 @@ func (d *pairData) run(ctx context.Context, o Options, labels int, machines []pa
 		obs.Update(float64(i+1), float64(len(pairs)), fmt.Sprintf("%d labels, %d and %d", labels, p.a, p.b))
 	})
 
+	// The first fault in the order of the pairs is reported, whichever thread was first.
 	for i, err := range faults {
 		if err != nil {
 			return nil, fmt.Errorf("%d labels, digits %d and %d: %w", labels, d.truth.Classes[pairs[i].a],
@@ -115,9 +120,9 @@ func (d *pairData) run(ctx context.Context, o Options, labels int, machines []pa
 // pairMachine is a column of [DigitPairs].
 type pairMachine struct {
 	machine
-	inductive  string // the machine of the same loss without a graph
+	inductive  string // the machine with the same loss but without a graph
 	laplacian  namedLaplacian
-	transducts bool
+	transducts bool // fitted to the unlabeled points as well, without a graph: a TSVM
 }
 
 var pairMachines = []pairMachine{
@@ -153,7 +158,8 @@ func (p *digitPair) run(ctx context.Context, x data.Points, truth *data.Labels, 
 		if err != nil {
 			return fmt.Errorf("%s, %w", p.machines[j].column(), err)
 		}
-		p.errors[0], p.errors[1] = append(p.errors[0], unlabeled), append(p.errors[1], test)
+		p.errors[0] = append(p.errors[0], unlabeled)
+		p.errors[1] = append(p.errors[1], test)
 	}
 
 	return nil
@@ -168,15 +174,18 @@ type pairProblem struct {
 	labels   float64
 }
 
-// prepare splits the images of the pair, of which of has the rows of each digit.
+// prepare splits the images of the pair into training and test images and computes the
+// draws, kernel values and graphs that all machines share. of lists the rows of each digit.
 func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labels, of [][]int,
 	o Options) (*pairProblem, error) {
 	var train, test []int
 	for _, c := range []int{p.a, p.b} {
 		split := min(pairsEach, len(of[c])*2/3)
-		train, test = append(train, of[c][:split]...), append(test, of[c][split:]...)
+		train = append(train, of[c][:split]...)
+		test = append(test, of[c][split:]...)
 	}
 
+	// Classes 0 and 1 are the smaller and the larger digit.
 	two := func(rows []int) *data.Labels {
 		values := make([]int64, len(rows))
 		for i, r := range rows {
@@ -198,6 +207,7 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 		return nil, err
 	}
 
+	// The cubed inner product of 256 pixels reaches 10⁷; the scale 1/256 brings it near 1.
 	k := kernel.Kernel{Kind: kernel.Polynomial, Degree: 3, Scale: 1.0 / 256}
 	gram, err := kernel.Gram(xs, k, o.Limit)
 	if err != nil {
@@ -207,6 +217,7 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 		return nil, err
 	}
 
+	// One problem for each Laplacian: both share the Gram matrix and the neighbours.
 	for _, v := range section5 {
 		l, err := Laplacian(nb, knn.GraphSettings{K: nb.K}, v.kind)
 		if err != nil {
@@ -223,6 +234,8 @@ func (p *digitPair) prepare(ctx context.Context, x data.Points, truth *data.Labe
 // errors returns the errors of a machine at the break-even point for each draw.
 func (q *pairProblem) errors(ctx context.Context, m *pairMachine) (unlabeled, test []float64, err error) {
 	reg := regularizer.Regularizer{GammaA: 0.05 / q.labels, Laplacian: m.laplacian.kind}
+	// The warped kernel is needed only where a draw has labels, unless the machine is fitted to
+	// all points.
 	points := union(q.draws)
 	if m.graph {
 		reg.GammaA = 0.005 / q.labels
@@ -249,10 +262,12 @@ func (q *pairProblem) errors(ctx context.Context, m *pairMachine) (unlabeled, te
 		} else {
 			f, ft, err = outputs(ctx, problem, w, drawn, m.settings(reg), q.cross)
 		}
-
 		if err != nil {
 			return nil, nil, fmt.Errorf("draw %d: %w", i, err)
 		}
+
+		// The error at the break-even point needs as many predicted positives as there are true
+		// ones, so that it is not disturbed by a bad intercept.
 		_, here, _, err := breakEven(mat.Col(nil, 0, f), q.y, drawn)
 		if err != nil {
 			return nil, nil, err
@@ -269,7 +284,8 @@ func (q *pairProblem) errors(ctx context.Context, m *pairMachine) (unlabeled, te
 	return unlabeled, test, nil
 }
 
-// transductive fits a TSVM to a draw; w is of all points.
+// transductive fits a TSVM to a draw. w is the kernel warped at all points, because a TSVM
+// needs its values between unlabeled points as well.
 func transductive(ctx context.Context, w *kernelmachine.Warped, drawn *data.Labels,
 	reg regularizer.Regularizer) (*kernelmachine.Machine, error) {
 	t, err := models.ClassTargets(drawn)
@@ -283,8 +299,9 @@ func transductive(ctx context.Context, w *kernelmachine.Warped, drawn *data.Labe
 	return m.Machine, nil
 }
 
-// pairTable returns the table of all pairs, with the mean over them first. It counts
-// the pairs on which a Laplacian machine is below its inductive one.
+// pairTable returns the table of all pairs, with the mean over the pairs first. It counts
+// the pairs on which a Laplacian machine has a smaller error than the machine with the same
+// loss but without a graph.
 func pairTable(truth *data.Labels, pairs []*digitPair) *results.Table {
 	parts := [2]string{"unlabeled", "test"}
 	var means, each []results.Record
@@ -293,6 +310,8 @@ func pairTable(truth *data.Labels, pairs []*digitPair) *results.Table {
 		for j := range pairMachines {
 			m := &pairMachines[j]
 			column := m.column()
+			// The machines without a graph stand earlier in the list, so their errors are known
+			// here.
 			base := below[m.inductive]
 			var all []float64
 			below[column] = map[int]float64{}

@@ -1,5 +1,6 @@
-// Package papers repeats the published experiments: it knows their settings and
-// their numbers, runs ours on the same data and puts the two side by side.
+// Package papers repeats published experiments: it holds the settings and the numbers of
+// the papers, runs the same experiments with this project on the same data, and puts the
+// two numbers side by side.
 package papers
 
 import (
@@ -64,15 +65,15 @@ type Row struct {
 
 // Cell is one classifier of a row.
 type Cell struct {
-	// Name distinguishes classifiers whose number of eigenvectors does not; it
-	// may be empty.
+	// Name tells classifiers with the same number of eigenvectors apart. It may be
+	// empty.
 	Name     string
 	Settings eigenmap.Settings
 	Paper    float64 // published error in percent, NaN if there is none
 }
 
-// Outcome holds the parts and the results of an experiment; of several readings the
-// parts are those of the last.
+// Outcome holds the parts and the results of an experiment. After several readings it
+// holds the parts of the last reading.
 type Outcome struct {
 	Neighbors *knn.Neighbors
 	Graph     *models.Graph
@@ -80,10 +81,10 @@ type Outcome struct {
 	Table     *results.Table // errors in percent of the unlabeled points
 
 	poll    *nearest.Poll // of the k-NN baseline
-	reading string        // the one that records are of, empty if there is one alone
+	reading string        // the reading under way, for the records; empty if there is only one
 }
 
-// errorColumn holds errors in percent: means over the draws.
+// errorColumn describes the column of errors in percent: means over the draws.
 var errorColumn = results.Column{Key: "error_mean", Deviation: "error_std", Published: "paper", Name: "error",
 	Unit: "%", Kind: results.Numbers,
 	Format: results.Format{Number: "%.2f", Deviation: "%.2f", Published: "%.1f"}}
@@ -112,6 +113,7 @@ func (e *Experiment) newTable() *results.Table {
 		Notes: slices.Clone(e.Notes),
 	}
 
+	// Each reading has a view and a figure of its own, with its name as the caption.
 	if len(e.Readings) > 0 {
 		t.Views = nil
 		t.Figures[0].Each = "reading"
@@ -137,8 +139,8 @@ func (o *Outcome) addEigenmap(labels int, c Cell, eigenvectors int, errs []float
 		results.Mean(errs).Beside(c.Paper), results.Text(classifier))
 }
 
-// sortClassifiers orders the columns of the table: eigenmaps with a name, others by
-// their number of eigenvectors, then the baselines.
+// sortClassifiers orders the columns of the table: eigenmaps with a name, then other
+// eigenmaps by their number of eigenvectors, then the baselines.
 func sortClassifiers(t *results.Table) {
 	methods := []string{"eigenmap", "knn", "gnn"}
 	place := func(r results.Record) (int, int) {
@@ -149,6 +151,7 @@ func sortClassifiers(t *results.Table) {
 		return slices.Index(methods, t.Value(r, "method").Text), eigenvectors
 	}
 
+	// Records keep their order; only the order of the columns is taken from the sorted copy.
 	sorted := slices.Clone(t.Records)
 	slices.SortStableFunc(sorted, func(a, b results.Record) int {
 		methodA, eigenvectorsA := place(a)
@@ -158,16 +161,16 @@ func sortClassifiers(t *results.Table) {
 	t.Column("classifier").Order = t.Distinct(sorted, "classifier")
 }
 
-// baselineKs are the k of the baselines; the best on the unlabeled points is
-// reported, as in the paper.
+// baselineKs are the values of k that the baselines try. The table reports the k with the
+// smallest error on the unlabeled points, as the paper does, which favours the baseline.
 var baselineKs = []int{1, 3, 5}
 
 // listLength is the number of neighbours kept for the k-NN baseline, which
 // otherwise searches again wherever fewer than five of them are labeled.
 const listLength = 64
 
-// Run carries out the experiment. With lanczos.ErrNotConverged comes the outcome
-// from the eigenpairs that were reached.
+// Run carries out the experiment. If it returns lanczos.ErrNotConverged, the outcome comes
+// from the eigenpairs found so far.
 func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*Outcome, error) {
 	n, _ := e.X.Dims()
 	o := &Outcome{Table: e.newTable()}
@@ -179,6 +182,8 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*Outcome, err
 	if err != nil {
 		return nil, err
 	}
+	// One search serves all readings and the k-NN baseline: the longest list that any of them
+	// needs.
 	length := e.Graph.K
 	for _, r := range e.Readings {
 		length = max(length, r.K)
@@ -196,6 +201,8 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*Outcome, err
 	if len(readings) == 0 {
 		readings = []Reading{{K: e.Graph.K}}
 	}
+	// Eigenpairs that did not converge still give results, which the caller may print with a
+	// warning. Every other error ends the run.
 	var notConverged error
 	for i, r := range readings {
 		one := *e
@@ -216,9 +223,9 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*Outcome, err
 	return o, notConverged
 }
 
-// reading carries out the experiment on the graph of e.Graph.K of the neighbours in o,
-// and adds its records. With lanczos.ErrNotConverged they are from the eigenpairs that
-// were reached.
+// reading carries out the experiment on the graph that joins the first e.Graph.K of the
+// neighbours in o, and adds its records. If it returns lanczos.ErrNotConverged, the records
+// come from the eigenpairs found so far.
 func (e *Experiment) reading(ctx context.Context, o *Outcome, obs stage.Observer) error {
 	obs.Begin("graph")
 	w, _, err := knn.FromNeighbors(o.Neighbors, e.Graph)
@@ -237,6 +244,7 @@ func (e *Experiment) reading(ctx context.Context, o *Outcome, obs stage.Observer
 		obs.Update(float64(s.Basis), float64(s.BasisMax), s.String())
 		return nil
 	}}
+	// Eigenvectors on the null space come from the components; the solver computes the others.
 	var notConverged error
 	if o.Eigs, notConverged = lanczos.Laplacian(ctx, l, o.Graph.Components, settings); notConverged != nil &&
 		!errors.Is(notConverged, lanczos.ErrNotConverged) {
@@ -278,6 +286,7 @@ func (o *Outcome) deviation() string {
 		sum += d
 	}
 
+	// Rows may be selected such that the paper has no figure for any of them.
 	if count == 0 {
 		return o.reading + ": there is no published figure"
 	}
@@ -311,6 +320,8 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 	if n := len(e.Truth.Labeled()); row.Labels >= n {
 		return fmt.Errorf("%d points have a label and none would be left to classify", n)
 	}
+	// Draw i has the seed Seed + i in every row, so a row gives the same numbers alone and among
+	// others.
 	draws := make([]*data.Labels, e.Splits)
 	for i := range draws {
 		var err error
@@ -323,6 +334,7 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 	for j, c := range row.Cells {
 		settings[j] = c.Settings
 	}
+	// All cells of a row share one pass over the eigenvectors.
 	fitted, err := eigenmap.FitAll(ctx, o.Eigs, o.Graph.Components, draws, settings)
 	if err != nil {
 		return err
@@ -344,6 +356,7 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 	}
 
 	if e.KNN {
+		// The poll keeps neighbour lists that it had to lengthen, so it serves all rows.
 		if o.poll == nil {
 			o.poll = nearest.NewPoll(e.X, e.Metric, o.Neighbors)
 		}
@@ -355,6 +368,8 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 	}
 
 	if e.GNN {
+		// Geodesic distances are shortest paths along the edges of the graph, with their lengths
+		// in space.
 		lengths := o.Neighbors.Distances(e.Graph.K).Symmetrize(e.Graph.Symmetry)
 		return e.baseline(o, row, draws, "gnn", math.NaN(), func(y *data.Labels) ([][]int32, error) {
 			return nearest.GeodesicKNN(lengths, y, baselineKs)
@@ -363,8 +378,8 @@ func (e *Experiment) row(ctx context.Context, o *Outcome, row Row) error {
 	return nil
 }
 
-// baseline runs a method that answers for every k of baselineKs and adds the
-// best.
+// baseline runs a method that predicts labels for every k of baselineKs, and adds a record
+// for the best k.
 func (e *Experiment) baseline(o *Outcome, row Row, draws []*data.Labels, method string, paper float64,
 	classify func(*data.Labels) ([][]int32, error)) error {
 	errs := make([][]float64, len(baselineKs))
@@ -378,6 +393,7 @@ func (e *Experiment) baseline(o *Outcome, row Row, draws []*data.Labels, method 
 		}
 	}
 
+	// The k is chosen by the mean over all draws, not for each draw.
 	best := results.Number(math.Inf(1))
 	k := 0
 	for j := range baselineKs {

@@ -43,7 +43,8 @@ func binary(counts ...int) []gridGraph {
 	return out
 }
 
-// laplacian joins the first of the given neighbours; width is σ₀.
+// laplacian returns the Laplacian of the graph that joins each point to the first
+// g.neighbors of its neighbours in nb. width is σ₀.
 func (g gridGraph) laplacian(nb *knn.Neighbors, kind sparse.Kind, width float64) (*sparse.Laplacian, error) {
 	s := knn.GraphSettings{K: min(g.neighbors, nb.K)}
 	if g.heat > 0 {
@@ -71,16 +72,19 @@ func (s setting) String() string {
 	return text
 }
 
-// search shows all settings to all searches: there is a Gram matrix for each
-// width, and for each of these a warped kernel for each graph and norm. A search
-// that lists graphs sees these alone.
+// search shows all settings of the grid to all searches. It computes one Gram matrix for
+// each width, and from each Gram matrix one warped kernel for each graph and norm, so that
+// searches and draws share the expensive parts. A search that lists graphs is shown only
+// settings with these graphs.
 func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Observer,
 	searches ...*gridSearch) error {
 	var draws []*data.Labels
 	for _, g := range searches {
 		draws = append(draws, g.draws...)
 	}
+	// Warped kernels are computed only at points that have a label in some draw.
 	points := union(draws)
+	// The neighbours are found once, for the widest graph; narrower graphs take the first of them.
 	widest := slices.MaxFunc(v.graphs, func(a, b gridGraph) int { return a.neighbors - b.neighbors })
 	nb, err := Neighbors(ctx, x, widest.neighbors)
 	if err != nil {
@@ -92,6 +96,7 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Ob
 		return err
 	}
 
+	// The warped kernel of a setting is made once and shown to all searches.
 	try := func(p *kernelmachine.Problem, s setting) error {
 		w, err := p.Warp(ctx, s.reg, points)
 		if err != nil {
@@ -121,6 +126,8 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Ob
 			return err
 		}
 
+		// Without a graph only γ_A matters: norms that differ in γ_I or p alone would repeat a
+		// setting.
 		var seen []float64
 		for _, norm := range v.norms {
 			if s.reg = (regularizer.Regularizer{GammaA: norm.GammaA}); slices.Contains(seen, norm.GammaA) {
@@ -132,6 +139,7 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Ob
 			}
 		}
 
+		// Settings with a graph: each Laplacian makes one problem, which serves all norms.
 		for j, graph := range v.graphs {
 			s.graph = graph
 			l, err := graph.laplacian(nb, v.norms[0].Laplacian, sigma)
@@ -153,12 +161,14 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Ob
 	return nil
 }
 
-// gridSearch chooses settings for every machine, for each draw and for all. It is not
-// [selection.Search], which sees one draw and all settings: here all draws see one
-// setting, so that they share its Gram matrix, warped kernel and final fits, and
-// settings of equal error, of which a draw of a dozen labels has many, differ by
-// their loss. Folds and errors are those of [models.Targets.Folds] and
-// [selection.Measure].
+// gridSearch chooses settings for every machine by cross-validation: one setting for each
+// draw, and one for all draws together.
+//
+// It differs from [selection.Search] in two ways. Search tries all settings on one draw;
+// gridSearch tries one setting on all draws before it goes on, so that the draws share the
+// Gram matrix, the warped kernel and the final fits. And settings of equal error, which a
+// draw of a dozen labels has many of, are compared by their loss. [models.Targets.Folds]
+// deals the folds and [selection.Measure] measures the errors, as in Search.
 type gridSearch struct {
 	truth  *data.Labels
 	draws  []*data.Labels
@@ -166,23 +176,24 @@ type gridSearch struct {
 	splits [][]*models.Split // by draw
 	choice [][]choice        // by draw and machine
 	common []choice          // by machine
-	graphs []gridGraph       // to look at, of which the zero value is none; nil for all
+	graphs []gridGraph       // graphs to try, the zero value for no graph; nil means all
 }
 
-// choice holds the best setting so far: the one of smallest cross-validation
-// error; of equals the one of smallest loss on the points left out, and of these
-// the first.
+// choice holds the best setting so far, by the cross-validation error. Among settings of
+// equal error the one with the smallest loss on the held-out points wins, and among equal
+// losses the first.
 type choice struct {
 	score
 	setting setting
-	errors  []float64 // on the unlabeled points: of the draw, or of each
+	errors  []float64 // on the unlabeled points: one for the draw, or one for each draw
 }
 
 // score holds the share of wrong classes and the loss for a point, means over the
 // folds of a cross-validation.
 type score struct{ wrong, loss float64 }
 
-// below tells whether s is better than t. Errors are equal up to rounding.
+// below tells whether s is better than t. Errors closer than rounding count as equal: they
+// are sums of fractions in orders that differ.
 func (s score) below(t score) bool {
 	const rounding = 1e-12
 	return s.wrong < t.wrong-rounding || s.wrong <= t.wrong+rounding && s.loss < t.loss
@@ -193,10 +204,12 @@ func (s *score) add(t score, weight float64) {
 	s.loss += weight * t.loss
 }
 
-// dealings is how often five folds are dealt: with some fifty labels, what a
-// setting scores depends on the folds as much as on the setting.
+// dealings is how many times the labeled points are dealt into five folds. With some fifty
+// labels the score of a setting depends on the folds as much as on the setting, so the
+// score is a mean over several dealings.
 const dealings = 4
 
+// newGridSearch returns a search without choices. The seed deals the folds.
 func newGridSearch(truth *data.Labels, draws []*data.Labels, seed uint64) (*gridSearch, error) {
 	g := &gridSearch{truth: truth, draws: draws}
 	worst := choice{score: score{wrong: math.Inf(1)}}
@@ -206,6 +219,8 @@ func newGridSearch(truth *data.Labels, draws []*data.Labels, seed uint64) (*grid
 			return nil, err
 		}
 		var splits []*models.Split
+		// The number of the dealing goes into the high half of the seed, where it cannot meet the
+		// number of the draw.
 		for deal := range uint64(dealings) {
 			folds, err := t.Folds(5, seed+uint64(i)+deal<<32)
 			if err != nil {
@@ -246,8 +261,8 @@ const oneChoiceNote = "one choice by the labels of all draws: the mean of the dr
 	"cross-validation errors, and so of labels that each draw hides from the machine; only a draw's " +
 	"own choice uses no label that is called unlabeled"
 
-// ownRecords returns records of a [MachineTable]: each draw with the setting that its own
-// labels chose. Machines that the search did not see have none.
+// ownRecords returns records of a [MachineTable] in which each draw has the setting that
+// its own labels chose. A machine that no setting of the search was for has no record.
 func (g *gridSearch) ownRecords(name string, paper [4]float64) (out []results.Record) {
 	for j, m := range machines {
 		if errs := g.own(j); len(errs) > 0 {
@@ -257,7 +272,7 @@ func (g *gridSearch) ownRecords(name string, paper [4]float64) (out []results.Re
 	return out
 }
 
-// oneRecords returns records of a [MachineTable]: all draws with one setting.
+// oneRecords returns records of a [MachineTable] in which all draws have one setting.
 func (g *gridSearch) oneRecords(name string, paper [4]float64) (out []results.Record) {
 	for j, m := range machines {
 		if c := g.common[j]; len(c.errors) > 0 {
@@ -267,7 +282,8 @@ func (g *gridSearch) oneRecords(name string, paper [4]float64) (out []results.Re
 	return out
 }
 
-// with returns the choices among what g and another search of the same draws have seen.
+// with merges g with another search on the same draws: everywhere the better of the two
+// choices wins.
 func (g *gridSearch) with(other *gridSearch) *gridSearch {
 	best := func(a, b []choice) []choice {
 		a = slices.Clone(a)
@@ -279,6 +295,7 @@ func (g *gridSearch) with(other *gridSearch) *gridSearch {
 		return a
 	}
 
+	// The merged search only reports; it has no folds to try further settings with.
 	out := &gridSearch{truth: g.truth, draws: g.draws, common: best(g.common, other.common)}
 	for i := range g.choice {
 		out.choice = append(out.choice, best(g.choice[i], other.choice[i]))
@@ -286,8 +303,8 @@ func (g *gridSearch) with(other *gridSearch) *gridSearch {
 	return out
 }
 
-// try scores a setting for the machines it is for, and takes it where it is the
-// best so far.
+// try scores a setting, for machines with a graph if γ_I > 0 and for the others if not, and
+// keeps the setting wherever it is the best so far.
 func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kernelmachine.Warped, points []int,
 	at setting) error {
 	reg := at.reg
@@ -313,6 +330,8 @@ func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kerne
 			return err
 		}
 
+		// The final fit of a draw, to all its labels, is made only for a setting that wins: most
+		// never do.
 		faults := make([]error, len(g.draws))
 		par.For(len(g.draws), 1, func(i, _ int) {
 			if scores[i], faults[i] = g.score(ctx, w, points, i, m.settings(reg)); faults[i] != nil ||
@@ -332,6 +351,8 @@ func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kerne
 			mean.add(scores[i], 1/float64(len(scores)))
 		}
 
+		// The same final fits serve the common choice; draws that did not choose the setting are
+		// fitted now.
 		if !mean.below(g.common[j].score) {
 			continue
 		}
@@ -347,10 +368,11 @@ func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kerne
 	return nil
 }
 
-// score cross-validates the machine of s on draw i. A warped kernel is a kernel:
-// what the folds need of it are its values among the labeled points.
+// score cross-validates the machine of s on draw i. The warped kernel is a kernel like any
+// other, so the folds need only its values between labeled points.
 func (g *gridSearch) score(ctx context.Context, w *kernelmachine.Warped, points []int, i int,
 	s kernelmachine.Settings) (score, error) {
+	// The warped kernel numbers its rows by points: translate the labeled points of the draw.
 	at := g.draws[i].Labeled()
 	for a, point := range at {
 		at[a], _ = slices.BinarySearch(points, point)
@@ -383,7 +405,8 @@ func (g *gridSearch) score(ctx context.Context, w *kernelmachine.Warped, points 
 	return mean, nil
 }
 
-// foldScore measures outputs at the points of t that are held out.
+// foldScore measures the outputs at the held-out points of a split: the share of wrong
+// classes, and the mean over the points of the loss that the machine minimizes.
 func foldScore(t *models.Targets, split *models.Split, held *mat.Dense,
 	method kernelmachine.Method) (score, error) {
 	var loss float64

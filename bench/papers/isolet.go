@@ -20,11 +20,11 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// Isolet repeats Table 4 of Belkin, Niyogi & Sindhwani (2006): 26 letters, trained on
-// speakers 1 to 30 with all utterances of one of them labeled, each in turn, and
-// tested on the last 30. The Gaussian kernel has σ = 10, γ_A l = 0.05 without a
-// graph and γ_A l = γ_I l/(u+l)² = 0.005 with it. The paper does not name the
-// graph: several are shown, with the normalized Laplacian.
+// Isolet repeats Table 4 of Belkin, Niyogi & Sindhwani (2006): 26 letters. The machines
+// are trained on speakers 1 to 30, with all utterances of one speaker labeled, each speaker
+// in turn, and tested on the last 30 speakers. The Gaussian kernel has σ = 10,
+// γ_A l = 0.05 without a graph and γ_A l = γ_I l/(u+l)² = 0.005 with one. The paper does
+// not name the graph: the table shows several, with the normalized Laplacian.
 func Isolet(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	d, err := readIsolet(o)
@@ -35,13 +35,15 @@ func Isolet(ctx context.Context, o Options, obs stage.Observer) (*results.Table,
 
 	obs.Begin("machines")
 	const labels = 52 // of a speaker: 26 letters, twice
+	// SVM and RLS first, which have no graph, then the Laplacian machines on each graph and power
+	// of L.
 	runs := []isoletRun{{machines[:2], 0, regularizer.Regularizer{GammaA: 0.05 / labels,
 		Laplacian: sparse.Normalized}}}
 	for _, count := range []int{6, 10, 15, 20} {
 		for power := range 2 {
-			runs = append(runs, isoletRun{machines[2:], count, regularizer.Regularizer{GammaA: 0.005 / labels,
-				GammaI: 0.005 / labels,
-				Power:  power + 1, Laplacian: sparse.Normalized}})
+			runs = append(runs, isoletRun{machines[2:], count, regularizer.Regularizer{
+				GammaA: 0.005 / labels, GammaI: 0.005 / labels, Power: power + 1,
+				Laplacian: sparse.Normalized}})
 		}
 	}
 
@@ -72,13 +74,14 @@ func Isolet(ctx context.Context, o Options, obs stage.Observer) (*results.Table,
 
 const (
 	isoletFile = "isolet.npz"
-	// isoletSpeakers are trained on, and as many tested on.
+	// isoletSpeakers is the number of speakers to train on, and again of speakers to test on.
 	isoletSpeakers = 30
 )
 
+// isoletKernel is the kernel of [Isolet], with the width of the paper.
 var isoletKernel = kernel.Kernel{Kind: kernel.Gaussian, Sigma: 10}
 
-// readSpeakers reads who spoke the utterances.
+// readSpeakers reads the numbers of the speakers of the utterances.
 func readSpeakers(o Options) (*data.Labels, error) {
 	return data.ReadLabels(filepath.Join(o.Dir, isoletFile)+":speaker", data.LabelOptions{Limit: o.Limit,
 		NoUnlabeled: true})
@@ -103,6 +106,7 @@ func readIsolet(o Options) (*isoletData, error) {
 		return nil, err
 	}
 	train, test := bySpeaker(speakers, truth)
+	// A draw labels all utterances of one speaker; the rows are numbers among the training points.
 	utterances := make([][]int, isoletSpeakers) // of the speakers to train on
 	for at, i := range train {
 		utterances[speakers.Index[i]] = append(utterances[speakers.Index[i]], at)
@@ -134,6 +138,7 @@ func (d *isoletData) run(ctx context.Context, nb *knn.Neighbors, r isoletRun) ([
 	if err != nil {
 		return nil, err
 	}
+	// All speakers share the warped kernel: it does not depend on the labels.
 	var unlabeled, test []results.Record
 	for _, m := range r.machines {
 		var errs [2][]float64
@@ -178,7 +183,7 @@ func (d *isoletData) tsvm(ctx context.Context, reg regularizer.Regularizer) ([]r
 		MachineRecord("test", "TSVM", errs[1], paper[1], "")}, nil
 }
 
-// closest names the graph whose errors are nearest to the paper's.
+// closest names the graph with the errors nearest to the paper's.
 func closest(records []results.Record) string {
 	sum := map[string]float64{}
 	count := map[string]int{}
@@ -195,6 +200,7 @@ func closest(records []results.Record) string {
 		count[graph]++
 	}
 
+	// Only the Laplacian machines have a graph in their name, so the mean is over them.
 	mean := func(name string) float64 { return sum[name] / float64(count[name]) }
 	best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(mean(a), mean(b)) })
 	return fmt.Sprintf("%s is nearest to the paper's figures, %.2f from them in the mean", best, mean(best))
@@ -204,7 +210,7 @@ func closest(records []results.Record) string {
 var isoletPaper = map[string][2]float64{"TSVM": {46.6, 43.3}, "SVM": {28.6, 36.9}, "RLS": {28.3, 36.3},
 	"LapSVM": {24.5, 33.7}, "LapRLS": {24.1, 33.3}}
 
-// isoletRun names machines that share one warped kernel.
+// isoletRun is a list of machines that share one graph and one warped kernel.
 type isoletRun struct {
 	machines  []machine
 	neighbors int // 0 is no graph

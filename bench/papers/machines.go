@@ -39,8 +39,8 @@ func MachineTable(records []results.Record, notes ...string) *results.Table {
 	}
 }
 
-// MachineRecord returns a record of MachineTable: the errors of all draws, the paper's
-// figure unless that is 0, and a remark.
+// MachineRecord returns a record of [MachineTable]: the mean error over the draws, beside
+// it the paper's figure unless that is 0, and a remark.
 func MachineRecord(row, method string, errs []float64, paper float64, remark string) results.Record {
 	return results.Record{results.Text(row), results.Text(method), results.Mean(errs).Beside(paper),
 		results.Text(remark)}
@@ -53,6 +53,7 @@ type machine struct {
 	graph  bool // with an intrinsic norm
 }
 
+// machines are the four machines of the tables. Code below counts on their order.
 var machines = []machine{
 	{"SVM", kernelmachine.SVM, false},
 	{"RLS", kernelmachine.RLS, false},
@@ -60,14 +61,14 @@ var machines = []machine{
 	{"LapRLS", kernelmachine.RLS, true},
 }
 
-// namedLaplacian is a Laplacian and what the name of a column says of it.
+// namedLaplacian is a kind of Laplacian with the words for it in the name of a column.
 type namedLaplacian struct {
 	kind sparse.Kind
 	mark string
 }
 
-// section5 are the Laplacians of the tables of section 5 of Belkin, Niyogi & Sindhwani
-// (2006): the normalized one, which is the paper's (Remark 3), and D − W beside it.
+// section5 lists the Laplacians in our tables of section 5 of Belkin, Niyogi & Sindhwani
+// (2006): the paper's, which is the normalized one (Remark 3), and D − W beside it.
 var section5 = []namedLaplacian{{sparse.Normalized, ""}, {sparse.Combinatorial, " with D − W"}}
 
 const section5Note = "LapSVM and LapRLS have the normalized Laplacian, which Remark 3 says the paper " +
@@ -80,7 +81,8 @@ func newProblem(ctx context.Context, gram *mat.Dense, l *sparse.Laplacian) (*ker
 	return kernelmachine.NewProblem(ctx, &kernelmachine.Data{Values: values, Laplacian: l})
 }
 
-// Laplacian joins the k first of the given neighbours.
+// Laplacian returns the Laplacian of the graph that joins each point to the first s.K of
+// its neighbours in nb.
 func Laplacian(nb *knn.Neighbors, s knn.GraphSettings, kind sparse.Kind) (*sparse.Laplacian, error) {
 	w, _, err := knn.FromNeighbors(nb, s)
 	if err != nil {
@@ -89,7 +91,8 @@ func Laplacian(nb *knn.Neighbors, s knn.GraphSettings, kind sparse.Kind) (*spars
 	return sparse.NewLaplacian(w, kind)
 }
 
-// Neighbors searches among all pairs.
+// Neighbors finds the k nearest neighbours of every point by comparing all pairs. k is
+// lowered to n − 1 where there are fewer other points.
 func Neighbors(ctx context.Context, x data.Points, k int) (*knn.Neighbors, error) {
 	n, _ := x.Dims()
 	ix, err := knn.NewBrute(x, nil)
@@ -99,7 +102,8 @@ func Neighbors(ctx context.Context, x data.Points, k int) (*knn.Neighbors, error
 	return ix.Self(ctx, min(k, n-1))
 }
 
-// classesOf returns the classes that a machine's outputs f decide for.
+// classesOf returns the classes that the outputs f stand for: the largest column, or the
+// sign of the only column.
 func classesOf(f *mat.Dense) []int32 {
 	n, c := f.Dims()
 	if c > 1 {
@@ -114,8 +118,8 @@ func classesOf(f *mat.Dense) []int32 {
 	return out
 }
 
-// wrong returns the error in percent on the points without a label in drawn; nil
-// counts all points.
+// wrong returns the error in percent on the points without a label in drawn, or on all
+// points if drawn is nil.
 func wrong(f *mat.Dense, truth, drawn *data.Labels) float64 {
 	if drawn == nil {
 		drawn = truth.Keep(nil)
@@ -123,9 +127,10 @@ func wrong(f *mat.Dense, truth, drawn *data.Labels) float64 {
 	return 100 * metrics.ErrorRate(classesOf(f), truth, drawn)
 }
 
-// breakEven returns, in percent of the points without a label in drawn, nil
-// counting all, the break-even point of precision and recall of class 1, the
-// error there ([metrics.BreakEven]), and that of the sign of f.
+// breakEven measures outputs f for class 1 against 0, on the points without a label in
+// drawn, or on all points if drawn is nil. It returns three percentages: the break-even
+// point of precision and recall of class 1, the error at that threshold
+// ([metrics.BreakEven]), and the error of the threshold 0.
 func breakEven(f []float64, truth, drawn *data.Labels) (prbep, atBreak, sign float64, err error) {
 	var scores []float64
 	var positive []bool
@@ -134,6 +139,7 @@ func breakEven(f []float64, truth, drawn *data.Labels) (prbep, atBreak, sign flo
 		if drawn != nil && drawn.Index[i] != data.Unlabeled {
 			continue
 		}
+		// Points with a label in the draw are left out: the machine was trained on them.
 		scores = append(scores, f[i])
 		positive = append(positive, c == 1)
 		if (f[i] > 0) != (c == 1) {
@@ -145,9 +151,9 @@ func breakEven(f []float64, truth, drawn *data.Labels) (prbep, atBreak, sign flo
 	return 100 * b.PRBEP, 100 * b.Error, 100 * float64(wrong) / float64(len(scores)), err
 }
 
-// outputs fits a machine and returns its outputs at the points of the problem
-// and, unless cross is nil, at others, whose kernel values with them are the rows
-// of cross.
+// outputs fits a machine and returns its outputs f at the points of the problem and,
+// unless cross is nil, its outputs ft at other points. Row i of cross holds the kernel
+// values of other point i with all points of the problem.
 func outputs(ctx context.Context, p *kernelmachine.Problem, w *kernelmachine.Warped, drawn *data.Labels,
 	s kernelmachine.Settings, cross *mat.Dense) (f, ft *mat.Dense, err error) {
 	t, err := models.ClassTargets(drawn)
@@ -158,14 +164,16 @@ func outputs(ctx context.Context, p *kernelmachine.Problem, w *kernelmachine.War
 	if err != nil {
 		return nil, nil, err
 	}
+	// The machine keeps coefficients for all points of the problem, so values at new points need
+	// the rows of cross alone.
 	if cross != nil {
 		ft = outputsAt(m, cross)
 	}
 	return p.Outputs(m), ft, nil
 }
 
-// outputsAt returns f at points whose kernel values with all of the problem's are the
-// rows of cross.
+// outputsAt returns f = K c + b at new points. Row i of cross, K, holds the kernel values
+// of new point i with all points of the problem.
 func outputsAt(m *kernelmachine.Machine, cross *mat.Dense) *mat.Dense {
 	n, _ := cross.Dims()
 	_, c := m.Coefficients.Dims()
@@ -177,8 +185,8 @@ func outputsAt(m *kernelmachine.Machine, cross *mat.Dense) *mat.Dense {
 	return f
 }
 
-// settings returns those of the machine for the given norms; without a graph γ_I is
-// left out.
+// settings returns the settings of the machine with the given norms. A machine without a
+// graph gets γ_I = 0.
 func (m machine) settings(r regularizer.Regularizer) kernelmachine.Settings {
 	if !m.graph {
 		r.GammaI = 0
@@ -186,9 +194,9 @@ func (m machine) settings(r regularizer.Regularizer) kernelmachine.Settings {
 	return kernelmachine.Settings{Method: m.method, Regularizer: r, Tolerance: 1e-3}
 }
 
-// ReadSet reads the points X, the labels y and, unless it is empty, an array of
-// rows with the numbers of the labeled points of a draw each. points and labels
-// may be one file.
+// ReadSet reads the points X from the file points and the labels y from the file labels,
+// which may be one file. Unless draws is empty, it names an array of the file labels: each
+// of its rows lists the numbers of the labeled points of one draw.
 func ReadSet(o Options, origin, points, labels, draws string) (x data.Points, y *data.Labels, rows [][]int,
 	err error) {
 	for _, name := range []string{points, labels} {
@@ -197,6 +205,7 @@ func ReadSet(o Options, origin, points, labels, draws string) (x data.Points, y 
 		}
 	}
 
+	// Both files exist: a fault from here on is a fault of their contents.
 	points = filepath.Join(o.Dir, points)
 	labels = filepath.Join(o.Dir, labels)
 	if x, y, err = Read(points, labels, o.Limit); err != nil || draws == "" {
@@ -213,6 +222,7 @@ func ReadSet(o Options, origin, points, labels, draws string) (x data.Points, y 
 		data.RowTo(row, table, i)
 		var draw []int
 		for _, v := range row {
+			// The negated comparison also catches NaN.
 			if !(v >= 0 && v < float64(y.Len())) {
 				return nil, nil, nil, fmt.Errorf("%s: draw %d of %s labels point %v, there are %d", labels, i,
 					draws, v, y.Len())
@@ -225,7 +235,7 @@ func ReadSet(o Options, origin, points, labels, draws string) (x data.Points, y 
 	return x, y, rows, nil
 }
 
-// union returns all points that have a label in one of the draws, ascending.
+// union returns the points that have a label in at least one draw, ascending.
 func union(draws []*data.Labels) []int {
 	var all []int
 	for _, y := range draws {
@@ -235,7 +245,7 @@ func union(draws []*data.Labels) []int {
 	return slices.Compact(all)
 }
 
-// keep makes a draw of every list of rows.
+// keep returns one draw for each list of rows, in which these rows alone have labels.
 func keep(truth *data.Labels, rows [][]int) []*data.Labels {
 	var draws []*data.Labels
 	for _, r := range rows {
@@ -248,6 +258,7 @@ func keep(truth *data.Labels, rows [][]int) []*data.Labels {
 func DrawPerClass(truth *data.Labels, perClass, count int, seed uint64) ([]*data.Labels, error) {
 	draws := make([]*data.Labels, count)
 	for i := range draws {
+		// Propagation draws by the same rule: equal seeds label equal points in both experiments.
 		var err error
 		if draws[i], err = (PropagationRow{Labels: perClass, PerClass: true}).draw(truth,
 			seed+uint64(i)); err != nil {
@@ -258,4 +269,7 @@ func DrawPerClass(truth *data.Labels, perClass, count int, seed uint64) ([]*data
 }
 
 // SetsOrigin says where the sets of [ReadSet] come from.
-const SetsOrigin = `the data sets of Sindhwani, Niyogi & Belkin (2005), Belkin, Niyogi & Sindhwani (2006) and Chapelle, Schölkopf & Zien (2006) were published by their authors; save the points as array X, the classes as y and the labeled points of the draws, where they were published, as idxLabs, and give their folder with --data`
+const SetsOrigin = "the data sets of Sindhwani, Niyogi & Belkin (2005), Belkin, Niyogi & " +
+	"Sindhwani (2006) and Chapelle, Schölkopf & Zien (2006) were published by their authors; save the points as " +
+	"array X, the classes as y and the labeled points of the draws, where they were published, as " +
+	"idxLabs, and give their folder with --data"

@@ -23,15 +23,16 @@ import (
 // moonsDraws is the number of random labeled sets of [Moons].
 const moonsDraws = 20
 
-// moonsWeights are the γ_I of [Moons].
+// moonsWeights are the values of γ_I in [Moons].
 var moonsWeights = []float64{0, 1e-4, 1e-3, 0.01, 0.1, 1, 10}
 
-// γ_A and the kernel are the same for all γ_I.
+// moonsGammaA is γ_A in [Moons], for all γ_I. The paper does not name it.
 const moonsGammaA = 1.0 / 32
 
+// moonsKernel is the kernel of [Moons], for all γ_I. The paper does not name its width.
 var moonsKernel = kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.35}
 
-// moonsLaplacian returns a Laplacian of 10 neighbours.
+// moonsLaplacian returns a Laplacian of the graph of 10 nearest neighbours.
 func moonsLaplacian(ctx context.Context, x data.Points, kind sparse.Kind) (*sparse.Laplacian, error) {
 	nb, err := Neighbors(ctx, x, 10)
 	if err != nil {
@@ -40,8 +41,8 @@ func moonsLaplacian(ctx context.Context, x data.Points, kind sparse.Kind) (*spar
 	return Laplacian(nb, knn.GraphSettings{K: nb.K}, kind)
 }
 
-// MoonsFigure holds Figure 2 as the paper draws it: the LapSVM of one labeled point
-// a class, for growing γ_I, with one of the Laplacians of [Moons].
+// MoonsFigure holds Figure 2 as the paper draws it: LapSVMs fitted to one labeled point a
+// class, for growing γ_I, with one of the Laplacians of [Moons].
 type MoonsFigure struct {
 	X            data.Points
 	Truth, Drawn *data.Labels
@@ -51,7 +52,7 @@ type MoonsFigure struct {
 	Errors       []float64                // percent of the points without a label
 }
 
-// moonsFigureWeights are the γ_I of [MoonsFigure].
+// moonsFigureWeights are the values of γ_I in [MoonsFigure].
 var moonsFigureWeights = []float64{0, 1e-3, 0.01, 0.1, 1, 10}
 
 // NewMoonsFigure fits the machines to points of two columns and two classes; the
@@ -77,6 +78,8 @@ func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, kind
 		return nil, err
 	}
 
+	// The picture needs machines that predict anywhere in the plane, so they are fitted on points,
+	// not on a Gram matrix.
 	for _, weight := range fig.GammaI {
 		// LapSVM
 		s := machines[2].settings(regularizer.Regularizer{GammaA: moonsGammaA, GammaI: weight,
@@ -97,8 +100,8 @@ func NewMoonsFigure(ctx context.Context, x data.Points, truth *data.Labels, kind
 	return fig, nil
 }
 
-// ReadMoonsFigures makes the figures of the points X of [Moons]: with the Laplacian
-// of the paper and with D − W.
+// ReadMoonsFigures reads the points X of [Moons] and returns two figures of them: with the
+// paper's Laplacian and with D − W.
 func ReadMoonsFigures(ctx context.Context, o Options) ([]*MoonsFigure, error) {
 	x, truth, _, err := ReadSet(o, SetsOrigin, moonsFile, moonsFile, "")
 	if err != nil {
@@ -118,11 +121,11 @@ func ReadMoonsFigures(ctx context.Context, o Options) ([]*MoonsFigure, error) {
 
 const moonsFile = "sindhwani_2moons.npz"
 
-// Moons repeats Figure 2 of Belkin, Niyogi & Sindhwani (2006) as a table: two moons
-// with one label a class, for growing γ_I, on the points X and others, Xt. The
-// Laplacian of 10 neighbours is the normalized one, as in the paper (Remark 3), and
-// in columns of their own D − W. The paper names neither the neighbours nor the
-// other settings: the Gaussian kernel has σ = 0.35, and γ_A is 1/32.
+// Moons repeats Figure 2 of Belkin, Niyogi & Sindhwani (2006) as a table: errors on two
+// moons with one label a class, for growing γ_I, on the points X and on test points Xt. The
+// graph has 10 neighbours. Its Laplacian is the normalized one, as in the paper (Remark 3),
+// and D − W in columns of their own. The paper names neither the number of neighbours nor
+// the other settings: here the Gaussian kernel has σ = 0.35, and γ_A is 1/32.
 func Moons(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	x, truth, _, err := ReadSet(o, SetsOrigin, moonsFile, moonsFile, "")
@@ -144,6 +147,7 @@ func Moons(ctx context.Context, o Options, obs stage.Observer) (*results.Table, 
 	if e.draws, err = DrawPerClass(truth, 1, moonsDraws, o.Seed); err != nil {
 		return nil, err
 	}
+	// The Gram matrix and the values at test points do not depend on γ_I or the Laplacian.
 	gram, err := kernel.Gram(x, moonsKernel, o.Limit)
 	if err != nil {
 		return nil, err
@@ -159,6 +163,7 @@ func Moons(ctx context.Context, o Options, obs stage.Observer) (*results.Table, 
 		if err != nil {
 			return nil, err
 		}
+		// Both Laplacians keep the degrees of the graph, so either gives the mean.
 		degree = floats.Sum(l.Degrees()) / float64(n)
 		problem, err := newProblem(ctx, gram, l)
 		if err != nil {
@@ -193,10 +198,11 @@ type moonsData struct {
 	cross         *mat.Dense // kernel values between Xt and X
 }
 
-// fit returns the records of the machines with a γ_I.
+// fit returns the records of LapSVM and LapRLS with the given γ_I.
 func (e *moonsData) fit(ctx context.Context, p *kernelmachine.Problem, gammaI float64,
 	v namedLaplacian) ([]results.Record, error) {
 	reg := regularizer.Regularizer{GammaA: moonsGammaA, GammaI: gammaI, Laplacian: v.kind}
+	// One warped kernel serves both machines and all draws.
 	w, err := p.Warp(ctx, reg, union(e.draws))
 	if err != nil {
 		return nil, err

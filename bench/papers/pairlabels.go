@@ -16,7 +16,8 @@ var pairCurves = []pairMachine{{machine: machines[0]}, {machine: machines[1]},
 	{machine: machines[2], laplacian: section5[0]}, {machine: machines[3], laplacian: section5[0]}}
 
 // DigitPairLabels repeats Figure 5 of Belkin, Niyogi & Sindhwani (2006): the errors of
-// [DigitPairs], means over the 45 pairs of digits, over the number of labels of a draw.
+// [DigitPairs] as a curve over the number of labels of a draw, means over the 45 pairs of
+// digits.
 func DigitPairLabels(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	d, err := readPairs(ctx, o, obs)
 	if err != nil {
@@ -33,6 +34,7 @@ func DigitPairLabels(ctx context.Context, o Options, obs stage.Observer) (*resul
 		if err != nil {
 			return nil, err
 		}
+		// The deviation is over pairs of digits, so the draws of a pair are averaged first.
 		for j, m := range pairCurves {
 			for part, name := range []string{"U", "T"} {
 				var means []float64
@@ -49,19 +51,21 @@ func DigitPairLabels(ctx context.Context, o Options, obs stage.Observer) (*resul
 	return t, nil
 }
 
-// partObserver shows part number at of a stage of several like parts.
+// partObserver turns the progress of one part into the progress of a stage of several
+// parts of equal length. at counts the parts that are finished.
 type partObserver struct {
 	stage.Observer
 	at, parts int
 }
 
-// Update says how far the stage is.
+// Update reports the progress of the whole stage.
 func (p *partObserver) Update(done, total float64, note string) {
 	p.Observer.Update(float64(p.at)*total+done, float64(p.parts)*total, note)
 }
 
-// countsTable returns a table of a measure over the number of labels, without records: curves
-// in panels, on unlabeled points (U) and on test points (T).
+// countsTable returns a table, without records, of a measure over the number of labels:
+// curves in panels, on unlabeled points (U) and on test points (T). more says that a larger
+// measure is better.
 func countsTable(measure, unit string, more bool, notes ...string) *results.Table {
 	return &results.Table{
 		Columns: []results.Column{

@@ -11,20 +11,21 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// pointCloudSet is a column of the table of 2005.
+// pointCloudSet is a column of the table of Sindhwani, Niyogi & Belkin (2005).
 type pointCloudSet struct {
 	name, points, labels string
-	// array of the labeled points; without, two of each class are drawn ten times
+	// draws names the array with the labeled points of the published draws. If it is empty,
+	// two points of each class are drawn, ten times.
 	draws string
-	paper [4]float64 // of machines
+	paper [4]float64 // published errors of machines, in their order
 	more  []pointCloudMore
 }
 
-// pointCloudMore are graphs of ours for a set.
+// pointCloudMore lists graphs of ours for a set, beside the paper's.
 type pointCloudMore struct {
 	name   string
 	graphs []gridGraph
-	joined bool // with those of the paper
+	joined bool // the search chooses among these and the paper's graphs
 }
 
 var pointCloudSets = []pointCloudSet{
@@ -41,8 +42,8 @@ var pointCloudSets = []pointCloudSet{
 		draws: "idxLabs", paper: [4]float64{18.9, 18.8, 10.4, 10.0}},
 }
 
-// pointCloudGrid is that of 2005: γ_A and γ_I are held fixed, the others are
-// chosen by 5-fold cross-validation on the labeled points.
+// pointCloudGrid is the grid of the paper of 2005: γ_A and γ_I are fixed, and fivefold
+// cross-validation on the labeled points chooses the width, the graph and the power of L.
 var (
 	pointCloudGrid = grid{
 		widths: []float64{0.25, 0.5, 1, 2, 4},
@@ -59,11 +60,11 @@ var (
 
 // PointCloud repeats the table of Sindhwani, Niyogi & Belkin (2005): SVM and RLS on
 // the labeled points, LapSVM and LapRLS on the normalized Laplacian of binary
-// nearest-neighbour graphs, with the published grid. Settings are chosen twice:
-// for each draw from its own labels alone, and once for all draws by the mean of
-// their cross-validation errors, which uses labels that a draw hides; the folds are
-// dealt four times. Rows of our own have other graphs of coil20, whose images lie on
-// circles.
+// nearest-neighbour graphs, with the published grid. Settings are chosen twice: for each
+// draw from its own labels alone, and once for all draws by the mean of their
+// cross-validation errors, which uses labels that a draw hides. The folds are dealt four
+// times. Further rows, which the paper has not, try other graphs on coil20, because the
+// images of an object of coil20 lie on a circle.
 func PointCloud(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	var own, one []results.Record
 	for i := range pointCloudSets {
@@ -74,8 +75,8 @@ func PointCloud(ctx context.Context, o Options, obs stage.Observer) (*results.Ta
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
 		for _, g := range named {
-			own, one = append(own, g.ownRecords(g.name, g.paper)...),
-				append(one, g.oneRecords(g.name, g.paper)...)
+			own = append(own, g.ownRecords(g.name, g.paper)...)
+			one = append(one, g.oneRecords(g.name, g.paper)...)
 		}
 		obs.End(note)
 	}
@@ -105,7 +106,7 @@ type namedSearch struct {
 	paper [4]float64
 }
 
-// run searches the grid of the paper, and ours.
+// run searches the paper's grid and our additions to it. note describes the data.
 func (s *pointCloudSet) run(ctx context.Context, o Options, obs stage.Observer) (out []namedSearch,
 	note string, err error) {
 	x, truth, rows, err := ReadSet(o, SetsOrigin, s.points, s.labels, s.draws)
@@ -123,6 +124,8 @@ func (s *pointCloudSet) run(ctx context.Context, o Options, obs stage.Observer) 
 	if err != nil {
 		return nil, "", err
 	}
+	// One pass over the union of all graphs serves the paper's search and ours: each search lists
+	// the graphs it wants to see.
 	values := pointCloudGrid
 	searches := []*gridSearch{paper}
 	for _, more := range s.more {
@@ -131,13 +134,16 @@ func (s *pointCloudSet) run(ctx context.Context, o Options, obs stage.Observer) 
 			return nil, "", err
 		}
 		g.graphs = more.graphs
-		values.graphs, searches = append(slices.Clone(values.graphs), more.graphs...), append(searches, g)
+		values.graphs = append(slices.Clone(values.graphs), more.graphs...)
+		searches = append(searches, g)
 	}
 
+	// The zero graph lets SVM and RLS, which have none, take part.
 	paper.graphs = append([]gridGraph{{}}, pointCloudGrid.graphs...)
 	if err := values.search(ctx, x, o, obs, searches...); err != nil {
 		return nil, "", err
 	}
+	// Rows of ours have no published figures.
 	out = []namedSearch{{paper, s.name, s.paper}}
 	for i, more := range s.more {
 		g := searches[i+1]

@@ -10,17 +10,18 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Prepared is (Laplacian) regularized least squares on landmarks that are chosen
-// beforehand: the searches of all draws share one problem for each width, where
-// [kernelmachine.Learner] makes it anew in each. The graph is in the problems.
+// Prepared is a learner of (Laplacian) regularized least squares on landmarks, with
+// problems that the caller made beforehand: the searches of all draws share one problem for
+// each width, where [kernelmachine.Learner] would make a new problem in each search. The
+// problems hold the graph.
 type Prepared struct {
 	kernelmachine.Learner
 	laplacian sparse.Kind
 	Problems  map[float64]*kernelmachine.ApproximateProblem // by σ
 }
 
-// NewPrepared returns the learner of least squares without problems; its graph, if
-// it has one, is l.
+// NewPrepared returns the learner without problems, which the caller adds to Problems. l is
+// the Laplacian of their graph, or nil for least squares without a graph.
 func NewPrepared(l *sparse.Laplacian) *Prepared {
 	p := &Prepared{Learner: kernelmachine.Learner{Method: kernelmachine.RLS, Intrinsic: l != nil},
 		Problems: map[float64]*kernelmachine.ApproximateProblem{}}
@@ -30,7 +31,8 @@ func NewPrepared(l *sparse.Laplacian) *Prepared {
 	return p
 }
 
-// Info is that of the learner, but it takes no graph.
+// Info describes the learner as [kernelmachine.Learner] does, without the need of a graph:
+// the problems hold it.
 func (p *Prepared) Info() models.Info {
 	info := p.Learner.Info()
 	info.Needs &^= models.NeedsGraph
@@ -38,7 +40,7 @@ func (p *Prepared) Info() models.Info {
 	return info
 }
 
-// settings returns the settings that v stands for.
+// settings returns the settings of the machine for the values v of the parameters.
 func (p *Prepared) settings(v models.Values) kernelmachine.Settings {
 	return kernelmachine.Settings{Method: p.Method,
 		Regularizer: regularizer.Regularizer{GammaA: v.Float("gamma-a"), GammaI: v.Float("gamma-i"),
@@ -57,6 +59,7 @@ func (p *Prepared) Fit(ctx context.Context, in *models.Input) (models.Model, err
 
 // FitGrid fits the settings of each width as one path.
 func (p *Prepared) FitGrid(ctx context.Context, g *models.Grid) error {
+	// Settings of one width share a problem, and its path solves them together.
 	for _, same := range models.Grouped(g.All(),
 		func(i int) float64 { return g.Settings[i].Float("sigma") }) {
 		problem := p.Problems[g.Settings[same[0]].Float("sigma")]
@@ -65,6 +68,8 @@ func (p *Prepared) FitGrid(ctx context.Context, g *models.Grid) error {
 			settings[i] = p.settings(g.Settings[at])
 		}
 		err := g.Run(ctx, same, func(s *models.Split) []models.Answer {
+			// A fit that did not converge still predicts; its error goes along with the
+			// prediction.
 			answers := make([]models.Answer, len(same))
 			fits, fault := problem.Path(ctx, s.Train, settings)
 			x := data.Select(g.Points, s.Points)

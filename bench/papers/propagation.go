@@ -26,7 +26,7 @@ import (
 type PropagationMethod struct {
 	Name     string
 	Settings propagation.Settings
-	// Equal gives all classes the same prior, in place of the labeled shares.
+	// Equal gives all classes the same prior, in place of their shares of the labels.
 	Equal bool
 	// Reweighted is Poisson-reweighted Laplace learning: harmonic functions on the
 	// weights of propagation.FitReweighted.
@@ -35,11 +35,11 @@ type PropagationMethod struct {
 	Paper map[int]float64
 }
 
-// poissonPaper are the errors of Poisson learning in Table 1 of Calder et al. (2020), from
-// its accuracies 90.2, 93.6, 94.5, 94.9 and 95.3 %.
+// poissonPaper holds the errors of Poisson learning in Table 1 of Calder et al. (2020),
+// computed from its accuracies 90.2, 93.6, 94.5, 94.9 and 95.3 %.
 var poissonPaper = map[int]float64{1: 9.8, 2: 6.4, 3: 5.5, 4: 5.1, 5: 4.7}
 
-// PropagationMethods are those that [Propagation] compares.
+// PropagationMethods lists the methods that [Propagation] compares.
 var PropagationMethods = []PropagationMethod{
 	{Name: "harmonic", Settings: propagation.Settings{Method: propagation.Harmonic}},
 	{Name: "harmonic, mass of the labels", Settings: propagation.Settings{Method: propagation.Harmonic,
@@ -51,9 +51,9 @@ var PropagationMethods = []PropagationMethod{
 	{Name: "reweighted", Reweighted: true},
 }
 
-// Propagation compares methods of graph regularization on one graph that is
-// prepared once: with 1 to 5 labels a class (Calder et al. 2020, Table 1, has
-// another graph of other features), and with 100 drawn from all points.
+// Propagation compares methods of graph regularization on one graph, prepared once: with 1
+// to 5 labels a class, as in Table 1 of Calder et al. (2020), which has another graph of
+// other features, and with 100 labels drawn from all points.
 type Propagation struct {
 	X     data.Points
 	Truth *data.Labels // every point labeled
@@ -64,8 +64,8 @@ type Propagation struct {
 
 // PropagationRow is a way to draw labels.
 type PropagationRow struct {
-	Labels   int  // in all, or of each class
-	PerClass bool // the same number of each class
+	Labels   int  // in all, or in each class
+	PerClass bool // Labels counts the labels of each class
 	Draws    int
 }
 
@@ -77,9 +77,10 @@ func (r PropagationRow) String() string {
 	return fmt.Sprint(r.Labels)
 }
 
-// NewPropagation returns the experiment on MNIST with the graph of [MNIST]: two draws
-// a split of 1 to 5 labels a class, and a draw every two splits of 100 labels.
+// NewPropagation returns the experiment on MNIST with the graph of [MNIST]. It makes
+// 2·o.Splits draws of each of 1 to 5 labels a class, and o.Splits/2 draws of 100 labels.
 func NewPropagation(o Options) (*Propagation, error) {
+	// The comparison is about methods, so the graph stays the paper's.
 	o.Best = false
 	e, err := MNIST(o)
 	if err != nil {
@@ -93,7 +94,7 @@ func NewPropagation(o Options) (*Propagation, error) {
 	return out, nil
 }
 
-// draw makes the draw of the row that belongs to a seed.
+// draw returns the labels of one draw of the row. The seed alone decides the draw.
 func (r PropagationRow) draw(truth *data.Labels, seed uint64) (*data.Labels, error) {
 	if !r.PerClass {
 		return truth.Draw(r.Labels, seed)
@@ -109,6 +110,7 @@ func (r PropagationRow) draw(truth *data.Labels, seed uint64) (*data.Labels, err
 			return nil, fmt.Errorf("papers: class %d has %d points, %d are to be labeled", truth.Classes[c],
 				len(all), r.Labels)
 		}
+		// The first steps of a Fisher–Yates shuffle: a draw without repetition.
 		for i := range r.Labels {
 			j := i + rng.IntN(len(all)-i)
 			all[i], all[j] = all[j], all[i]
@@ -119,14 +121,13 @@ func (r PropagationRow) draw(truth *data.Labels, seed uint64) (*data.Labels, err
 	return truth.Keep(rows), nil
 }
 
-// Run carries out the experiment. With cg.ErrNotConverged come the results that
-// were reached.
+// Run carries out the experiment. If it returns cg.ErrNotConverged, the table holds the
+// errors of the last iterates.
 func (e *Propagation) Run(ctx context.Context, obs stage.Observer) (*results.Table, error) {
 	n, _ := e.X.Dims()
 	obs.Begin("graph")
 	ix, err := knn.NewBrute(e.X, &knn.Settings{OnProgress: func(done, total int) {
-		obs.Update(float64(done),
-			float64(total), "")
+		obs.Update(float64(done), float64(total), "")
 	}})
 	if err != nil {
 		return nil, err
@@ -136,6 +137,7 @@ func (e *Propagation) Run(ctx context.Context, obs stage.Observer) (*results.Tab
 		return nil, err
 	}
 
+	// The components are found once; the problem below keeps what all fits share.
 	g := models.NewGraph(w)
 	obs.End(fmt.Sprintf("%d points, %s", n, g.Describe()))
 
@@ -152,6 +154,7 @@ func (e *Propagation) Run(ctx context.Context, obs stage.Observer) (*results.Tab
 	var notConverged error
 	total := len(e.Rows) * len(PropagationMethods)
 	for _, row := range e.Rows {
+		// All methods of a row see the same draws, so their differences are not due to the labels.
 		draws := make([]*data.Labels, row.Draws)
 		for i := range draws {
 			if draws[i], err = row.draw(e.Truth, e.Seed+uint64(i)); err != nil {
@@ -174,8 +177,8 @@ func (e *Propagation) Run(ctx context.Context, obs stage.Observer) (*results.Tab
 	return t, notConverged
 }
 
-// Cost is that of the largest fit, with what the problem that is prepared once holds. Every
-// point is taken to have half as many edges again as it has neighbours.
+// Cost estimates the memory of the prepared problem and of the largest fit, the reweighted
+// one. It assumes 1.5 edges for every neighbour that the graph asks for.
 func (e *Propagation) Cost() (stage.Cost, error) {
 	n, _ := e.X.Dims()
 	classes := len(e.Truth.Classes)
@@ -214,7 +217,7 @@ func (e *Propagation) table() *results.Table {
 	}
 }
 
-// propagationGraph is a graph and what is prepared of it.
+// propagationGraph is a graph with its prepared problem.
 type propagationGraph struct {
 	w       *sparse.CSR
 	problem *propagation.Problem
@@ -230,8 +233,8 @@ func (g *propagationGraph) solve(ctx context.Context, y *models.Targets,
 	return g.problem.Fit(ctx, y, &m.Settings)
 }
 
-// fit returns the record of one method on all draws of a row. With
-// cg.ErrNotConverged comes what was reached.
+// fit returns the record of one method on all draws of a row. If it returns
+// cg.ErrNotConverged, the record counts the errors of the last iterates.
 func (e *Propagation) fit(ctx context.Context, graph *propagationGraph, row PropagationRow,
 	draws []*data.Labels, m PropagationMethod) (results.Record, error) {
 	if m.Equal {
@@ -258,6 +261,7 @@ func (e *Propagation) fit(ctx context.Context, graph *propagationGraph, row Prop
 		errs = append(errs, 100*metrics.ErrorRate(g.Labels, e.Truth, y))
 	}
 
+	// Draws run one after another, so that each fit is timed with the whole machine.
 	seconds := spent.Seconds() / float64(len(draws))
 	paper := math.NaN()
 	if v, ok := m.Paper[row.Labels]; ok && row.PerClass {

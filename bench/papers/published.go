@@ -6,20 +6,22 @@ import (
 	"github.com/bigfit/bigfit/models/eigenmap"
 )
 
-// published is a table of Belkin & Niyogi (2004): errors in percent by number of
-// labels (rows) and eigenvectors (columns). Rows may be shorter than columns.
+// published is a table of Belkin & Niyogi (2004): errors in percent by the number of
+// labels (rows) and of eigenvectors (columns). A row of few labels has fewer errors than
+// there are columns.
 type published struct {
 	eigenvectors []int
 	rows         []publishedRow
 }
 
+// publishedRow is a row of a published table.
 type publishedRow struct {
 	labels int
-	errors []float64
-	knn    float64
+	errors []float64 // by eigenvectors
+	knn    float64   // of the best k-nearest-neighbour baseline
 }
 
-// mnistTable is Table 1.
+// mnistTable is Table 1 of the paper.
 var mnistTable = published{
 	[]int{5, 10, 20, 50, 100, 200, 500, 1000},
 	[]publishedRow{
@@ -34,7 +36,7 @@ var mnistTable = published{
 	},
 }
 
-// newsgroupsTable is Table 2.
+// newsgroupsTable is Table 2 of the paper.
 var newsgroupsTable = published{
 	[]int{5, 10, 20, 50, 100, 200, 500, 1000, 2000},
 	[]publishedRow{
@@ -48,9 +50,9 @@ var newsgroupsTable = published{
 	},
 }
 
-// phonemesTable has the form of Table 3. Its numbers are of 13,168 vowels from
-// TIMIT, which is not free, and do not apply to the phonemes that are: they are
-// left out.
+// phonemesTable has the form of Table 3 without its numbers. The paper measured 13,168
+// vowels from TIMIT, which is not free, and its numbers do not apply to the free phonemes of
+// [Phonemes].
 var phonemesTable = published{
 	[]int{5, 10, 20, 50, 100, 200, 500, 1000},
 	[]publishedRow{
@@ -63,6 +65,7 @@ var phonemesTable = published{
 	},
 }
 
+// unknown returns n cells without a published error: NaN.
 func unknown(n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -85,11 +88,12 @@ func (t *published) experimentRows() []Row {
 	return rows
 }
 
-// bestRows returns the rows with a single cell, to be compared with the best one
-// of the paper.
+// bestRows returns the rows with a single cell each, which stands beside the smallest error
+// of the paper's row.
 func (t *published) bestRows(settings func(labels int) eigenmap.Settings) []Row {
 	var rows []Row
 	for _, r := range t.rows {
+		// The paper would choose the number of eigenvectors by this very minimum, with hindsight.
 		best := math.Inf(1)
 		for _, v := range r.errors {
 			best = min(best, v)

@@ -21,15 +21,16 @@ import (
 // speakersNeighbors is the number of neighbours of [Speakers].
 const speakersNeighbors = 10
 
-// speakersParts are the numbers of the experiment, 1 and 2, and what errors are of.
+// speakersParts names the utterances that errors are measured on.
 var speakersParts = [2]string{"unlabeled", "test"}
 
 // Speakers repeats Figures 6 and 7 of Belkin, Niyogi & Sindhwani (2006): the first 13 letters
 // against the last 13, with all utterances of one of 30 speakers labeled, each in turn.
 // Experiment 1 trains on the speakers 1 to 30 and tests on the last 30; experiment 2 trains on
-// the first utterance of each letter by the speakers 1 to 30 and tests on the second. The
-// kernel and the weights are those of [Isolet]; the graph, which the paper does not name, has
-// 10 neighbours and the normalized Laplacian. Errors are those at the break-even point.
+// the first utterance of each letter by the speakers 1 to 30 and tests on the second. It uses
+// the kernel, γ_A and γ_I of [Isolet]. The graph, which the paper does not name, has 10
+// neighbours and the normalized Laplacian. Errors are measured at the break-even point of
+// precision and recall.
 func Speakers(ctx context.Context, o Options, obs stage.Observer) (*results.Table, []results.Picture, error) {
 	obs.Begin("data")
 	x, truth, _, err := ReadSet(o, SetsOrigin, isoletFile, isoletFile, "")
@@ -43,6 +44,7 @@ func Speakers(ctx context.Context, o Options, obs stage.Observer) (*results.Tabl
 
 	obs.End(fmt.Sprintf("%d utterances of %d speakers", truth.Len(), len(speakers.Classes)))
 	t := speakersTable()
+	// The curves show experiment 1 alone, as Figure 6 does; the scatter plots show both.
 	curves := results.Picture{Title: "Errors by the labeled speaker",
 		Caption: "Figure 6 of Belkin, Niyogi & Sindhwani (2006), experiment 1."}
 	scatters := results.Picture{Title: "Unlabeled and test utterances",
@@ -61,6 +63,7 @@ func Speakers(ctx context.Context, o Options, obs stage.Observer) (*results.Tabl
 			return nil, nil, err
 		}
 
+		// The first chart is of unlabeled, the second of test utterances.
 		lines := []*chart.Lines{{}, {}}
 		scatter := &chart.Scatter{Title: fmt.Sprintf("experiment %d", number+1), XLabel: "unlabeled, %",
 			YLabel: "test, %"}
@@ -70,6 +73,7 @@ func Speakers(ctx context.Context, o Options, obs stage.Observer) (*results.Tabl
 			if err != nil {
 				return nil, nil, fmt.Errorf("experiment %d, %s, %w", number+1, m.name, err)
 			}
+			// Speaker 0 stands for the mean over all speakers.
 			t.Add(results.Integer(number+1), results.Text(m.name), results.Integer(0), results.Mean(errs[0]),
 				results.Mean(errs[1]), results.Text("mean"))
 			series := chart.Series{Name: m.name}
@@ -78,8 +82,9 @@ func Speakers(ctx context.Context, o Options, obs stage.Observer) (*results.Tabl
 				t.Add(results.Integer(number+1), results.Text(m.name), results.Integer(s+1),
 					results.Number(errs[0][s]), results.Number(errs[1][s]), results.Text(""))
 				series.X = append(series.X, float64(s+1))
-				scatter.X, scatter.Y, scatter.Class = append(scatter.X, errs[0][s]),
-					append(scatter.Y, errs[1][s]), append(scatter.Class, i)
+				scatter.X = append(scatter.X, errs[0][s])
+				scatter.Y = append(scatter.Y, errs[1][s])
+				scatter.Class = append(scatter.Class, i)
 			}
 
 			for part, l := range lines {
@@ -104,8 +109,9 @@ func Speakers(ctx context.Context, o Options, obs stage.Observer) (*results.Tabl
 	return t, []results.Picture{curves, scatters}, nil
 }
 
-// speakersTable returns the table of [Speakers], without records: a mean over the labeled
-// speakers for each experiment and machine, printed, and a record for each speaker.
+// speakersTable returns the table of [Speakers], without records. For each experiment and
+// machine it takes a mean over the labeled speakers, which is printed, and a record for each
+// speaker, which is not.
 func speakersTable() *results.Table {
 	share := results.Format{Number: "%.2f", Deviation: "%.2f"}
 	return &results.Table{
@@ -135,13 +141,14 @@ func speakersTable() *results.Table {
 	}
 }
 
-// speakerMachines are the curves of Figure 6.
+// speakerMachines are the machines of Figure 6, one curve each.
 var speakerMachines = []pairMachine{
 	{machine: machine{name: "TSVM", method: kernelmachine.SVM}, transducts: true},
 	{machine: machines[0]}, {machine: machines[1]}, {machine: machines[2]}, {machine: machines[3]},
 }
 
-// bySpeaker trains on the speakers 1 to 30 and tests on the last 30.
+// bySpeaker returns the utterances of speakers 1 to 30 to train on, and of the last 30 to
+// test on.
 func bySpeaker(speakers, _ *data.Labels) (train, test []int) {
 	for i, s := range speakers.Index {
 		switch {
@@ -154,8 +161,8 @@ func bySpeaker(speakers, _ *data.Labels) (train, test []int) {
 	return train, test
 }
 
-// byUtterance trains on the first utterance of each letter by the speakers 1 to 30 and tests
-// on the others.
+// byUtterance splits the utterances of speakers 1 to 30: the first utterance of each letter
+// to train on, the others to test on.
 func byUtterance(speakers, letters *data.Labels) (train, test []int) {
 	seen := map[[2]int32]bool{}
 	for i, s := range speakers.Index {
@@ -182,14 +189,15 @@ type speakerSplit struct {
 	draws         []*data.Labels
 }
 
-// newSpeakerSplit makes an experiment of the utterances x, of which are given letters and
-// speakers, with the rows to train on and to test on.
+// newSpeakerSplit prepares an experiment on the utterances x. given holds their letters and
+// their speakers; rows holds the utterances to train on and to test on.
 func newSpeakerSplit(ctx context.Context, o Options, x data.Points, given [2]*data.Labels,
 	rows [2][]int) (*speakerSplit, error) {
 	letters := given[0]
 	speakers := given[1]
 	train := rows[0]
 	test := rows[1]
+	// Class 1 is the first half of the alphabet.
 	half := func(rows []int) *data.Labels {
 		classes := make([]int64, len(rows))
 		for i, r := range rows {
@@ -216,6 +224,7 @@ func newSpeakerSplit(ctx context.Context, o Options, x data.Points, given [2]*da
 		return nil, err
 	}
 
+	// The graph joins training utterances only: test utterances are new points.
 	nb, err := Neighbors(ctx, xs, speakersNeighbors)
 	if err != nil {
 		return nil, err
@@ -235,9 +244,11 @@ func newSpeakerSplit(ctx context.Context, o Options, x data.Points, given [2]*da
 // errors returns the errors at the break-even point in percent, on the unlabeled and on the
 // test utterances, for each speaker.
 func (e *speakerSplit) errors(ctx context.Context, m *pairMachine) (out [2][]float64, err error) {
+	// The paper gives γ_A l; every draw has the same number of labels.
 	l := float64(len(e.draws[0].Labeled()))
 	reg := regularizer.Regularizer{GammaA: 0.05 / l}
-	problem, points := e.plain, union(e.draws)
+	problem := e.plain
+	points := union(e.draws)
 	if m.graph {
 		reg = regularizer.Regularizer{GammaA: 0.005 / l, GammaI: 0.005 / l, Power: 1,
 			Laplacian: sparse.Normalized}
@@ -254,6 +265,7 @@ func (e *speakerSplit) errors(ctx context.Context, m *pairMachine) (out [2][]flo
 	for part := range out {
 		out[part] = make([]float64, len(e.draws))
 	}
+	// The draws share the warped kernel and run in parallel.
 	faults := make([]error, len(e.draws))
 	par.For(len(e.draws), 1, func(i, _ int) {
 		faults[i] = func() error {

@@ -19,12 +19,12 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// sslBookSets are the sets of the book; g241n is its g241d.
+// sslBookSets are the data sets of the book. Our files call its g241d g241n.
 var sslBookSets = []string{"digit1", "usps", "coil2", "bci", "g241c", "coil", "g241n", "text"}
 
-// sslBookGrid is searched as that of 2005 is. Its smaller γ_I are for sets whose
-// neighbours are of either class: at 0.01 the hinge loss cannot reach margins of
-// 1 there, and an SVM answers with its bias.
+// sslBookGrid is the grid of [SSLBook], searched as pointCloudGrid is. Its smaller γ_I serve
+// sets with many neighbours of different classes: at γ_I = 0.01 f is too smooth there to
+// reach margins of 1, and an SVM predicts by its bias alone.
 var sslBookGrid = grid{
 	widths: []float64{0.5, 1, 2},
 	graphs: binary(2, 10, 50),
@@ -40,10 +40,9 @@ var sslBookGrid = grid{
 	},
 }
 
-// SSLBook makes a table of all machines on the sets of Chapelle, Schölkopf & Zien
-// (2006), chapter 21, with the published draws of 10 and 100 labels. Settings are
-// chosen as in [PointCloud]. The other methods have one setting each, of no
-// choice: see others.
+// SSLBook makes a table of all machines on the data sets of Chapelle, Schölkopf & Zien
+// (2006), chapter 21, with the published draws of 10 and 100 labels. It chooses settings as
+// [PointCloud] does. The other methods have one fixed setting each: see others.
 func SSLBook(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	var records []results.Record
 	for _, name := range sslBookSets {
@@ -57,6 +56,7 @@ func SSLBook(ctx context.Context, o Options, obs stage.Observer) (*results.Table
 
 		var x data.Points
 		var searches []*gridSearch
+		// Both numbers of labels go through one search, which shares the Gram matrices.
 		counts := []string{"10", "100"}
 		for _, count := range counts {
 			set, truth, rows, err := ReadSet(o, SetsOrigin, points, labels, "idxLabs"+count)
@@ -93,9 +93,9 @@ func SSLBook(ctx context.Context, o Options, obs stage.Observer) (*results.Table
 	return MachineTable(records, oneChoiceNote), nil
 }
 
-// others returns the records of the methods without a search: the TSVM with the
-// settings chosen for the SVM, the nearest labeled neighbour, and the methods on
-// the graph of [BestGraph].
+// others returns the records of the methods without a search of their own: the TSVM with
+// the settings chosen for the SVM, the nearest labeled neighbour, and the methods on a graph
+// with the settings [BestGraph].
 func (g *gridSearch) others(ctx context.Context, x data.Points, o Options,
 	row string) ([]results.Record, error) {
 	nb, err := Neighbors(ctx, x, 64)
@@ -108,6 +108,7 @@ func (g *gridSearch) others(ctx context.Context, x data.Points, o Options,
 	}
 	records := []results.Record{MachineRecord(row, "TSVM", tsvm, 0, "")}
 
+	// The nearest labeled neighbour is a baseline without any setting.
 	var errs []float64
 	for _, drawn := range g.draws {
 		nearest, err := nearest.KNN(ctx, x, knn.Euclidean, nb, drawn, []int{1})
@@ -126,7 +127,7 @@ func (g *gridSearch) others(ctx context.Context, x data.Points, o Options,
 	return append(records, onGraph...), err
 }
 
-// tsvm returns the errors of the TSVM.
+// tsvm returns the errors of the TSVM, one for each draw.
 func (g *gridSearch) tsvm(ctx context.Context, x data.Points, o Options) ([]float64, error) {
 	s := g.common[0].setting // of the SVM, which is the first machine
 	gram, err := kernel.Gram(x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: s.sigma}, o.Limit)
@@ -154,11 +155,11 @@ func (g *gridSearch) tsvm(ctx context.Context, x data.Points, o Options) ([]floa
 	return errs, nil
 }
 
-// sslBookPairs is the number of eigenvectors of the eigenmaps.
+// sslBookPairs is the number of eigenvectors that are computed for the eigenmaps.
 const sslBookPairs = 200
 
-// sslBookEigenmaps are the eigenmaps: as many eigenvectors as a fifth of the
-// labels, and all with our penalty.
+// sslBookEigenmaps are two eigenmaps: the default, with one eigenvector for every five
+// labels, and [BestPenalty] on all eigenvectors.
 var sslBookEigenmaps = []struct {
 	name     string
 	settings func(labels int) eigenmap.Settings
@@ -193,6 +194,7 @@ func (g *gridSearch) onGraph(ctx context.Context, w *sparse.CSR, o Options,
 		records = append(records, MachineRecord(row, method.String(), errs, 0, ""))
 	}
 
+	// The eigenvectors are computed once for all draws and both eigenmaps.
 	l, err := sparse.NewLaplacian(w, sparse.Combinatorial)
 	if err != nil {
 		return nil, err

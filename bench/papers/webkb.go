@@ -25,25 +25,25 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// WebKB repeats the experiments on the course pages of Blum & Mitchell (1998):
-// Table 5 of Belkin, Niyogi & Sindhwani (2006), on the words of the pages, and
-// three columns of the table of Sindhwani, Niyogi & Belkin (2005), on the words
-// of the links to them, those of the pages, and both. A few course pages and
-// others are labeled; functions are linear.
+// WebKB repeats the experiments on the course pages of Blum & Mitchell (1998): Table 5 of
+// Belkin, Niyogi & Sindhwani (2006), on the words of the pages, and three columns of the
+// table of Sindhwani, Niyogi & Belkin (2005), on the words of the links to the pages, on the
+// words of the pages, and on both. 3 course pages and 9 others are labeled, and the kernel is
+// linear.
 //
-// Everything is measured on the unlabeled pages at the break-even point of
-// precision and recall. 2006 says so. 2005 speaks of errors, but the 24.3 % of an
-// SVM on 12 labeled pages would be more than calling no page a course (22 %) and
-// are, as 100 − PRBEP, what 2006 has: that is how its figures are read here.
+// Everything is measured on the unlabeled pages at the break-even point of precision and
+// recall (PRBEP), as the paper of 2006 says. The paper of 2005 speaks of errors. But its
+// 24.3 % for an SVM on 12 labeled pages is more than calling no page a course (22 %), and is
+// close to 100 − PRBEP of the same SVM in 2006, 23.6. So its figures are read as 100 − PRBEP.
 type WebKB struct {
 	Page, Link *sparse.CSR
 	Truth      *data.Labels // class 1 are the courses, class 0 all others
 	Draws      int          // of 3 course pages and 9 others
 	Seed       uint64
-	Limit      int64 // of the memory for matrices, unless it is 0
+	Limit      int64 // bytes that matrices may take; 0 is no limit
 }
 
-// webKBDrawn are the numbers of labeled pages in a draw: others and courses.
+// webKBDrawn holds the number of labeled pages in a draw by class: others, courses.
 var webKBDrawn = [2]int{9, 3}
 
 // webKBTable returns the table of [WebKB], without records: shares in percent, means
@@ -64,7 +64,7 @@ func webKBTable() *results.Table {
 			{Key: "gamma_a_l", Name: "γ_A l", Kind: results.Numbers, Format: exact},
 			// in 2006 divided by (l+u)²
 			{Key: "gamma_i_l", Name: "γ_I l", Kind: results.Numbers, Format: exact},
-			// In 2005 the published figure is 100 less that of the paper.
+			// The published figure of 2005 is 100 minus the paper's: see WebKB.
 			{Key: "prbep_mean", Deviation: "prbep_std", Published: "paper_prbep", Name: "PRBEP",
 				Kind: results.Numbers, Format: share, MoreIsBetter: true},
 			// Where precision and recall are equal.
@@ -108,16 +108,17 @@ type webKBMethod struct {
 	machine   kernelmachine.Method
 	intercept bool
 	graph     bool
-	// primal methods are linear.Fit with the squared hinge. Transductive ones are
-	// FitTSVM of kernelmachine, with the hinge, or of linear.
+	// A primal method calls package linear, with the squared hinge; the others call
+	// kernelmachine. A transductive method calls FitTSVM there.
 	primal, transductive bool
-	gammaAL              float64    // of 2006
-	table5               [2]float64 // PRBEP and error of 2006; 0 if it has none
-	errors               [3]float64 // of link, page, page+link of 2005
+	gammaAL              float64    // γ_A l in the paper of 2006
+	table5               [2]float64 // PRBEP and error in 2006; 0 if it has none
+	errors               [3]float64 // errors in 2005 on link, page and page+link
 }
 
-// RLS has no b in the papers; with b it is linear.Fit. TSVM has the hinge of the papers'
-// SVMlight, tsvm-linear its square.
+// webKBMethods are the methods of both papers, with two of our own. The papers' RLS has no
+// intercept b; a row of ours adds it. TSVM has the hinge loss, as the papers' SVMlight does;
+// tsvm-linear has its square.
 var webKBMethods = []webKBMethod{
 	{name: "RLS", machine: kernelmachine.RLS, gammaAL: 0.01, table5: [2]float64{73.49, 11.68},
 		errors: [3]float64{30.3, 30.2, 23.9}},
@@ -135,7 +136,7 @@ var webKBMethods = []webKBMethod{
 		errors: [3]float64{17.2, 10.9, 6.4}},
 }
 
-// webKBWeights are weights of an edge between pages with the given cosine.
+// webKBWeights are functions from the cosine of two pages to the weight of their edge.
 var webKBWeights = map[string]func(cosine float64) float64{
 	"one":      func(float64) float64 { return 1 },
 	"cosine":   func(c float64) float64 { return c },
@@ -150,28 +151,31 @@ type webKBTask struct {
 	truth         *data.Labels
 	neighbors     int
 	power         int
-	gammaALs      []float64 // nil for those of the methods
+	gammaALs      []float64 // γ_A l to try; nil means the method's own
 	ratios        []float64 // γ_I/γ_A, without the (l+u)² of 2006
 	graphOnly     bool      // leave out the methods without a graph
 }
 
-// The grid of 2005.
+// The grid for the table of 2005.
 var (
 	webKBGammaALs = []float64{1e-4, 1e-3, 0.005, 0.01, 0.03, 0.1, 0.3, 1}
-	// webKBLeast bounds γ_A l from below for both TSVMs, which take long at small ones.
-	webKBLeast  = 0.1
+	// webKBLeast is the least γ_A l for both TSVMs, which take long at a smaller one.
+	webKBLeast = 0.1
+	// webKBRatios are values of γ_I/γ_A.
 	webKBRatios = []float64{1, 1.8, 3.2, 5.6, 10, 18, 32, 56, 100, 1000}
 )
 
-// tasks returns the views and graphs of both papers. 2006 leaves out pages without words, weighs
-// edges by the distance 1 − cosine, as its authors' software does, and uses the
-// normalized Laplacian (Remark 3). 2005 does not name its weights; it chose the
-// norms by the results on the unlabeled pages.
+// tasks returns the views and graphs of both papers. The paper of 2006 leaves out pages
+// without words, gives edges the weight 1 − cosine, as its authors' software does, and uses
+// the normalized Laplacian (Remark 3). The paper of 2005 does not name its weights, and chose
+// γ_A and γ_I by the results on the unlabeled pages.
 func (e *WebKB) tasks() []webKBTask {
 	rows := data.Nonzero(e.Page)
 	tasks := []webKBTask{{table: 2006, view: "page", weights: "1−cosine",
 		x: data.ToSparse(data.Select(e.Page, rows)), truth: e.Truth.Select(rows),
 		neighbors: 15, power: 3, ratios: []float64{100}}}
+	// The table of 2005: three views, each with two guesses at the weights. Methods without a
+	// graph run with the first guess alone.
 	for column, v := range []struct {
 		name string
 		x    *sparse.CSR
@@ -186,9 +190,9 @@ func (e *WebKB) tasks() []webKBTask {
 	return tasks
 }
 
-// NewWebKB reads the pages. They are put in an order drawn by the seed: the
-// files have all course pages first, and neighbours at equal distances, of which
-// there are many, are taken by their order.
+// NewWebKB reads the pages and puts them in a random order drawn by the seed. The files list
+// all course pages first, and the search takes neighbours at equal distances, which are many,
+// in the order of the pages: the order of the files would favour course pages.
 func NewWebKB(o Options) (*WebKB, error) {
 	e := &WebKB{Draws: 5 * o.Splits, Seed: o.Seed, Limit: o.Limit}
 	labels, err := Find(o.Dir, webKBOrigin, "webkb_sindhwani_y.npy")
@@ -206,6 +210,7 @@ func NewWebKB(o Options) (*WebKB, error) {
 		if err != nil {
 			return nil, err
 		}
+		// The seed gives the same order for both files and the labels.
 		order := rand.New(rand.NewPCG(o.Seed, 0x7765626b62)).Perm(y.Len()) // "webkb"
 		*to = data.ToSparse(data.Select(x, order))
 
@@ -218,6 +223,7 @@ func NewWebKB(o Options) (*WebKB, error) {
 		e.Truth = data.NewLabels(classes, nil)
 	}
 
+	// A draw must leave unlabeled pages of both classes to measure.
 	for c, need := range webKBDrawn {
 		if have := countClass(e.Truth, int32(c)); len(e.Truth.Classes) != 2 || have <= need {
 			return nil, fmt.Errorf("%s: more than %d pages of class 1, courses, and %d others are needed",
@@ -227,8 +233,12 @@ func NewWebKB(o Options) (*WebKB, error) {
 	return e, nil
 }
 
-const webKBOrigin = `the pages were collected by A. Blum and T. Mitchell (1998) and prepared by V. Sindhwani with 3000 words of the pages and 1840 of the links; save the weighted words with scipy.sparse.save_npz as webkb_sindhwani_page_X.npz and webkb_sindhwani_link_X.npz and the classes, 1 for a course, as webkb_sindhwani_y.npy, and give their folder with --data`
+const webKBOrigin = "the pages were collected by A. Blum and T. Mitchell (1998) and prepared by " +
+	"V. Sindhwani with 3000 words of the pages and 1840 of the links; save the weighted words with " +
+	"scipy.sparse.save_npz as webkb_sindhwani_page_X.npz and webkb_sindhwani_link_X.npz and the " +
+	"classes, 1 for a course, as webkb_sindhwani_y.npy, and give their folder with --data"
 
+// countClass returns the number of points of a class.
 func countClass(y *data.Labels, class int32) (count int) {
 	for _, c := range y.Index {
 		if c == class {
@@ -238,10 +248,12 @@ func countClass(y *data.Labels, class int32) (count int) {
 	return count
 }
 
-// beside returns the points with the coordinates of a, then those of b.
+// beside returns the matrix [a b]: the points with the columns of a followed by the columns
+// of b.
 func beside(a, b *sparse.CSR) *sparse.CSR {
 	out := &sparse.CSR{Rows: a.Rows, Cols: a.Cols + b.Cols, Ptr: []int64{0}, Val: []float64{}}
 	for i := range a.Rows {
+		// A row of the result is the row of a, then the row of b with its columns shifted.
 		from := 0
 		for _, m := range []*sparse.CSR{a, b} {
 			col, val := m.Row(i)
@@ -277,15 +289,15 @@ func (e *WebKB) Run(ctx context.Context, obs stage.Observer) (*results.Table, er
 	return table, nil
 }
 
-// webKBScore holds what one method with given norms reaches, by draw.
+// webKBScore holds the measures of one method with given norms, one value for each draw.
 type webKBScore struct {
 	gammaAL, gammaIL     float64
 	prbep, atBreak, sign []float64
 	mean                 float64 // of prbep
 }
 
-// task fits every method with all norms and returns the records of the best PRBEP of
-// each.
+// task fits every method with all norms of the task and returns one record for each method:
+// the norms with the best mean PRBEP. note describes the graph.
 func (e *WebKB) task(ctx context.Context, t webKBTask, obs stage.Observer) (records []results.Record,
 	note string, err error) {
 	gram, err := kernel.Gram(t.x, kernel.Kernel{}, e.Limit)
@@ -309,6 +321,8 @@ func (e *WebKB) task(ctx context.Context, t webKBTask, obs stage.Observer) (reco
 	for i := range draws {
 		draws[i] = drawCourses(t.truth, e.Seed+uint64(i))
 	}
+	// Ratio 0 stands for the methods without a graph, on the plain kernel. At other ratios the
+	// kernel is warped once, and the methods see an ordinary kernel.
 	best := make([]*webKBScore, len(webKBMethods))
 	for step, ratio := range append([]float64{0}, t.ratios...) {
 		problem, values := plain, gram
@@ -343,8 +357,9 @@ func (e *WebKB) task(ctx context.Context, t webKBTask, obs stage.Observer) (reco
 	return records, fmt.Sprintf("%d pages, %s, %d draws", w.Rows, models.NewGraph(w).Describe(), e.Draws), nil
 }
 
-// norms returns the γ_A l to try for a method at one ratio of γ_I to γ_A, none if the
-// method is not for that ratio.
+// norms returns the values of γ_A l to try for a method at one ratio of γ_I to γ_A. It
+// returns none for a method with a graph at the ratio 0, and for a method without one at
+// others.
 func (t *webKBTask) norms(m *webKBMethod, ratio float64) []float64 {
 	switch {
 	case m.graph != (ratio > 0) || t.graphOnly && !m.graph:
@@ -357,7 +372,7 @@ func (t *webKBTask) norms(m *webKBMethod, ratio float64) []float64 {
 	return t.gammaALs
 }
 
-// record makes a record of [webKBTable].
+// record returns a record of webKBTable.
 func (t *webKBTask) record(m *webKBMethod, best *webKBScore) results.Record {
 	weights := t.weights
 	if !m.graph {
@@ -373,6 +388,7 @@ func (t *webKBTask) record(m *webKBMethod, best *webKBScore) results.Record {
 		prbep = prbep.Beside(m.table5[0])
 		atBreak = atBreak.Beside(m.table5[1])
 	}
+	// The deviation of 100 − PRBEP is the deviation of PRBEP.
 	rest := prbep
 	rest.Number = 100 - prbep.Number
 	rest.Published = 100 - prbep.Published
@@ -381,8 +397,9 @@ func (t *webKBTask) record(m *webKBMethod, best *webKBScore) results.Record {
 		prbep, atBreak, results.Mean(best.sign), results.Integer(len(best.prbep)), rest}
 }
 
-// graph joins neighbours by angle. Pages without a common word are not joined,
-// even if fewer than k have one: which of them would be is arbitrary.
+// graph joins each page to its neighbours by angle. Pages without a common word are never
+// joined, even where fewer than k pages share one: all of them are at the same angle of 90°,
+// and the choice among them would be arbitrary.
 func (t *webKBTask) graph(ctx context.Context) (*sparse.CSR, error) {
 	ix, err := knn.NewBrute(t.x, &knn.Settings{Metric: knn.Angle})
 	if err != nil {
@@ -392,11 +409,12 @@ func (t *webKBTask) graph(ctx context.Context) (*sparse.CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	var from, to []int32
 
+	var from, to []int32
 	var weights []float64
 	for i := range t.x.Rows {
 		index, angle := nb.Row(i)
+		// The cosine of a right angle is computed as 6·10⁻¹⁷, not 0.
 		for p, j := range index {
 			c := math.Cos(angle[p])
 			if v := webKBWeights[t.weights](c); c > 1e-12 && v > 0 {
@@ -414,8 +432,9 @@ func (t *webKBTask) graph(ctx context.Context) (*sparse.CSR, error) {
 	return w.Symmetrize(sparse.Either), nil
 }
 
-// warped returns the problem of the kernel of p warped by r: the norm γ_A‖f‖² of the
-// warped kernel's space is both norms of 2005 at once.
+// warped returns the problem on the kernel of p warped by r, with the values of the warped
+// kernel at all n points. The norm γ_A‖f‖² in the space of the warped kernel equals the sum of
+// both norms of the paper of 2005.
 func warped(ctx context.Context, p *kernelmachine.Problem, r regularizer.Regularizer,
 	n int) (*kernelmachine.Problem, *mat.Dense, error) {
 	w, err := p.Warp(ctx, r, data.Range(0, n))
@@ -430,7 +449,7 @@ func warped(ctx context.Context, p *kernelmachine.Problem, r regularizer.Regular
 	return problem, gram, err
 }
 
-// drawCourses labels course pages and others by seed.
+// drawCourses returns a draw of webKBDrawn labeled pages. The seed alone decides the draw.
 func drawCourses(truth *data.Labels, seed uint64) *data.Labels {
 	rng := rand.New(rand.NewPCG(seed, 0x636f7572736573)) // "courses"
 	var rows []int
@@ -444,7 +463,8 @@ func drawCourses(truth *data.Labels, seed uint64) *data.Labels {
 	return truth.Keep(rows)
 }
 
-// evaluate fits the method to all draws on the kernel gram, whose problem is p.
+// evaluate fits the method to all draws and measures it. p is the problem on the kernel
+// matrix gram.
 func (m *webKBMethod) evaluate(ctx context.Context, p *kernelmachine.Problem, gram *mat.Dense, t *webKBTask,
 	draws []*data.Labels, gammaAL float64) (*webKBScore, error) {
 	if err := ctx.Err(); err != nil {
@@ -457,10 +477,11 @@ func (m *webKBMethod) evaluate(ctx context.Context, p *kernelmachine.Problem, gr
 	} else {
 		f, err = m.onKernel(ctx, p, gram, draws, gammaAL)
 	}
-
 	if err != nil {
 		return nil, err
 	}
+
+	// Whichever way the outputs were computed, they are measured alike.
 	n := len(draws)
 	r := &webKBScore{gammaAL: gammaAL, prbep: make([]float64, n), atBreak: make([]float64, n),
 		sign: make([]float64, n)}
@@ -475,7 +496,8 @@ func (m *webKBMethod) evaluate(ctx context.Context, p *kernelmachine.Problem, gr
 	return r, nil
 }
 
-// onKernel returns the outputs on the kernel, a column for each draw.
+// onKernel fits the method on the kernel and returns its outputs at all pages, one column
+// for each draw.
 func (m *webKBMethod) onKernel(ctx context.Context, p *kernelmachine.Problem, gram *mat.Dense,
 	draws []*data.Labels, gammaAL float64) (*mat.Dense, error) {
 	n, _ := gram.Dims()
@@ -494,6 +516,7 @@ func (m *webKBMethod) onKernel(ctx context.Context, p *kernelmachine.Problem, gr
 		return nil, err
 	}
 
+	// The outputs of all draws are one product with the kernel matrix.
 	f := mat.NewDense(n, len(draws), nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, gram, coefficients, 0, f)
 	for i := range n {
@@ -502,7 +525,8 @@ func (m *webKBMethod) onKernel(ctx context.Context, p *kernelmachine.Problem, gr
 	return f, nil
 }
 
-// linear returns the outputs of a primal method, a column for each draw.
+// linear fits a primal method and returns its outputs at all pages, one column for each
+// draw.
 func (m *webKBMethod) linear(ctx context.Context, x *sparse.CSR, draws []*data.Labels,
 	gammaAL float64) (*mat.Dense, error) {
 	f := mat.NewDense(x.Rows, len(draws), nil)
@@ -513,6 +537,7 @@ func (m *webKBMethod) linear(ctx context.Context, x *sparse.CSR, draws []*data.L
 		}
 		s := linear.Settings{Loss: linear.SquaredHinge,
 			Regularizer: regularizer.Regularizer{GammaA: gammaAL / float64(len(t.Labeled))}}
+		// The transductive machine takes all pages; the other takes the labeled pages alone.
 		var machine *linear.Model
 		if m.transductive {
 			var tsvm *linear.TSVM
@@ -534,14 +559,15 @@ func (m *webKBMethod) linear(ctx context.Context, x *sparse.CSR, draws []*data.L
 	})
 }
 
-// among returns the targets of the labeled points alone.
+// among returns the targets of the labeled points alone, numbered from 0.
 func among(t *models.Targets) *models.Targets {
 	out := *t
-	out.Len, out.Labeled = len(t.Labeled), data.Range(0, len(t.Labeled))
+	out.Len = len(t.Labeled)
+	out.Labeled = data.Range(0, len(t.Labeled))
 	return &out
 }
 
-// eachDraw calls fit for all draws at once.
+// eachDraw calls fit for the number of every draw, in parallel.
 func eachDraw(draws []*data.Labels, fit func(i int) error) error {
 	faults := make([]error, len(draws))
 	par.For(len(draws), 1, func(i, _ int) {

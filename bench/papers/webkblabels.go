@@ -20,6 +20,7 @@ import (
 const webKBTest = 263
 
 var (
+	// webKBCounts are the numbers of labels. The paper does not name its own.
 	webKBCounts = []int{8, 16, 32, 64, 128, 256}
 	// webKBSizes are the numbers of training pages of the second panel.
 	webKBSizes = []int{779, 400, 200}
@@ -29,16 +30,18 @@ var (
 const webKBTop, webKBBottom = "top panel: all training pages",
 	"bottom panel: LapSVM by the number of training pages"
 
-// webKBSplit is a random split of the pages, the training pages in a random order.
+// webKBSplit is a random split of the pages. The training pages are in a random order, so
+// that their first rows are a random draw of labels.
 type webKBSplit struct {
 	plain, graph  *kernelmachine.Problem
 	cross         *mat.Dense // kernel values between test and training pages
 	truth, truthT *data.Labels
 }
 
-// WebKBLabels repeats Figure 8 of Belkin, Niyogi & Sindhwani (2006): PRBEP on the unlabeled and
-// on 263 test pages over the number of labels, by RLS, SVM, LapRLS and LapSVM on 779 training
-// pages, and by LapSVM on fewer. Kernel, weights and graph are those of Table 5.
+// WebKBLabels repeats Figure 8 of Belkin, Niyogi & Sindhwani (2006): PRBEP on the unlabeled
+// training pages and on 263 test pages as a curve over the number of labels, by RLS, SVM,
+// LapRLS and LapSVM on 779 training pages, and by LapSVM on fewer. Kernel, weights and graph
+// have the settings of Table 5.
 func WebKBLabels(ctx context.Context, o Options, obs stage.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	e, err := NewWebKB(o)
@@ -82,10 +85,11 @@ func WebKBLabels(ctx context.Context, o Options, obs stage.Observer) (*results.T
 	return t, nil
 }
 
-// curves adds the curves of so many training pages: of all machines if they are as many as
-// there are, else of LapSVM.
+// curves adds the curves with size training pages: of all machines for the largest size, of
+// LapSVM alone for the others.
 func (e *WebKB) curves(ctx context.Context, task *webKBTask, t *results.Table, size int,
 	obs stage.Observer) error {
+	// The largest number of training pages belongs to both panels.
 	all := size == min(webKBSizes[0], task.x.Rows-webKBTest)
 	var values [2][4][][]float64 // by part, machine and count: a value for each split
 	for part := range values {
@@ -105,6 +109,8 @@ func (e *WebKB) curves(ctx context.Context, task *webKBTask, t *results.Table, s
 				continue
 			}
 
+			// At most half of the training pages are labeled, so that the unlabeled ones can be
+			// measured.
 			for c, labels := range webKBCounts {
 				if 2*labels > size {
 					continue
@@ -139,7 +145,8 @@ func (e *WebKB) curves(ctx context.Context, task *webKBTask, t *results.Table, s
 	return nil
 }
 
-// newWebKBSplit draws training and test pages.
+// newWebKBSplit draws size training pages and webKBTest test pages and computes their kernel
+// values and graph.
 func newWebKBSplit(ctx context.Context, task *webKBTask, size int, limit int64,
 	seed uint64) (*webKBSplit, error) {
 	order := rand.New(rand.NewPCG(seed, 0x776238)).Perm(task.x.Rows) // "wb8"
@@ -147,6 +154,7 @@ func newWebKBSplit(ctx context.Context, task *webKBTask, size int, limit int64,
 	train := order[webKBTest : webKBTest+size]
 	s := &webKBSplit{truth: task.truth.Select(train), truthT: task.truth.Select(test),
 		cross: mat.NewDense(len(test), len(train), nil)}
+	// The graph is the task's, on the training pages alone.
 	own := *task
 	own.x = data.ToSparse(data.Select(task.x, train))
 	w, err := own.graph(ctx)
@@ -172,8 +180,8 @@ func newWebKBSplit(ctx context.Context, task *webKBTask, size int, limit int64,
 }
 
 // measure returns the PRBEP of a machine on the unlabeled and on the test pages, in percent.
-// The first pages, which are in a random order, have labels, and the first of a class that
-// these lack.
+// The first training pages, which are in a random order, have labels. If they lack a class,
+// its first page takes the place of the last of them.
 func (s *webKBSplit) measure(ctx context.Context, m machine, labels int) (out [2]float64, err error) {
 	rows := data.Range(0, labels)
 	for c := range s.truth.Classes {
@@ -189,6 +197,7 @@ func (s *webKBSplit) measure(ctx context.Context, m machine, labels int) (out [2
 	}
 
 	drawn := s.truth.Keep(rows)
+	// γ_A l is 1 for the hinge and 0.01 for squares, γ_I l/(l+u)² is 100 γ_A l: Table 5.
 	reg := regularizer.Regularizer{GammaA: 1 / float64(labels)}
 	if m.method == kernelmachine.RLS {
 		reg.GammaA = 0.01 / float64(labels)

@@ -15,28 +15,28 @@ import (
 	"github.com/bigfit/bigfit/knn/choice"
 )
 
-// experiment is one that can be reproduced, or why it cannot.
+// experiment is an experiment that can be run, or the reason why it cannot.
 type experiment struct {
 	name  string
 	paper string
 	shows string   // its table or figure
 	needs []string // files of the data
-	// minutes it takes on two cores, by which users choose.
+	// minutes is the time on two cores. The list shows it so that users can choose.
 	minutes float64
-	// other says why the data are not those of the paper. Without run it says why there
-	// are none.
+	// other says why the data differ from the paper's data. If run is nil, it says why
+	// there are no data.
 	other string
-	fixed []string // flags that it does not have
-	// ownDraws is set where the number of draws has a default of its own.
+	fixed []string // flags that the experiment does not have
+	// ownDraws says that the number of draws has a default of its own.
 	ownDraws bool
 	run      func(*app, context.Context, papers.Options) (*reproduction, error)
 }
 
+// The flags that an experiment does not have, for its field fixed.
 var (
-	fixedRows = []string{"labels", "recipe", "baselines"}
-	// fixedSubsets are the flags that the subsets of 2004 do not have.
-	fixedSubsets = []string{"recipe", "baselines"}
-	fixedAll     = []string{"labels", "splits", "recipe", "baselines"}
+	fixedRows    = []string{"labels", "recipe", "baselines"}           // rows and methods are fixed
+	fixedSubsets = []string{"recipe", "baselines"}                     // methods are fixed
+	fixedAll     = []string{"labels", "splits", "recipe", "baselines"} // draws are fixed, too
 )
 
 const (
@@ -47,7 +47,7 @@ const (
 	paper2012 = "Ji et al. 2012"
 )
 
-// experiments lists all: nothing else knows an experiment by its name.
+// experiments lists all experiments. No other code knows an experiment by its name.
 var experiments = []experiment{
 	{name: "mnist", paper: paper2004, shows: "Table 1 and Figure 2: MNIST", minutes: 2.2,
 		needs: []string{"mnist_train_images.npz", "mnist_train_labels.npy"}, run: eigenmaps(papers.MNIST)},
@@ -132,7 +132,7 @@ var experiments = []experiment{
 		other: "which of 944 words occur, in place of 2900 words with weights: RCV1 is not public in that form"},
 }
 
-// named are the names of the experiments that can be run.
+// named returns the names of the experiments that can be run.
 func named() []string {
 	var out []string
 	for _, e := range experiments {
@@ -149,7 +149,7 @@ func find(name string) *experiment {
 		func(e experiment) bool { return e.name == name && e.run != nil })]
 }
 
-// helpList is the list of experiments in the help.
+// helpList returns the list of experiments for the help.
 func helpList() string {
 	var b strings.Builder
 	for _, e := range experiments {
@@ -160,7 +160,7 @@ func helpList() string {
 	return b.String()
 }
 
-// listTable is the table of --list.
+// listTable returns the table of --list.
 func listTable() *results.Table {
 	t := &results.Table{
 		Columns: []results.Column{
@@ -170,7 +170,7 @@ func listTable() *results.Table {
 			{Key: "needs", Name: "files in --data"},
 			{Key: "seconds", Name: "time on two cores", Kind: results.Numbers,
 				Format: results.Format{Number: "%.0f"}},
-			// Why the data are others than those of the paper, or not there.
+			// The reason why the data differ from the paper's, or are not there.
 			{Key: "other_data", Kind: results.Remarks, About: []string{"experiment"}, OmitEmpty: true},
 		},
 		Views: []results.View{{Show: []string{"experiment", "paper", "shows", "needs", "seconds"}}},
@@ -179,6 +179,7 @@ func listTable() *results.Table {
 	for _, e := range experiments {
 		seconds := results.Number(60 * e.minutes)
 		seconds.Text = choice.Duration(seconds.Number)
+		// An experiment that cannot be run has no time.
 		if e.run == nil {
 			seconds = results.Value{Text: "not run", Number: math.NaN()}
 		}

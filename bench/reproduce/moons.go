@@ -25,10 +25,12 @@ func moonsSurfaces(ctx context.Context, fig *papers.MoonsFigure) (*report.Figure
 	row := make([]float64, 2)
 	for i := range n {
 		data.RowTo(row, fig.X, i)
-		points.X[i], points.Y[i] = row[0], row[1]
+		points.X[i] = row[0]
+		points.Y[i] = row[1]
 		points.Class[i] = int(fig.Truth.Index[i])
 	}
 
+	// The paper has one such figure; the second one is ours and says so.
 	norm := "the normalized Laplacian, as in the paper"
 	if fig.Laplacian == sparse.Combinatorial {
 		norm = "D − W, where the paper has the normalized Laplacian"
@@ -43,6 +45,7 @@ func moonsSurfaces(ctx context.Context, fig *papers.MoonsFigure) (*report.Figure
 			Grid:   chart.GridAround(points.X, points.Y, moonsColumns),
 			Points: points,
 		}
+		// One prediction for the centres of all cells of a panel.
 		cells := &data.Dense[float64]{Rows: s.Columns * s.Rows, Cols: 2, Data: s.Centres()}
 		p, err := m.Predict(ctx, cells, nil)
 		if err != nil {

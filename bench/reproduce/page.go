@@ -22,9 +22,10 @@ func (a *app) saveReproduction(ctx context.Context, e *experiment, o *reproduceO
 	return a.Write(ctx, func() error { return report.Save(o.report, page) })
 }
 
-// shown are the blocks of the tables and the figures of an experiment.
+// shown holds the blocks of a page: the tables and the figures of an experiment.
 type shown struct{ tables, figures []report.Block }
 
+// blocks makes the blocks of the page.
 func (r *reproduction) blocks(ctx context.Context) (*shown, error) {
 	b := &shown{r.table.TableBlocks(), r.table.FigureBlocks()}
 	if r.figures != nil {
@@ -37,12 +38,13 @@ func (r *reproduction) blocks(ctx context.Context) (*shown, error) {
 	return b, nil
 }
 
-// page is the report of an experiment.
+// page returns the report of an experiment.
 func (a *app) page(e *experiment, o *reproduceOptions, r *reproduction, b *shown) *report.Report {
 	sections := []report.Section{{Title: "Tables", Blocks: b.tables}}
 	if len(b.figures) > 0 {
 		sections = append(sections, report.Section{Title: "Figures", Blocks: b.figures})
 	}
+	// The last section tells how the page came about.
 	run := append(report.Timings(r.stages), o.list(a, e))
 	if r.note != "" {
 		run = append(run, report.Paragraph(r.note))
@@ -54,7 +56,7 @@ func (a *app) page(e *experiment, o *reproduceOptions, r *reproduction, b *shown
 	}
 }
 
-// list shows the settings of the run.
+// list returns the settings of the run as a block: the flags that the experiment has.
 func (o *reproduceOptions) list(a *app, e *experiment) *report.KeyValues {
 	all := []struct{ flag, value string }{
 		{"data", o.Dir},
@@ -64,11 +66,12 @@ func (o *reproduceOptions) list(a *app, e *experiment) *report.KeyValues {
 		{"baselines", strings.Join(o.baselines, ", ")},
 	}
 
+	// Flags that the experiment does not have are left out, and so are those without a value.
 	k := &report.KeyValues{Caption: "Settings",
 		Pairs: []report.KeyValue{{Key: "seed", Value: strconv.FormatUint(a.Seed, 10)}}}
 	for _, s := range all {
 		if s.flag == "splits" && e.ownDraws && !a.Given["splits"] {
-			continue // they have a number of their own, which the stages tell
+			continue // the experiment has its own number, which a stage prints
 		}
 		if s.value != "" && !slices.Contains(e.fixed, s.flag) {
 			k.Pairs = append(k.Pairs, report.KeyValue{Key: s.flag, Value: s.value})

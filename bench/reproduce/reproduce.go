@@ -36,7 +36,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		func(c *console.Console) *cobra.Command { return (&app{c}).command() })
 }
 
-// app has the methods of the command beside the console.
+// app adds the methods of this command to the console.
 type app struct{ *console.Console }
 
 // command returns the command.
@@ -60,6 +60,7 @@ func (a *app) command() *cobra.Command {
 				t := listTable()
 				return a.Print(t, t.Markdown())
 			case args[0] == everything:
+				// One experiment: checkName has made sure that it exists.
 				return a.reproduceAll(cmd.Context(), &o)
 			case a.Given["only"]:
 				return console.Usagef("--only is for reproduce %s", everything)
@@ -83,7 +84,7 @@ func (a *app) command() *cobra.Command {
 	return cmd
 }
 
-// checkName refuses anything but one argument that is one of names.
+// checkName returns an error unless there is one argument and it is one of names.
 func checkName(args, names []string) error {
 	last := len(names) - 1
 	choice := strings.Join(names[:last], ", ") + " or " + names[last]
@@ -97,10 +98,10 @@ func checkName(args, names []string) error {
 	return nil
 }
 
-// everything is the name of all experiments together.
+// everything is the argument that stands for all experiments.
 const everything = "all"
 
-// reproduceHelp is the long help.
+// reproduceHelp returns the long help.
 func reproduceHelp() string {
 	return `Repeat a published experiment and print its table: the mean over the draws of the
 labels ± the standard deviation, in percent, and the paper's figure in brackets.
@@ -132,25 +133,26 @@ of moons, times and settings as one HTML file.`
 type reproduction struct {
 	table *results.Table
 	note  string // the last line, about the run itself
-	// stages are those of the run, which took seconds.
+	// stages are the stages that the run went through, and seconds the time of the run.
 	stages  []report.Timing
 	seconds float64
-	// figures makes what the report shows besides the figures of the table; nil makes
-	// nothing.
+	// figures makes the pictures of the report besides the figures of the table. It may be
+	// nil.
 	figures func(context.Context) ([]report.Block, error)
 }
 
+// reproduceOptions holds the flags of the command.
 type reproduceOptions struct {
 	papers.Options
 	recipe    string
 	baselines []string
-	only      []string // of all
+	only      []string // the experiments to run with all
 	report    string
 }
 
-// reproduce runs an experiment, prints its tables and writes its report. Results
-// that came with an error, such as cg.ErrNotConverged, are printed before it is
-// returned.
+// reproduce runs an experiment, prints its tables and writes its report. If a run returns
+// results together with an error, such as cg.ErrNotConverged, reproduce prints the results
+// before it returns the error.
 func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions) error {
 	for _, flag := range e.fixed {
 		if a.Given[flag] {
@@ -162,6 +164,7 @@ func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions)
 		}
 	}
 
+	// All flags and the output are checked before any data are read: a run may take an hour.
 	if err := o.check(a); err != nil {
 		return err
 	}
@@ -178,6 +181,7 @@ func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions)
 	if r == nil {
 		return fault
 	}
+	// Results are printed even where they did not converge, and the error follows.
 	fault = errors.Join(fault, a.Print(r.table, r.text()))
 	if o.report != "" {
 		fault = errors.Join(fault, a.saveReproduction(ctx, e, o, r))
@@ -185,7 +189,7 @@ func (a *app) reproduce(ctx context.Context, e *experiment, o *reproduceOptions)
 	return fault
 }
 
-// check checks the settings of a run and completes those of the papers.
+// check checks the flags and sets the fields of o.Options that follow from them.
 func (o *reproduceOptions) check(a *app) error {
 	if o.recipe != "paper" && o.recipe != "best" {
 		return console.Usagef("unknown recipe %q; it is paper or best", o.recipe)
@@ -200,25 +204,33 @@ func (o *reproduceOptions) check(a *app) error {
 	if o.Splits < 1 {
 		return console.Usagef("--splits is %d; it must be at least 1", o.Splits)
 	}
-	o.Best, o.KNN, o.GNN = o.recipe == "best", slices.Contains(o.baselines, "knn"),
-		slices.Contains(o.baselines, "gnn")
-	o.Seed, o.Limit = a.Seed, int64(a.Memory)
+
+	o.Best = o.recipe == "best"
+	o.KNN = slices.Contains(o.baselines, "knn")
+	o.GNN = slices.Contains(o.baselines, "gnn")
+	o.Seed = a.Seed
+	o.Limit = int64(a.Memory)
 	return nil
 }
 
-// carryOut runs an experiment. Beside an error there may be results.
+// carryOut runs an experiment. It may return results together with an error.
 func (a *app) carryOut(ctx context.Context, e *experiment, o *reproduceOptions) (*reproduction, error) {
-	before, start := len(a.Stages()), time.Now()
+	// The console keeps the stages of all experiments of reproduce all; a run owns those from here
+	// on.
+	before := len(a.Stages())
+	start := time.Now()
 	r, err := e.run(a, ctx, o.Options)
 	if r == nil {
 		return nil, err
 	}
-	r.stages, r.seconds = a.Stages()[before:], time.Since(start).Seconds()
+
+	r.stages = a.Stages()[before:]
+	r.seconds = time.Since(start).Seconds()
 	r.table.OtherData = e.other != ""
 	return r, err
 }
 
-// text returns the tables, the times of the stages and the note, to be printed.
+// text returns the text to print: the tables, the times of the stages and the note.
 func (r *reproduction) text() string {
 	text := r.table.Markdown() + "\n" + stageList(r.stages)
 	if r.note != "" {
@@ -236,7 +248,7 @@ func stageList(stages []report.Timing) string {
 	return strings.Join(parts, ", ")
 }
 
-// need announces a stage.
+// need announces the memory and the time of a stage.
 func (a *app) need(name string, bytes int64, operations float64, remedy string) error {
 	return a.Announce(name, stage.Cost{Bytes: bytes, Operations: operations, Remedy: remedy})
 }

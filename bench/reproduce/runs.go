@@ -19,7 +19,7 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// eigenmaps makes the run of an experiment of Belkin & Niyogi (2004).
+// eigenmaps returns a function that runs an experiment of Belkin & Niyogi (2004).
 func eigenmaps(experiment func(papers.Options) (*papers.Experiment, error)) func(*app, context.Context,
 	papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
@@ -32,6 +32,7 @@ func eigenmaps(experiment func(papers.Options) (*papers.Experiment, error)) func
 	}
 }
 
+// eigenmaps runs an experiment after its data are read. done ends the stage of reading.
 func (a *app) eigenmaps(ctx context.Context, e *papers.Experiment, o papers.Options,
 	done func(string)) (*reproduction, error) {
 	n, d := e.X.Dims()
@@ -49,8 +50,8 @@ func (a *app) eigenmaps(ctx context.Context, e *papers.Experiment, o papers.Opti
 	return &reproduction{table: outcome.Table, note: outcome.Eigs.String()}, notConverged
 }
 
-// checkRows returns an error unless the table has a row for every number of
-// labels, and n points are enough for the rows asked for, all if none are.
+// checkRows returns an error unless the table has a row for every number of labels, and n
+// points are enough for these rows. No labels mean all rows.
 func checkRows(labels []int, rows []papers.Row, n int) error {
 	var have []string
 	for _, r := range rows {
@@ -61,6 +62,7 @@ func checkRows(labels []int, rows []papers.Row, n int) error {
 		have = append(have, strconv.Itoa(r.Labels))
 	}
 
+	// A number without a row is a slip of the command line, not of the data.
 	for _, l := range labels {
 		if !slices.Contains(have, strconv.Itoa(l)) {
 			return console.Usagef("--labels %d: the table has no such row; its rows are %s", l,
@@ -76,18 +78,21 @@ func (a *app) needExperiment(e *papers.Experiment) error {
 		"use less data"); err != nil {
 		return err
 	}
+	// Half again as many edges as neighbours: a neighbour in one direction makes an edge.
 	n, _ := e.X.Dims()
 	return a.Pipeline().AnnounceEigenpairs(n, nil, n*e.Graph.K*3/2, false, lanczos.Settings{K: e.Pairs},
 		"use less data")
 }
 
-// webkb runs the experiments on the course pages.
+// webkb runs the experiments on the course pages of both papers.
 func (a *app) webkb(ctx context.Context, o papers.Options) (*reproduction, error) {
 	a.Begin("data")
 	e, err := papers.NewWebKB(o)
 	if err != nil {
 		return nil, err
 	}
+	// An estimate: ten matrices of n×n at a time, and 180 n³ operations for the warped kernels of
+	// all views and norms.
 	n := float64(e.Page.Rows)
 	a.End(fmt.Sprintf("WebKB: %d pages", e.Page.Rows))
 	if err := a.need("warped kernels", int64(10*8*n*n), 6*6*5*n*n*n, "use less data"); err != nil {
@@ -114,6 +119,7 @@ func (a *app) propagation(ctx context.Context, o papers.Options) (*reproduction,
 		return nil, err
 	}
 
+	// The fits are announced by their memory only: there are many, and each is short.
 	cost, err := e.Cost()
 	if err != nil {
 		return nil, err
@@ -128,7 +134,7 @@ func (a *app) propagation(ctx context.Context, o papers.Options) (*reproduction,
 	return &reproduction{table: table}, notConverged
 }
 
-// machines makes the run of an experiment whose draws, rows and methods are those of
+// machines returns a function that runs an experiment with the draws, rows and methods of
 // the paper.
 func machines(table func(context.Context, papers.Options, stage.Observer) (*results.Table, error)) func(*app,
 	context.Context, papers.Options) (*reproduction, error) {
@@ -141,8 +147,8 @@ func machines(table func(context.Context, papers.Options, stage.Observer) (*resu
 	}
 }
 
-// pictured makes the run of an experiment whose report has pictures besides the figures of
-// its table.
+// pictured returns a function that runs an experiment with pictures for the report besides
+// the figures of its table.
 func pictured(experiment func(context.Context, papers.Options, stage.Observer) (*results.Table,
 	[]results.Picture, error)) func(*app, context.Context, papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
@@ -166,7 +172,7 @@ func withPictures(t *results.Table, pictures ...results.Picture) *reproduction {
 	}}
 }
 
-// subsets makes the run of figures over the number of points.
+// subsets returns a function that runs the figures over the number of points.
 func subsets(experiment func(papers.Options) (*figures.Subsets, error)) func(*app, context.Context,
 	papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
@@ -176,6 +182,7 @@ func subsets(experiment func(papers.Options) (*figures.Subsets, error)) func(*ap
 			return nil, err
 		}
 		n, d := s.Base.X.Dims()
+		// The rows are checked against all points; smaller subsets leave out rows that do not fit.
 		if err := checkRows(o.Labels, s.Base.Rows, n); err != nil {
 			return nil, err
 		}
@@ -191,13 +198,14 @@ func subsets(experiment func(papers.Options) (*figures.Subsets, error)) func(*ap
 	}
 }
 
-// moons runs the experiment on two moons, whose report has their decision surfaces.
+// moons runs the experiment on two moons. Its report shows their decision surfaces.
 func moons(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
 	r, err := machines(papers.Moons)(a, ctx, o)
 	if err != nil {
 		return nil, err
 	}
 
+	// The surfaces take longer than the table, so they are made only if a report asks for them.
 	r.figures = func(ctx context.Context) ([]report.Block, error) {
 		figures, err := papers.ReadMoonsFigures(ctx, o)
 		if err != nil {
@@ -218,7 +226,7 @@ func moons(a *app, ctx context.Context, o papers.Options) (*reproduction, error)
 	return r, nil
 }
 
-// multiLabel makes the run of an experiment of Minh & Sindhwani (2011).
+// multiLabel returns a function that runs an experiment of Minh & Sindhwani (2011).
 func multiLabel(experiment func(papers.Options) (*multilabel.Experiment, error)) func(*app, context.Context,
 	papers.Options) (*reproduction, error) {
 	return func(a *app, ctx context.Context, o papers.Options) (*reproduction, error) {
@@ -231,6 +239,7 @@ func multiLabel(experiment func(papers.Options) (*multilabel.Experiment, error))
 	}
 }
 
+// multiLabel runs an experiment after its data are read. done ends the stage of reading.
 func (a *app) multiLabel(ctx context.Context, e *multilabel.Experiment, o papers.Options,
 	done func(string)) (*reproduction, error) {
 	if a.Given["splits"] {

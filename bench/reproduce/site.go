@@ -21,7 +21,7 @@ import (
 	"github.com/bigfit/bigfit/knn/choice"
 )
 
-// outcome is the result of one experiment, or why there is none.
+// outcome is the result of one experiment, or the reason why there is none.
 type outcome struct {
 	Experiment string         `json:"experiment"`
 	Paper      string         `json:"paper"`
@@ -31,7 +31,7 @@ type outcome struct {
 	Page       string         `json:"page,omitempty"`
 	Records    *results.Table `json:"records,omitempty"`
 	OtherData  string         `json:"other_data,omitempty"`
-	// NotRun says why there are no results, Fault what came with them.
+	// NotRun says why there are no results. Fault is the error that came with results.
 	NotRun string `json:"not_run,omitempty"`
 	Fault  string `json:"fault,omitempty"`
 
@@ -46,24 +46,27 @@ type site struct {
 	Rule        string    `json:"rule"`
 	Experiments []outcome `json:"experiments"`
 
-	dir string // of the pages, empty if there are none
+	dir string // the folder of the pages, empty if there are none
 }
 
+// indexPage is the page of all experiments.
 const indexPage = "index.html"
 
-// reproduceAll runs the experiments whose data are there, or those of --only, prints
-// their tables and writes their pages. An experiment that fails does not stop the others.
+// reproduceAll runs the experiments that --only names, or all with data, prints their
+// tables and writes their pages. If an experiment fails, the others run all the same.
 func (a *app) reproduceAll(ctx context.Context, o *reproduceOptions) error {
 	chosen, err := a.checkAll(o)
 	if err != nil {
 		return err
 	}
+	// The folder is made before the first run, which may take an hour, so that a wrong name fails
+	// at once.
 	s := &site{Rule: results.VerdictRule, dir: o.report}
 	if s.dir != "" {
 		if _, err := os.Stat(s.dir); os.IsNotExist(err) {
-			defer os.Remove(s.dir) // fails where there is something in it
+			defer atomicfile.Unclaim(s.dir) // if no page was written
 		}
-		if err := os.MkdirAll(s.dir, 0o777); err != nil {
+		if err := atomicfile.Claim(s.dir, "a report on experiments"); err != nil {
 			return console.Output(err)
 		}
 		if err := atomicfile.CheckWritable(filepath.Join(s.dir, indexPage)); err != nil {
@@ -77,6 +80,8 @@ func (a *app) reproduceAll(ctx context.Context, o *reproduceOptions) error {
 		if e.run != nil && !slices.Contains(chosen, e.name) {
 			continue
 		}
+		// An interrupt and a page that cannot be written end the run; a failed experiment does
+		// not.
 		fault := a.addOutcome(ctx, s, e, o)
 		if ctx.Err() != nil || errors.As(fault, new(pageError)) {
 			return fault
@@ -129,6 +134,8 @@ func (a *app) checkAll(o *reproduceOptions) ([]string, error) {
 	if len(o.only) > 0 {
 		names = o.only
 	}
+
+	// A name that ends in .html is a slip: it would be the report of one experiment.
 	if o.report == "" && a.Given["report"] || strings.EqualFold(filepath.Ext(o.report), ".html") {
 		return nil, console.Usagef("--report is %q; of reproduce %s it must be a folder", o.report,
 			everything)
@@ -146,8 +153,8 @@ func (a *app) checkAll(o *reproduceOptions) ([]string, error) {
 	return names, nil
 }
 
-// addOutcome runs an experiment, prints its tables and writes its page. The error is that
-// of an experiment that was not completed, but data that are not there are none.
+// addOutcome runs an experiment, prints its tables and writes its page. It returns an error
+// if the experiment was not completed. Missing data are no error: the outcome tells of them.
 func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reproduceOptions) error {
 	out := outcome{Experiment: e.name, Paper: e.paper, Shows: e.shows}
 	defer func() { s.Experiments = append(s.Experiments, out) }()
@@ -159,6 +166,7 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 	r, fault := a.carryOut(ctx, e, o)
 	if r == nil {
 		out.NotRun = fault.Error()
+		// Data that are not there are told on the console and on the index, and nothing failed.
 		var missing *papers.MissingError
 		if errors.As(fault, &missing) {
 			out.NotRun = fmt.Sprintf("%s has none of %s; reproduce %s says where to get them", missing.Dir,
@@ -177,6 +185,7 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 	out.Verdicts = &tally
 	out.Records = r.table
 	out.OtherData = e.other
+	// With JSON the tables go into the one document at the end.
 	if !a.JSON {
 		if err := a.Print(nil, fmt.Sprintf("## %s\n\n%s\n", out.title(), r.text())); err != nil {
 			return pageError{err}
@@ -193,7 +202,7 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 	return fault
 }
 
-// addPage writes the page and the records of an experiment.
+// addPage writes the page of an experiment, and its records as JSON beside it.
 func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceOptions, r *reproduction,
 	out *outcome) error {
 	b, err := r.blocks(ctx)
@@ -202,6 +211,7 @@ func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceO
 	}
 	page := a.page(e, o, r, b)
 	page.Index = indexPage
+	// The index repeats the blocks of the page, so they are made once.
 	out.blocks = slices.Concat(b.tables, b.figures, []report.Block{o.list(a, e)})
 	return a.Write(ctx, func() error {
 		if err := report.Save(filepath.Join(s.dir, out.Page), page); err != nil {
@@ -225,7 +235,8 @@ func (a *app) writeIndex(ctx context.Context, s *site, o *reproduceOptions) erro
 	return a.Write(ctx, func() error { return report.Save(filepath.Join(s.dir, indexPage), page) })
 }
 
-// sections are an overview, what was not run, and each experiment.
+// sections returns the sections of the index: an overview, the experiments that were not
+// run, and each experiment.
 func (s *site) sections() []report.Section {
 	overview := &report.Table{Header: []string{"experiment", "paper", "table or figure", "verdicts", "time"},
 		Note: s.Rule}
@@ -237,6 +248,7 @@ func (s *site) sections() []report.Section {
 			continue
 		}
 		time := fmt.Sprintf("%.1f s", e.Seconds)
+		// The name of an experiment links to its page.
 		overview.Links = append(overview.Links, report.Link{Cell: report.Cell{Row: len(overview.Rows)},
 			URL: e.Page})
 		overview.Rows = append(overview.Rows, []string{e.Experiment, e.Paper, e.Shows,
@@ -254,6 +266,7 @@ func (s *site) sections() []report.Section {
 			Blocks: append([]report.Block{report.Paragraph(about)}, e.blocks...)})
 	}
 
+	// The overview and the gaps come before the experiments.
 	first := []report.Section{{Title: "Experiments", Blocks: []report.Block{overview}}}
 	if len(absent) > 0 {
 		first = append(first, report.Section{Title: "Not run, or on other data",
@@ -262,7 +275,7 @@ func (s *site) sections() []report.Section {
 	return append(first, out...)
 }
 
-// text is the summary that ends the run.
+// text returns the summary that ends the run.
 func (s *site) text() string {
 	g := results.Grid{Header: []string{"experiment", "paper", "table or figure", "verdicts", "time"}}
 	var notes []string

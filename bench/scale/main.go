@@ -29,7 +29,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
-// options are the flags.
+// options holds the flags, described in main, and the program under test.
 type options struct {
 	from, upTo float64
 	k, pairs   int
@@ -75,13 +75,15 @@ func (o *options) check() error {
 	}
 	for name, v := range map[string]int{"k": o.k, "pairs": o.pairs, "labels": o.labels, "new": o.queries} {
 		if v < 1 || float64(v) > o.from && name != "new" {
-			faults = append(faults, fmt.Errorf("-%s is %d; it must be from 1 to the smallest number of points", name, v))
+			faults = append(faults, fmt.Errorf("-%s is %d; it must be from 1 to the smallest number of points",
+				name, v))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// sizes are powers of √10 times the first, rounded to one digit, up to the last.
+// sizes returns the numbers of points: 1, 3, 10, 30 and so on times the first, up to the
+// last.
 func (o *options) sizes() []int {
 	var out []int
 	for i := 0; ; i++ {
@@ -95,12 +97,15 @@ func (o *options) sizes() []int {
 		out = append(out, int(math.Round(n)))
 	}
 
+	// The largest size is measured even where the steps miss it.
 	if last := int(math.Round(o.upTo)); out[len(out)-1] < last {
 		out = append(out, last)
 	}
 	return out
 }
 
+// run measures all sizes. It writes the results after each size, so that an interrupted run
+// leaves a table.
 func run(ctx context.Context, o *options) error {
 	if err := o.check(); err != nil {
 		return err
@@ -131,19 +136,22 @@ func run(ctx context.Context, o *options) error {
 	return nil
 }
 
-// measured is a stage at one size.
+// measured holds the cost of a stage at one size.
 type measured struct {
 	Stage   string  `json:"stage"`
 	Points  int     `json:"points"`
 	Seconds float64 `json:"seconds"`
-	// Peak and Announced are bytes of memory: the most that the process had, and what it said
-	// that it needs.
+	// Peak is the most memory that the process had, in bytes, and Announced the memory that
+	// it announced.
 	Peak      int64  `json:"peak_bytes"`
 	Announced int64  `json:"announced_bytes"`
 	Note      string `json:"note,omitempty"`
 }
 
-// done reads the stages of a size that an earlier run ended, none if they are of other flags.
+// done reads the stages of a size that an earlier run finished. It returns none if that run
+// had other flags. The file is JSON:
+//
+//	{"Key": flags and machine (see key), "Stages": [measured, …] in their order}
 func done(path, key string) []measured {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -159,13 +167,14 @@ func done(path, key string) []measured {
 	return kept.Stages
 }
 
-// key tells runs apart whose files are not the same.
+// key names everything that the files and times of a size depend on. Runs with different
+// keys do not share results.
 func (o *options) key(n int) string {
 	return fmt.Sprintf("n=%d k=%d pairs=%d labels=%d new=%d threads=%d simd=%s %s", n, o.k, o.pairs, o.labels,
 		o.queries, runtime.GOMAXPROCS(0), simd.Path(), o.memory)
 }
 
-// count writes a number of points: 10,000.
+// count formats a number of points as 10,000.
 func count(n int) string {
 	s := strconv.Itoa(n)
 	for at := len(s) - 3; at > 0; at -= 3 {

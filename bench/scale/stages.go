@@ -14,14 +14,15 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
-// A stage is one run of the program. Files of the folder of a size are named without it.
+// A stage is one run of the program, in the folder of a size.
 type stage struct {
 	name    string
 	args    []string
-	output  string // checked against the truth where it holds classes of new points
+	output  string // file with the predicted classes of the new points, empty if none
 	resumes bool   // takes --checkpoint and --resume
 }
 
+// stages returns the stages in their order. A stage reads files of earlier stages.
 func (o *options) stages() []stage {
 	k := strconv.Itoa(o.k)
 	pairs := strconv.Itoa(o.pairs)
@@ -41,13 +42,21 @@ func (o *options) stages() []stage {
 	}
 }
 
-// measure runs the stages for n points that no earlier run has ended.
+// measure runs the stages for n points that no earlier run has finished, and records each
+// one as soon as it ends. The folder of a size holds:
+//
+//	X.npy       n × 64 float32    points
+//	new.npy     new × 64 float32  new points to predict
+//	y.npy       n int64           classes of the first labels, −1 elsewhere
+//	truth.npy   new int64         classes of the new points
+//	graph.npz, eigs.npz, eigenmap.npz, lgc.npz, *.answers.npy   outputs of the stages
 func measure(ctx context.Context, o *options, n int) ([]measured, error) {
 	dir := filepath.Join(o.work, strconv.Itoa(n))
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
 	record := filepath.Join(o.work, strconv.Itoa(n)+".json")
+	// A run with the same --work goes on behind the last stage that was recorded.
 	rows := done(record, o.key(n))
 	stages := o.stages()
 	if len(rows) >= len(stages) {
@@ -78,15 +87,16 @@ func measure(ctx context.Context, o *options, n int) ([]measured, error) {
 	return rows, os.RemoveAll(dir)
 }
 
+// The manifold of the points: see [synthetic.Manifold].
 const (
 	columns, intrinsic = 64, 10
 	noise              = 0.01
 	seed               = 1
 )
 
-// writePoints writes X.npy, new.npy, y.npy with −1 for all but the first labels, and truth.npy,
-// the classes of the new points, if they are not there. The class of a point tells on which
-// side of the mean its first three coordinates lie, so it changes along curved surfaces.
+// writePoints writes X.npy, new.npy, y.npy and truth.npy, unless they are there. The class of
+// a point tells on which side of the mean its first three coordinates lie, so the classes are
+// divided by curved surfaces on the manifold.
 func writePoints(o *options, dir string, n int) error {
 	if _, err := os.Stat(filepath.Join(dir, "truth.npy")); err == nil {
 		return nil
@@ -101,6 +111,7 @@ func writePoints(o *options, dir string, n int) error {
 		}
 	}
 
+	// Three coordinates give eight classes.
 	class := func(i int) int64 {
 		var c int64
 		for j, m := range mean {
@@ -123,6 +134,7 @@ func writePoints(o *options, dir string, n int) error {
 	for i := range answers {
 		answers[i] = class(n + i)
 	}
+	// truth.npy is written last: its presence says that the others are complete.
 	rows := x.Data
 	for _, f := range []struct {
 		name  string
@@ -149,6 +161,7 @@ func (s *stage) run(ctx context.Context, o *options, dir string, n int) (measure
 		args = append(args, "--memory-limit", o.memory)
 	}
 	if s.resumes {
+		// A checkpoint is there if the stage was interrupted.
 		args = append(args, "--checkpoint", s.name)
 		if _, err := os.Stat(filepath.Join(dir, s.name)); err == nil {
 			args = append(args, "--resume")
@@ -172,7 +185,7 @@ func (s *stage) run(ctx context.Context, o *options, dir string, n int) (measure
 	return row, nil
 }
 
-// shareWrong returns the share of answers that are not the truth.
+// shareWrong returns the share of answers that differ from the truth, both read from files.
 func shareWrong(truth, answers string) (float64, error) {
 	var read [2][]int64
 	for i, path := range []string{truth, answers} {

@@ -38,6 +38,7 @@ func save(o *options, rows []measured) (string, error) {
 	})
 }
 
+// writeJSON writes v to a file as indented JSON, or leaves the old file as it was.
 func writeJSON(path string, v any) error {
 	return atomicfile.Atomically(path, func(w io.Writer) error {
 		enc := json.NewEncoder(w)
@@ -48,6 +49,7 @@ func writeJSON(path string, v any) error {
 
 // byStage returns the rows of each stage, in the order of the stages.
 func byStage(o *options, rows []measured) [][]measured {
+	// After an interrupted run some stages have fewer sizes than others.
 	var out [][]measured
 	for _, s := range o.stages() {
 		var of []measured
@@ -62,7 +64,8 @@ func byStage(o *options, rows []measured) [][]measured {
 	return out
 }
 
-// table has a row for each stage and a column for each size: seconds and the peak of memory.
+// table returns a table with a row for each stage and a column for each size: seconds and
+// the peak of memory.
 func table(o *options, rows []measured) string {
 	stages := byStage(o, rows)
 	var b strings.Builder
@@ -83,6 +86,7 @@ func table(o *options, rows []measured) string {
 		fmt.Fprintf(&b, " %s |\n", growth(of))
 	}
 
+	// The notes of the largest size stand below the table.
 	b.WriteString("\n")
 	for _, of := range stages {
 		if r := of[len(of)-1]; r.Note != "" {
@@ -92,6 +96,7 @@ func table(o *options, rows []measured) string {
 	return b.String()
 }
 
+// duration formats seconds with two digits, or as a whole number from 10 s on.
 func duration(seconds float64) string {
 	if seconds < 10 {
 		return fmt.Sprintf("%.2g s", seconds)
@@ -99,7 +104,7 @@ func duration(seconds float64) string {
 	return fmt.Sprintf("%.0f s", seconds)
 }
 
-// growth writes the exponent of the least-squares line in logarithms.
+// growth formats the growth of the time of a stage as a power of n. It is empty for one size.
 func growth(of []measured) string {
 	if len(of) < 2 {
 		return ""
@@ -107,6 +112,7 @@ func growth(of []measured) string {
 	return fmt.Sprintf("n^%.2f", exponent(of))
 }
 
+// exponent returns the slope of the least-squares line through log seconds over log n.
 func exponent(of []measured) float64 {
 	var sx, sy, sxx, sxy float64
 	for _, r := range of {

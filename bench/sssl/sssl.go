@@ -29,9 +29,8 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// ssslTable returns the table of [SSSL], without records: mean squared errors on the
-// test points, with two views for each set, the errors and how much they are above
-// those of SSSL.
+// ssslTable returns the table of [SSSL], without records: mean squared errors on the test
+// points. Each set has two views: the errors, and their differences from SSSL.
 func ssslTable(sets []string) *results.Table {
 	t := &results.Table{
 		Columns: []results.Column{
@@ -42,8 +41,8 @@ func ssslTable(sets []string) *results.Table {
 			{Key: "error_mean", Deviation: "error_std", Published: "paper", Name: "squared error",
 				Kind: results.Numbers, Format: results.Format{Number: "%.4g", Deviation: "%.2g",
 					Published: "%g"}},
-			// The mean over the draws of the error less that of SSSL on the same draw, and
-			// its standard error.
+			// The difference from SSSL on the same draw: its mean over the draws, and the
+			// standard error of that mean.
 			{Key: "above_sssl", Deviation: "above_sssl_std_err", Name: "above SSSL ± standard error",
 				Kind: results.Numbers, Format: results.Format{Number: "%+.2g", Deviation: "%.2g"}},
 			// The spectrum of the kernel, once for each set.
@@ -72,13 +71,14 @@ func ssslTable(sets []string) *results.Table {
 	return t
 }
 
+// ssslMethods are the columns of the table. The paper has the first four.
 var ssslMethods = []string{"KRR", "SVR", "LapRLS", "SSSL", "LapRLS, γ_A ≥ 1e-6", "mean"}
 
 // ssslOwn is the column of SSSL.
 const ssslOwn = 3
 
-// ssslPaper are the paper's means at 2, 3, …, 9 % of labels, in the order of
-// ssslMethods.
+// ssslPaper holds the paper's mean squared errors at 2, 3, …, 9 % of labels, by set and
+// method, in the order of ssslMethods.
 var ssslPaper = map[string][ssslOwn + 1][ssslShares]float64{
 	"insurance": {
 		{0.0804, 0.0778, 0.0779, 0.0747, 0.0739, 0.0711, 0.0672, 0.0675},
@@ -94,7 +94,7 @@ var ssslPaper = map[string][ssslOwn + 1][ssslShares]float64{
 	},
 }
 
-// ssslSet is a set with the values of all points.
+// ssslSet is a data set: points and their values.
 type ssslSet struct {
 	name   string
 	x      data.Points
@@ -102,48 +102,49 @@ type ssslSet struct {
 }
 
 const (
-	ssslLeast     = 2 // percent of the points that are labeled, at least
-	ssslShares    = 8 // the next are 3, 4, …, 9 %
-	ssslDraws     = 10
-	ssslFolds     = 5
-	ssslRepeats   = 4
+	ssslLeast     = 2   // the smallest share of labeled points, in percent
+	ssslShares    = 8   // number of shares: 2, 3, …, 9 %
+	ssslDraws     = 10  // splits into training and test points
+	ssslFolds     = 5   // of the cross-validation
+	ssslRepeats   = 4   // dealings of the folds
 	ssslLandmarks = 400 // of LapRLS and SSSL
-	ssslNeighbors = 10
-	ssslStep      = 10 // from one number of eigenfunctions to the next
+	ssslNeighbors = 10  // of the graph of LapRLS
+	ssslStep      = 10  // from one number of eigenfunctions to the next
 )
 
-// Grids of the cross-validation: the width of the kernel, a multiple of the
-// median distance; γ_A, for SVR 1/(2Cl); and γ_I/γ_A.
+// Grids of the cross-validation.
 var (
-	ssslWidths = []float64{1, 2}
-	ssslGammaA = []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-9}
-	ssslSVR    = []float64{1e-2, 1e-3, 1e-4}
-	ssslRatio  = []float64{1e-2, 1}
+	ssslWidths = []float64{1, 2}                               // σ in median distances
+	ssslGammaA = []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-9} // γ_A of KRR and LapRLS
+	ssslSVR    = []float64{1e-2, 1e-3, 1e-4}                   // γ_A = 1/(2Cl) of SVR
+	ssslRatio  = []float64{1e-2, 1}                            // γ_I/γ_A of LapRLS
 )
 
-// ssslCoarse bounds γ_A from below in the second LapRLS: the value of Sindhwani, Niyogi
-// & Belkin (2005), the least in any of the papers.
+// ssslCoarse is the least γ_A of the second LapRLS: the value of Sindhwani, Niyogi & Belkin
+// (2005), which is the smallest γ_A in any of the papers.
 const ssslCoarse = 1e-6
 
-// SSSL repeats section 2.2 of Ji et al. 2012: 2 to 9 % of the points labeled, 90 %
-// for training and 10 % to test on, ten draws, Gaussian kernels, all parameters by
-// cross-validation. The paper names neither scaling nor grids. Here the test points of
-// the ten draws are the tenths of one permutation: each draw is as random as the
-// paper's, but every point is tested on once, and the means do not depend on how many
-// rare values are among the test points (those of the insurance data would, by 0.002).
-// Columns are replaced by their ranks among the training points (not those on the
-// sphere), labels are centred, and no method has another constant, save SVR. The rest
-// is chosen by the same fivefold cross-validation on the labels, dealt four times: the
-// width of the kernel, the median of the distances or twice that; γ_A and, of LapRLS,
-// γ_I, with the normalized Laplacian of 10 neighbours, or the number of eigenfunctions,
-// a multiple of ten or all. These and LapRLS are on 400 landmarks. The column "mean" answers
-// with the mean of the labels. Differences from SSSL are of the same draws, and so are
-// their standard errors.
+// SSSL repeats section 2.2 of Ji et al. (2012): 90 % of the points for training, 2 to 9 % of
+// all points labeled, 10 % to test on, ten draws, Gaussian kernels, all parameters by
+// cross-validation.
 //
-// The field on the sphere is of [synthetic.Climate] in place of the measured one. It is
-// smooth, and the widths are too large for it unless γ_A is far smaller than for the
-// other sets; a second LapRLS shows what becomes of it if the grid ends at 1e-6. With
-// half the median among the widths, both are as good as SSSL.
+// The paper names neither scaling nor grids. Here the test points of the ten draws are the
+// tenths of one permutation. Each draw is as random as in the paper, but every point is
+// tested on once, so that the means do not depend on the number of rare values among the test
+// points; with independent draws the means of insurance would vary by 0.002. Ranks among the
+// training points replace the values of the columns, except on the sphere. Labels are
+// centred, and no method has another constant, save SVR.
+//
+// The same fivefold cross-validation on the labels, dealt four times, chooses the rest: the
+// width of the kernel, γ_A, γ_I of LapRLS, with the normalized Laplacian of 10 neighbours,
+// and the number of eigenfunctions of SSSL, a multiple of ten or all. LapRLS and SSSL use 400
+// landmarks. The column "mean" predicts the mean of the labels. Differences from SSSL and
+// their standard errors compare equal draws.
+//
+// The field on the sphere is made by [synthetic.Climate] in place of the measured one. It is
+// smooth, and the widths are too large for it unless γ_A is far smaller than for the other
+// sets; a second LapRLS shows the loss if the grid ends at 1e-6. With half the median among
+// the widths, both are as good as SSSL.
 func SSSL(ctx context.Context, o papers.Options, obs stage.Observer) (*results.Table, error) {
 	obs.Begin("data")
 	sets, err := ssslSets(o)
@@ -166,6 +167,7 @@ func SSSL(ctx context.Context, o papers.Options, obs stage.Observer) (*results.T
 				return nil, fmt.Errorf("%s: %w", s.name, err)
 			}
 
+			// All shares of a draw have the same test points, kernels and eigenfunctions.
 			for p := range errs {
 				e, err := d.errors(ctx, p+ssslLeast)
 				if err != nil {
@@ -192,8 +194,8 @@ func SSSL(ctx context.Context, o papers.Options, obs stage.Observer) (*results.T
 	return t, nil
 }
 
-// ssslClaim sets what the paper says about SSSL on a set beside what the records of the
-// set say; there is nothing to say about a set that is not the paper's.
+// ssslClaim returns notes that compare the paper's claim about SSSL with the records of a
+// set, or none for a set that the paper does not have.
 func ssslClaim(t *results.Table, set string) []string {
 	paper, ok := ssslPaper[set]
 	if !ok {
@@ -236,8 +238,8 @@ func ssslClaim(t *results.Table, set string) []string {
 		ssslReason[set]}
 }
 
-// ssslReason is why the claim does not hold, as far as it was found out. The settings were
-// found by a search with other code; docs/papers.md has the numbers.
+// ssslReason holds likely reasons why the claim does not hold here. docs/papers.md has the
+// numbers behind them.
 var ssslReason = map[string]string{
 	"wine": "wine: the likely reason is the baseline. KRR comes near the paper's figures at seven of " +
 		"eight rates with columns scaled to [0, 1], σ the median distance, 0.01 added to the " +
@@ -249,20 +251,22 @@ var ssslReason = map[string]string{
 		"with 2 % of them; compare the column of the mean",
 }
 
-// ssslRecords makes the records of one share of labels, number p, from the errors by
-// draw and method. The first has the remark.
+// ssslRecords returns the records of the share of labels number p from the errors by draw
+// and method. The first record has the remark.
 func ssslRecords(set string, p int, errs [][]float64, remark string) []results.Record {
 	var out []results.Record
 	for m, name := range ssslMethods {
 		own := make([]float64, len(errs))
 		above := make([]float64, len(errs))
 		for i, e := range errs {
-			own[i], above[i] = e[m], e[m]-e[ssslOwn]
+			own[i] = e[m]
+			above[i] = e[m] - e[ssslOwn]
 		}
 		mean := results.Mean(own)
 		if paper, ok := ssslPaper[set]; ok && m < len(paper) {
 			mean = mean.Beside(paper[m][p])
 		}
+		// The standard error of a mean is the deviation by the root of the number of draws.
 		difference := results.Mean(above)
 		difference.Deviation /= math.Sqrt(float64(len(above)))
 		if m == ssslOwn {
@@ -279,6 +283,7 @@ func ssslRecords(set string, p int, errs [][]float64, remark string) []results.R
 // Origin says where the sets of [SSSL] come from.
 const Origin = `the wine quality (white) and the insurance (CoIL 2000) data are in the UCI Machine Learning Repository; save the features as array X and the quality, or whether there is a caravan policy, as y, and give their folder with --data`
 
+// ssslSets reads the two sets of the paper and makes the field on the sphere.
 func ssslSets(o papers.Options) ([]ssslSet, error) {
 	var sets []ssslSet
 	for _, f := range []struct{ name, file string }{{"wine", "wine_white.npz"},
@@ -290,6 +295,7 @@ func ssslSets(o papers.Options) ([]ssslSet, error) {
 		if err != nil {
 			return nil, err
 		}
+		// The files hold whole numbers, which are read as classes: back to values.
 		values := make([]float64, y.Len())
 		for i, c := range y.Index {
 			values[i] = float64(y.Classes[c])
@@ -303,9 +309,9 @@ func ssslSets(o papers.Options) ([]ssslSet, error) {
 
 // ssslDraw holds a split of a set, and the parts that do not depend on the labels.
 type ssslDraw struct {
-	n           int // of the whole set
+	n           int // points of the whole set
 	train, test *data.Dense[float64]
-	y, want     []float64
+	y, want     []float64 // values of train and test
 	seed        uint64
 	lap         *papers.Prepared
 	widths      []*ssslWidth
@@ -318,12 +324,13 @@ type ssslWidth struct {
 	at        *mat.Dense // the functions at the points that may be labeled
 }
 
-// ssslSplit returns the rows of draw number draw, of ssslDraws: test is a part of one
-// permutation of n, and train the others in an order of their own.
+// ssslSplit returns the rows of draw number draw. test is tenth number draw of one
+// permutation of n, and train holds the other rows in a random order of the draw.
 func ssslSplit(n int, seed uint64, draw int) (train, test []int) {
 	order := rand.New(rand.NewPCG(seed, 0x6a69)).Perm(n) // "ji"
 	lo := n * draw / ssslDraws
 	hi := n * (draw + 1) / ssslDraws
+	// Deleting from order overwrites it, so the test rows are copied first.
 	test = slices.Clone(order[lo:hi])
 	train = slices.Delete(order, lo, hi)
 	rng := rand.New(rand.NewPCG(seed, 0x6a690000+uint64(draw)))
@@ -331,7 +338,8 @@ func ssslSplit(n int, seed uint64, draw int) (train, test []int) {
 	return train, test
 }
 
-// draw splits a set; the labeled points are the first of train.
+// draw splits a set and prepares the kernels, graph and eigenfunctions of the split. The
+// first points of train are the labeled ones, so that a larger share adds labels.
 func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, error) {
 	n, d := s.x.Dims()
 	take := func(rows []int) (*data.Dense[float64], []float64) {
@@ -344,6 +352,7 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 		return x, y
 	}
 
+	// Everything below is shared by all shares of labels of the draw.
 	out := &ssslDraw{n: n, seed: seed + uint64(draw)}
 	train, test := ssslSplit(n, seed, draw)
 	out.train, out.y = take(train)
@@ -366,6 +375,8 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 	}
 	out.lap = papers.NewPrepared(l)
 
+	// Values of the eigenfunctions are needed only where a label may be: at the first 9 % of the
+	// points.
 	labeled := &data.Dense[float64]{Rows: n * 9 / 100, Cols: d, Data: out.train.Data[:n*9/100*d]}
 	for _, w := range ssslWidths {
 		p := &ssslWidth{kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: w * sigma}}
@@ -388,8 +399,8 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 	return out, nil
 }
 
-// Rank replaces the values of each column by the share of those of train that are
-// less, and half of those that are equal.
+// Rank replaces each value v of a column, in train and test, by its rank among the n values
+// of the column in train: (number less than v + half the number equal to v)/n.
 func Rank(train, test *data.Dense[float64]) {
 	column := make([]float64, train.Rows)
 	for j := range train.Cols {
@@ -400,6 +411,7 @@ func Rank(train, test *data.Dense[float64]) {
 		for _, x := range []*data.Dense[float64]{train, test} {
 			for i := range x.Rows {
 				v := x.Row(i)[j]
+				// The two searches bracket the values equal to v.
 				less, _ := slices.BinarySearch(column, v)
 				most, _ := slices.BinarySearch(column, math.Nextafter(v, math.Inf(1)))
 				x.Row(i)[j] = float64(less+most) / 2 / float64(len(column))
@@ -408,7 +420,7 @@ func Rank(train, test *data.Dense[float64]) {
 	}
 }
 
-// describe says how the eigenvalues decay; the paper's assumption A1 asks for an index
+// describe tells how the eigenvalues decay. The paper's assumption A1 asks for an exponent
 // above 2.
 func (d *ssslDraw) describe() string {
 	var parts []string
@@ -425,6 +437,8 @@ func (d *ssslDraw) describe() string {
 func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 	l := d.n * percent / 100
 	mean, _ := results.MeanStd(d.y[:l])
+	// Labels are centred, because the kernels have no constant; the mean is added to the
+	// predictions.
 	y := mat.NewDense(len(d.y), 1, slices.Repeat([]float64{math.NaN()}, len(d.y)))
 	for i := range l {
 		y.Set(i, 0, d.y[i]-mean)
@@ -451,6 +465,7 @@ func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	// No model stands for the mean alone. The order is the order of ssslMethods.
 	var out []float64
 	for _, m := range []models.Model{krr, svr, lap, sssl, coarse, nil} {
 		f := make([]float64, len(d.want)) // of the mean
@@ -475,7 +490,7 @@ func (d *ssslDraw) errors(ctx context.Context, percent int) ([]float64, error) {
 	return out, nil
 }
 
-// tuned returns a machine of the labeled points alone, of the named learner.
+// tuned fits the named learner to the labeled points alone, with cross-validated settings.
 func (d *ssslDraw) tuned(ctx context.Context, t *models.Targets, learner string, gammaA []float64,
 	fixed models.Values) (models.Model, error) {
 	x := data.Select(d.train, t.Labeled)
@@ -497,10 +512,11 @@ func (d *ssslDraw) tuned(ctx context.Context, t *models.Targets, learner string,
 	return m, nil
 }
 
-// lapRLS fits Laplacian regularized least squares on landmarks, with any γ_A and with
-// none below ssslCoarse.
+// lapRLS fits Laplacian regularized least squares on landmarks twice: with the best setting,
+// and with the best setting whose γ_A is at least ssslCoarse.
 func (d *ssslDraw) lapRLS(ctx context.Context, t *models.Targets) (best, coarse models.Model, err error) {
 	grid := &selection.Grid{Learner: d.lap, Axes: map[string][]string{"sigma": d.sigmas()}}
+	// γ_I is a multiple of γ_A, so the two are listed together and not as axes.
 	for _, a := range ssslGammaA {
 		for _, i := range ssslRatio {
 			grid.Joint = append(grid.Joint, models.Values{"gamma-a": models.FormatFloat(a),
@@ -519,6 +535,7 @@ func (d *ssslDraw) lapRLS(ctx context.Context, t *models.Targets) (best, coarse 
 		return nil, nil, err
 	}
 
+	// The scores are sorted, best first.
 	for _, s := range r.Scores {
 		if v := s.Setting.Values; v.Float("gamma-a") >= ssslCoarse {
 			coarse, err = fit(v)
@@ -529,7 +546,7 @@ func (d *ssslDraw) lapRLS(ctx context.Context, t *models.Targets) (best, coarse 
 	return nil, nil, fmt.Errorf("papers: no γ_A in the grid is %g or more", ssslCoarse)
 }
 
-// search cross-validates the settings of a grid, with the folds of all methods.
+// search cross-validates the settings of a grid. All methods have the same folds.
 func (d *ssslDraw) search(ctx context.Context, t *models.Targets, x data.Points,
 	g *selection.Grid) (*selection.Result, error) {
 	r, err := selection.Search(ctx, &selection.Data{Targets: t, Points: x}, g,
@@ -540,7 +557,7 @@ func (d *ssslDraw) search(ctx context.Context, t *models.Targets, x data.Points,
 	return r, nil
 }
 
-// sigmas are the widths as values of a parameter.
+// sigmas returns the widths as values of a parameter.
 func (d *ssslDraw) sigmas() []string {
 	var out []float64
 	for _, w := range d.widths {
@@ -549,8 +566,8 @@ func (d *ssslDraw) sigmas() []string {
 	return papers.Texts(out)
 }
 
-// sssl fits least squares on eigenfunctions, a multiple of ssslStep of them or as many as
-// there are.
+// sssl fits least squares on eigenfunctions. Cross-validation chooses the width and the
+// number of eigenfunctions, a multiple of ssslStep or all.
 func (d *ssslDraw) sssl(ctx context.Context, t *models.Targets) (*eigenfunction.Model, error) {
 	var best *ssslWidth
 	s := eigenfunction.Settings{Landmarks: ssslLandmarks, Folds: ssslFolds, Repeats: ssslRepeats,
@@ -562,6 +579,7 @@ func (d *ssslDraw) sssl(ctx context.Context, t *models.Targets) (*eigenfunction.
 		if err != nil {
 			return nil, err
 		}
+		// One fit gives the cross-validated risk of every number of eigenfunctions.
 		for j, v := range m.Risk {
 			if n := j + 1; (n%ssslStep == 0 || n == len(m.Risk)) && v < risk {
 				best = w
@@ -575,7 +593,7 @@ func (d *ssslDraw) sssl(ctx context.Context, t *models.Targets) (*eigenfunction.
 	return best.functions.Fit(ctx, t, best.labeled(t), &s)
 }
 
-// labeled copies the functions' values at the labeled points, the first of all.
+// labeled copies the values of the eigenfunctions at the labeled points, which come first.
 func (w *ssslWidth) labeled(t *models.Targets) *mat.Dense {
 	_, s := w.at.Dims()
 	return mat.DenseCopyOf(w.at.Slice(0, len(t.Labeled), 0, s))

@@ -263,9 +263,3 @@ func sameAnswers(t *testing.T, got, want map[string]answer, bits bool, share flo
 }
 
 func isGrid(l models.Learner) bool { _, ok := l.(models.GridLearner); return ok && tunable(l) }
-
-// exists reports whether there is a file with this name.
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}

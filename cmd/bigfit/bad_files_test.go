@@ -75,7 +75,7 @@ func TestBadPoints(t *testing.T) {
 		{"rows.npy", []string{"rows.npy", "at least one row"}},
 		{"noise.bin", []string{"noise.bin", "format"}},
 		{"word.csv", []string{"word.csv", "line 2", `"x"`}},
-		{"ragged.csv", []string{"ragged.csv", "line 2", "2 columns"}},
+		{"ragged.csv", []string{"ragged.csv", "line 2", "3 columns, the first line has 2"}},
 		{"nan.csv", []string{"nan.csv", "line 2", "nan"}},
 		{"zero.svm", []string{"zero.svm", "line 2", "-3"}},
 		{"value.svm", []string{"value.svm", "line 2", "x"}},

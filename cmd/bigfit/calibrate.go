@@ -26,6 +26,7 @@ func (c *calibrateFlag) flag(f *pflag.FlagSet) {
 
 // Set implements pflag.Value.
 func (c *calibrateFlag) Set(text string) error {
+	// A flag that is given twice starts from nothing, so that its last value counts alone.
 	*c = calibrateFlag{asked: text != "auto", none: text == "none"}
 	if !c.asked || c.none {
 		return nil
@@ -55,6 +56,8 @@ func (c *calibrateFlag) Type() string { return "folds" }
 func (c *calibrateFlag) apply(ctx context.Context, p *pipeline.Pipeline, l models.Learner, m models.Model,
 	in *fitInput) (models.Model, error) {
 	weighed := in.settings.ClassWeights != nil
+	// Class weights put all labels into the graph, so that a label that is held out would still
+	// decide.
 	switch {
 	case c.asked && !c.none && weighed:
 		return nil, fmt.Errorf("--class-weights makes a graph of all labels, so that none can be " +
@@ -64,5 +67,6 @@ func (c *calibrateFlag) apply(ctx context.Context, p *pipeline.Pipeline, l model
 	case c.asked:
 		return p.Calibrate(ctx, l, m, &in.Input, c.folds)
 	}
+	// Without the flag folds are used only where a model costs little to fit again.
 	return p.CalibrateIfCheap(ctx, l, m, &in.Input)
 }

@@ -54,6 +54,8 @@ the clusters of new points. It takes dense matrices of n², or --landmarks.
 
 -y gives true classes to compare with; those without a label are left out.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// The value of --gamma cannot tell whether the flag was given: its default is a value
+			// too.
 			o.regular.asked = cmd.Flags().Changed("gamma")
 			return a.cluster(cmd.Context(), args, &o)
 		},
@@ -110,11 +112,13 @@ func (s clusterSummary) String() string {
 	if s.NMI != nil {
 		fmt.Fprintf(&b, "; NMI %.4f, adjusted Rand %.4f on %d points", *s.NMI, *s.Rand, s.Compared)
 	}
+	// The table of clusters is cut at 40 rows; --json has all of them.
 	const rows = 40
 	fmt.Fprintf(&b, "\n%8s  %8s  %12s  %12s  %10s", "cluster", "points", "volume", "cut", "cut/volume")
 
 	for c, size := range s.Sizes[:min(len(s.Sizes), rows)] {
 		share := 0.0
+		// A cluster of isolated points has no volume; its share is 0, not NaN.
 		if s.Cut[c] > 0 {
 			share = s.Cut[c] / s.Volume[c]
 		}
@@ -135,6 +139,8 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 		o.regular.model); err != nil {
 		return err
 	}
+	// Eigenpairs or a graph that missed their tolerance still give clusters: the error is kept and
+	// returned after the answers are written.
 	g, notReached := a.LoadSource(ctx, &o.source)
 	if !models.Usable(notReached) {
 		return notReached
@@ -156,6 +162,8 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 		return shell.Usagef("--clusters is %d and there are %d points", o.settings.Clusters, n)
 	}
 
+	// Two ways lead to labels: functions of a kernel's space, which carry over to new points, and
+	// eigenvectors of this graph alone.
 	sum := clusterSummary{Points: n, Clusters: o.settings.Clusters, Components: g.Components.Count()}
 	var labels []int32
 	var notConverged error
@@ -166,6 +174,8 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 			return err
 		}
 		labels, sum.Values = m.Clusters(), m.Values
+		// Regularized clusters are measured on the same graph, so that both ways can be compared.
+		// The eigenvalue bound is not known for them.
 		cuts, err := cluster.MeasureCuts(g.W, labels, sum.Clusters)
 		if err != nil {
 			return err
@@ -179,6 +189,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 		labels = c.Labels
 		sum.Values = c.Values
 		sum.LeftOut = c.LeftOut
+		// The sum of the smallest eigenvalues bounds the cut of every partition from below.
 		bound := c.Bound()
 		sum.Bound = &bound
 		sum.measure(c.Cuts, labels)
@@ -188,6 +199,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 		return err
 	}
 
+	// The answers and the model are written together: an interrupt waits until both are complete.
 	err := a.Write(ctx, func() error {
 		if err := a.WriteAnswers(o.out, pipeline.ClusterAnswers(clusterNumbers(labels)),
 			g.Hashes); err != nil || o.regular.model == "" {
@@ -230,11 +242,14 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 
 	if !o.regular.asked {
 		if o.regular.model != "" {
-			return shell.Usagef("--model goes with --gamma; clusters by eigenvectors say nothing of new points")
+			return shell.Usagef("--model goes with --gamma; clusters by eigenvectors say nothing of new " +
+				"points")
 		}
 		return nil
 	}
 
+	// With --gamma the eigenvectors of the graph are never computed, so flags about them would
+	// have no effect.
 	for _, flag := range []string{"rule", "row-normalize", "min-component", "tolerance"} {
 		if a.Given[flag] {
 			return shell.Usagef("--%s is for clusters by eigenvectors, without --gamma", flag)
@@ -252,12 +267,14 @@ func (a *app) cut(ctx context.Context, g *shell.Sourced, s cluster.Settings) (*c
 	n := g.W.Rows
 	s.Seed = a.Seed
 	s.MemoryLimit = int64(a.Memory)
+	// One eigenvector a cluster, even when components already give some of the clusters.
 	k := min(s.Clusters, n)
 	if err := a.Pipeline().AnnounceEigenpairs(n, nil, g.W.NNZ(), cg.Hard(g.W, sparse.Normalized),
 		lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.Memory)},
 		"ask for fewer clusters"); err != nil {
 		return nil, err
 	}
+	// The estimate counts four float64 arrays of n×k.
 	if err := a.Need("clusters", 32*int64(n)*int64(k), 0, "ask for fewer clusters"); err != nil {
 		return nil, err
 	}
@@ -268,6 +285,7 @@ func (a *app) cut(ctx context.Context, g *shell.Sourced, s cluster.Settings) (*c
 		return nil
 	}
 	c, err := cluster.NormalizedCut(ctx, g.W, &s)
+	// Eigenpairs short of the tolerance come with an error and with clusters.
 	if c != nil {
 		st.Done(fmt.Sprintf("%d clusters, ncut %.4g", s.Clusters, c.Cuts.NCut))
 	}
@@ -294,6 +312,8 @@ func (s *clusterSummary) compare(truth *data.Labels, labels []int32) error {
 	if truth == nil {
 		return nil
 	}
+	// Points without a true class, and points in components too small for a cluster, have no pair
+	// to compare.
 	var a, b []int64
 	for i, c := range truth.Index {
 		if c != data.Unlabeled && labels[i] != cluster.Unassigned {
@@ -308,6 +328,8 @@ func (s *clusterSummary) compare(truth *data.Labels, labels []int32) error {
 	if err != nil {
 		return err
 	}
+	// With one class and one cluster the adjusted Rand index is 0/0; then neither measure says
+	// anything, and both are left out.
 	rand, err := metrics.AdjustedRand(a, b)
 	if math.IsNaN(rand) {
 		return err
@@ -318,7 +340,7 @@ func (s *clusterSummary) compare(truth *data.Labels, labels []int32) error {
 	return err
 }
 
-// clusterNumbers are labels as they are written.
+// clusterNumbers returns labels as the integers that are written.
 func clusterNumbers(labels []int32) []int64 {
 	out := make([]int64, len(labels))
 	for i, c := range labels {

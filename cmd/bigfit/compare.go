@@ -124,29 +124,33 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	if err != nil {
 		return err
 	}
-	settings, err := a.searchSettings(&o.fitOptions)
-	if err != nil {
-		return err
-	}
-	in := &fitInput{settings: settings}
+	// All models see one input: it is read once, for what the models learn and need together.
 	o.Drawn = true
-	t, err := a.readFit(&o.fitOptions, jointly(contenders), in)
+	plan, err := a.planSearch(&o.fitOptions, jointly(contenders), nil)
 	if err != nil {
 		return err
 	}
+	in, err := a.readFit(plan)
+	if err != nil {
+		return err
+	}
+	t := in.labels
 
 	if err := checkCriterion(o.criterion, t); err != nil {
 		return err
 	}
+	// The splits are fixed before the first fit, so that all models are measured on the same
+	// points.
 	splits, err := a.takeSplits(o, t, count)
 	if err != nil {
 		return err
 	}
 	a.Warn(splits.Notes...)
-	if err := a.keepSearch(ctx, &o.fitOptions, in); err != nil {
+	if err := a.keepSearch(ctx, plan, in); err != nil {
 		return err
 	}
 
+	// The graph and the eigenpairs do not depend on labels; they are made once, before the splits.
 	comparing, short := a.Pipeline().PrepareComparison(ctx, &in.Input, contenders, &in.settings)
 	if !models.Usable(short) {
 		return short
@@ -159,6 +163,8 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	for _, t := range sum.Times {
 		a.Note("time of %s: %.1f s", t.Model, t.Seconds)
 	}
+	// The page is composed before anything is written: a fault in a drawing must not leave half of
+	// the outputs.
 	var page *report.Report
 	if o.report != "" {
 		points, err := a.findings(ctx, &in.Input, t, nil)
@@ -194,6 +200,8 @@ func (a *app) runComparison(ctx context.Context, o *compareOptions, c *pipeline.
 	var last atomic.Pointer[selection.Compared]
 	var once sync.Once
 	var printErr error
+	// The reasons of failed fits name parameters; they are worded as the flags of this command.
+	// Outcomes are shared with fits that still run, so a changed one is a copy.
 	made := func(r *selection.Compared) *summary.Comparison {
 		for _, x := range r.Competitors {
 			for i, fit := range x.Outcomes {
@@ -207,6 +215,8 @@ func (a *app) runComparison(ctx context.Context, o *compareOptions, c *pipeline.
 		return summary.NewComparison(r, splits, o.against)
 	}
 
+	// The interrupt may be noticed twice, by the context and by the run that ends; the table is
+	// printed once.
 	interrupted := func() {
 		once.Do(func() {
 			if r := last.Load(); r != nil {
@@ -235,6 +245,7 @@ func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender,
 	if err := a.checkCompareInput(o); err != nil {
 		return nil, 0, err
 	}
+	// --splits is a number of draws or the name of a file; all that follows depends on which.
 	count, notNumber := strconv.Atoi(o.splits)
 	switch {
 	case notNumber != nil && (len(o.perClass) > 0 || len(o.counts) > 0):
@@ -257,7 +268,8 @@ func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender,
 	for flag, list := range map[string][]int{"labels": o.counts, "labels-per-class": o.perClass} {
 		for i, n := range list {
 			if n < 1 || slices.Contains(list[:i], n) {
-				return nil, 0, shell.Usagef("--%s has the value %d; each must be at least 1, and given once", flag, n)
+				return nil, 0, shell.Usagef("--%s has the value %d; each must be at least 1, and given once",
+					flag, n)
 			}
 		}
 	}
@@ -265,6 +277,7 @@ func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender,
 	if contenders, err = a.contenders(o); err != nil {
 		return nil, 0, err
 	}
+	// Flags about a graph that no model looks at would be dropped without a word.
 	usesGraph := slices.ContainsFunc(contenders,
 		func(c selection.Contender) bool { return c.Grid.Learner.Info().Needs.Has(models.NeedsGraph) })
 	for name := range a.Given {
@@ -301,11 +314,16 @@ func (a *app) checkCompareInput(o *compareOptions) error {
 		}
 	}
 
+	// A file of splits is an input too, which no output may overwrite.
 	inputs := o.x.Inputs(o.Y, o.graphFile)
 	if _, notNumber := strconv.Atoi(o.splits); notNumber != nil {
 		inputs = append(inputs, o.splits)
 	}
-	return shell.CheckOutput(inputs, append(slices.Clone(o.outputs), o.report)...)
+	outputs := append(slices.Clone(o.outputs), o.report)
+	if err := o.CheckFiles(inputs, outputs...); err != nil {
+		return err
+	}
+	return shell.CheckOutput(inputs, outputs...)
 }
 
 // contenders returns the models with the settings that they choose from.
@@ -331,6 +349,7 @@ func (a *app) contenders(o *compareOptions) ([]selection.Contender, error) {
 		}
 	}
 
+	// The table has one measure, so there must be one kind of target that all models learn.
 	learns := out[0].Grid.Learner.Info().Learns
 	for i := range out {
 		g := &out[i].Grid
@@ -379,16 +398,20 @@ func setParam(contenders []selection.Contender, text string) error {
 		for _, p := range params {
 			names = append(names, p.Name)
 		}
-		return shell.Usagef("--set is %q, but %s has no parameter %s; it has %s%s", text, model, name, strings.Join(names, ", "), suggest.DidYouMean(name, names))
+		return shell.Usagef("--set is %q, but %s has no parameter %s; it has %s%s", text, model, name,
+			strings.Join(names, ", "), suggest.DidYouMean(name, names))
 	}
 
 	p := &params[at]
 	if g.Fixed[name] != "" || g.Axes[name] != nil {
 		return shell.Usagef("--set gives %s.%s twice; several values have commas between", model, name)
 	}
+	// A precomputed kernel takes the place of the points, which all models of a comparison share.
 	if value == expansion.Precomputed {
 		return shell.Usagef("--set is %q; compare takes points, not values of kernels", text)
 	}
+	// Several values make an axis of the grid. One value is fixed, and so is the value of a
+	// parameter that takes a list.
 	parts := strings.Split(value, ",")
 	if !p.Axis || len(parts) == 1 {
 		g.Fixed[name] = value
@@ -405,7 +428,7 @@ func setParam(contenders []selection.Contender, text string) error {
 	return nil
 }
 
-// setFaults words the faults of parameters of a model as those of --set.
+// setFaults rewords faults of the parameters of a model: it names --set MODEL.PARAMETER.
 func setFaults(model string, err error) error {
 	var out []error
 	for _, e := range models.Faults(err) {
@@ -455,6 +478,8 @@ func (a *app) takeSplits(o *compareOptions, t *pipeline.Targets, count int) (*pi
 		err = fmt.Errorf("%s: %w", o.From(a.App), err)
 	}
 
+	// Given splits may lie about the points, and drawn ones may leave nothing to measure on; one
+	// check serves both.
 	if err == nil {
 		err = s.Check(t.Targets)
 	}
@@ -463,6 +488,7 @@ func (a *app) takeSplits(o *compareOptions, t *pipeline.Targets, count int) (*pi
 
 // printComparison writes the table to stdout.
 func (a *app) printComparison(o *compareOptions, sum *summary.Comparison) error {
+	// --format json and --json print the same.
 	if o.format == formatJSON {
 		a.JSON = true
 	}

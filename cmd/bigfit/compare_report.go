@@ -43,7 +43,7 @@ func formatOf(path string) (tableFormat, bool) {
 	return f, ok
 }
 
-// text returns a comparison in the format; that of JSON is printed elsewhere.
+// text returns a comparison as a table in the format; JSON is printed elsewhere.
 func (f tableFormat) text(s *summary.Comparison) string {
 	switch f {
 	case formatCSV:
@@ -57,6 +57,8 @@ func (f tableFormat) text(s *summary.Comparison) string {
 // comparisonReport is the page of a comparison, with sections on the points.
 func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits *pipeline.Splits,
 	points []report.Section) *report.Report {
+	// Parameters are chosen in every split, so a model may have several settings; the table counts
+	// the splits of each.
 	chosen := &report.Table{Header: []string{"model", "labels", "settings", "splits"}}
 	for _, c := range s.Chosen() {
 		chosen.Rows = append(chosen.Rows, []string{c.Model, strconv.Itoa(c.Labels), c.Setting.String(),
@@ -72,8 +74,14 @@ func (a *app) comparisonReport(o *compareOptions, s *summary.Comparison, splits 
 		Subtitle: fmt.Sprintf("%s, seed %d, bigfit %s", o.x, a.Seed, shell.Version),
 		Sections: slices.Concat([]report.Section{
 			{Title: "Result", Blocks: append(s.Table.TableBlocks(), s.Table.FigureBlocks()...)},
-			{Title: "Settings", Blocks: []report.Block{report.Paragraph("What each model was fitted with, and on how many splits. Settings that are not named have their defaults."), chosen}},
-			{Title: "Time", Blocks: []report.Block{&report.Figure{Title: "Choices and fits of all splits", Caption: "Without the graph and the eigenpairs, which all models share. Splits that run at the same time count fully.", Charts: []chart.Chart{times}}}},
+			{Title: "Settings", Blocks: []report.Block{
+				report.Paragraph("What each model was fitted with, and on how many splits. Settings that " +
+					"are not named have their defaults."), chosen}},
+			{Title: "Time", Blocks: []report.Block{&report.Figure{
+				Title: "Choices and fits of all splits",
+				Caption: "Without the graph and the eigenpairs, which all models share. Splits that run at " +
+					"the same time count fully.",
+				Charts: []chart.Chart{times}}}},
 		}, points, []report.Section{{Title: "Run", Blocks: run}}),
 	}
 }
@@ -93,6 +101,7 @@ func (a *app) comparisonSettings(o *compareOptions, s *summary.Comparison,
 	if s.Labels != nil {
 		add("of them", s.Labels.String())
 	}
+	// One row for each number of labels.
 	for i := range splits.Groups {
 		g := &splits.Groups[i]
 		add("splits", fmt.Sprintf("%d with %d labels", g.Count, g.Labels))
@@ -108,6 +117,7 @@ func (a *app) comparisonSettings(o *compareOptions, s *summary.Comparison,
 	add("set", strings.Join(o.set, " "))
 	add("graph", o.graphFile)
 
+	// Only flags of the graph that were given are listed; defaults are in the documentation.
 	for _, p := range pipeline.GraphParams.Params() {
 		if v := o.params[p.Name]; v != nil {
 			add(p.Name, v.Text)

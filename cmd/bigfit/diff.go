@@ -31,6 +31,7 @@ Versions, dates and the names of equal inputs are printed and do not count.`,
 			if err != nil {
 				return err
 			}
+			// A difference is an exit code, not a fault: the printed list is the answer.
 			if err := a.Print(d, d.String()); err != nil || d.Equal {
 				return err
 			}

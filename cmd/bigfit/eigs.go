@@ -55,6 +55,7 @@ with more --restarts goes on.
 bigfit eigs --verify FILE graph.npz checks pairs that are there already, of
 whichever program, and exits with 1 if they are not the smallest ones.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// The argument and --graph name the same file; both at once fall through to the error.
 			if len(args) == 1 && !a.Given["graph"] {
 				r.graph = args[0]
 				args = nil
@@ -95,6 +96,9 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 
 // eigs computes and saves eigenpairs.
 func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.EigsSettings) error {
+	if err := run.CheckFiles([]string{path, run.start}, run.out); err != nil {
+		return err
+	}
 	if err := errors.Join(run.Check(), run.engine.Check(a.App, engine.SLEPc, "checkpoint", "start", "largest",
 		"power"), shell.CheckOutput([]string{path, run.start}, run.out)); err != nil {
 		return err
@@ -110,12 +114,16 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 			"number of points", o.K, path, w.Rows)
 	}
 
+	// The hashes of the graph and, where it is known, of its points go into the file: fit refuses
+	// pairs of another graph by them.
 	hashes := pipeline.Hashes{pipeline.HashGraph: data.HashPoints(w)}
 	if g.Made != nil {
 		hashes[pipeline.HashPoints] = g.Made[pipeline.HashPoints]
 		o.Graph = g.Settings
 	}
 
+	// Known vectors and a checkpoint both start the search nearer to its end; the pairs are
+	// checked afresh whatever it began with.
 	o.Seed = a.Seed
 	run.engine.Beside = run.out
 	known, err := a.startVectors(run.start, w)
@@ -137,6 +145,8 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 		return solveErr
 	}
 
+	// Without convergence the leading pairs within the tolerance are still right: they are saved,
+	// and the exit code tells that some are missing.
 	if solveErr != nil {
 		if !r.KeepConverged(o.Tolerance, o.Largest) {
 			return fmt.Errorf("%w; no pair is within the tolerance, so %s is not written", solveErr, run.out)
@@ -176,6 +186,7 @@ func (a *app) startVectors(path string, w *sparse.CSR) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A graph with added points has longer vectors; the new entries are filled in from neighbours.
 	known, err := lanczos.Extend(w, f.Result.Vectors)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -209,6 +220,7 @@ func summarizeEigs(r *lanczos.Result, asked int) eigsSummary {
 	s := eigsSummary{Pairs: len(r.Values), Asked: asked, Nullity: r.Nullity, Last: r.Values[len(r.Values)-1],
 		MaxResidual: r.MaxResidual(), Norm: r.Norm, Orthogonality: r.Orthogonality,
 		Exact: r.Certificate.Exact, Degree: r.Degree, Products: r.Products, Restarts: r.Restarts, By: r.By}
+	// JSON has no infinity: a search that found nothing beyond leaves the value out.
 	if next := r.Certificate.Next; !math.IsInf(next, 0) {
 		s.Next = &next
 	}
@@ -238,6 +250,7 @@ func (s eigsSummary) String() string {
 		text += fmt.Sprintf("; the next eigenvalue is about %.6g, %s", *s.Next, how)
 	}
 
+	// Degree 0 without the whole spectrum means that no polynomial was used but the inverse.
 	filter := fmt.Sprintf("filter degree %d", s.Degree)
 	if s.Degree == 0 && !s.Exact && s.Pairs > s.Nullity {
 		filter = "inverse iteration"

@@ -58,6 +58,7 @@ extension through a new point's nearest neighbours.`,
 			if o.transform != "" {
 				return a.transform(cmd.Context(), args, &o)
 			}
+			// The value of --gamma cannot tell whether the flag was given.
 			o.regular.asked = cmd.Flags().Changed("gamma")
 			return a.embed(cmd.Context(), args, &o, cmd.Flags().Changed("laplacian"))
 		},
@@ -96,9 +97,10 @@ func (o *regularOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.model, "model", "", "model `file` to write, for new points")
 }
 
-// check refuses flags that are not for what is asked.
+// check refuses kernel flags without --gamma, and values of them that cannot work.
 func (o *regularOptions) check(a *app) error {
 	if !o.asked {
+		// Flags of the kernel without --gamma would have no effect.
 		for _, flag := range append([]string{"landmarks"}, slices.Sorted(maps.Keys(o.params))...) {
 			if a.Given[flag] {
 				return shell.Usagef("--%s goes with --gamma, for functions of a kernel's space", flag)
@@ -106,6 +108,8 @@ func (o *regularOptions) check(a *app) error {
 		}
 		return nil
 	}
+	// A precomputed kernel has values between the given points alone: the functions could not be
+	// evaluated anywhere else.
 	var err error
 	o.kernel, err = shell.Decode(a.App, o.params, expansion.KernelParams)
 	switch {
@@ -132,9 +136,12 @@ func (a *app) regularized(ctx context.Context, g *shell.Sourced, o *regularOptio
 	if err != nil {
 		return nil, err
 	}
+	// c clusters are cut out of c−1 functions; the constant one is left out.
 	if components == 0 {
 		components = clusters - 1
 	}
+	// The generalized eigenproblem is dense: about 12m³ operations for m landmarks, and 4nm² to
+	// make its matrices.
 	size := float64(n)
 	if o.landmarks > 0 {
 		size = float64(min(n, o.landmarks))
@@ -176,6 +183,7 @@ type embedSummary struct {
 func (s embedSummary) String() string {
 	text := fmt.Sprintf("%d points in %d dimensions, λ from %.6g to %.6g", s.Points, s.Dimensions,
 		s.Values[0], s.Values[len(s.Values)-1])
+	// Eigenvectors of several components have unrelated signs and scales.
 	if s.Components > 1 {
 		text += fmt.Sprintf("; the graph has %d components, and only points of one component can be compared",
 			s.Components)
@@ -200,6 +208,8 @@ func (a *app) embed(ctx context.Context, args []string, o *embedOptions, laplaci
 			o.dimensions, n)
 	}
 
+	// Functions of a kernel's space are defined everywhere; an eigenmap has coordinates for the
+	// points of its graph, and reaches others through their neighbours.
 	sum := embedSummary{Points: g.W.Rows, Dimensions: o.dimensions}
 	var m models.Model
 	var e *mat.Dense
@@ -250,6 +260,8 @@ func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 	if err := o.regular.check(a); err != nil {
 		return err
 	}
+	// The regularized eigenmap needs a symmetric Laplacian, so its default differs from the plain
+	// eigenmap's.
 	o.regular.laplacian = o.eigs.Laplacian
 	if regular && !laplacian {
 		o.regular.laplacian = sparse.Combinatorial
@@ -265,7 +277,8 @@ func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 	case o.regular.power < 1:
 		return shell.Usagef("--power is %d; it must be at least 1", o.regular.power)
 	case regular && o.regular.laplacian == sparse.RandomWalk:
-		return shell.Usagef("--laplacian is %v; with --gamma it must be symmetric, combinatorial or normalized", o.regular.laplacian)
+		return shell.Usagef("--laplacian is %v; with --gamma it must be symmetric, combinatorial or normalized",
+			o.regular.laplacian)
 	case regular && a.Given["tolerance"]:
 		return shell.Usagef("--tolerance is for eigenvectors of the graph, without --gamma")
 	case !regular && o.regular.model != "" && len(o.source.X) == 0:
@@ -278,6 +291,8 @@ func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 // eigenmap computes a Laplacian eigenmap.
 func (a *app) eigenmap(ctx context.Context, g *shell.Sourced, o *embedOptions) (*eigenmap.Embedding, error) {
 	eo := o.eigs
+	// Each component has one null vector that is constant on it and says nothing; the coordinates
+	// come after all of these.
 	eo.K = o.dimensions + g.Components.Count()
 	if eo.K > g.W.Rows {
 		return nil, fmt.Errorf("the graph has %d components of %d points: there are only %d "+
@@ -298,6 +313,8 @@ func (a *app) eigenmap(ctx context.Context, g *shell.Sourced, o *embedOptions) (
 
 // transform gives new points coordinates by a saved model.
 func (a *app) transform(ctx context.Context, args []string, o *embedOptions) error {
+	// A saved model fixes the graph and the eigenvectors, so the flags that make them are refused
+	// rather than ignored.
 	for _, flag := range slices.Sorted(maps.Keys(a.Given)) {
 		switch flag {
 		case "transform", "points", "output", "threads", "seed", "memory-limit", "json", "progress", "quiet":

@@ -67,6 +67,7 @@ count as labels for the last three. Entries of the truth that are NaN are left o
 				return err
 			}
 
+			// The files tell which measures apply, unless a flag says it.
 			set := cmd.Flags().Changed
 			if !set("regression") && !set("multilabel") {
 				o.multilabel = pipeline.HoldsMultiLabels(o.y, int64(a.Memory))
@@ -125,6 +126,7 @@ func (o *evalOptions) take(a *app, args []string) error {
 		args = args[1:]
 	}
 
+	// Whatever is left now has no role.
 	switch {
 	case len(args) > 0:
 		return shell.Usagef("eval takes the true labels and the predictions; %s is neither", args[0])
@@ -141,11 +143,12 @@ func (o *evalOptions) take(a *app, args []string) error {
 func holdsFloats(path string, limit int64) (bool, error) {
 	info, err := data.Inspect(path, data.ReadOptions{Limit: limit})
 	if err != nil {
-		return false, nil // as of a table with names; its reader says what is wrong
+		return false, nil // a table with names, say; its reader words the fault
 	}
 	if info.Format != data.FormatNPY && info.Format != data.FormatNPZ {
 		return false, nil
 	}
+	// The path may name an array of the archive after a colon.
 	key := strings.TrimPrefix(strings.TrimPrefix(path, info.Path), ":")
 	x := info.Array(key, "y") // the reader says that there is no such array
 	return x != nil && strings.HasPrefix(x.DType, "float"), nil
@@ -196,6 +199,7 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 	if a.Points.Names, err = data.TableIDs(o.predictions, int64(a.Memory)); err != nil {
 		return err
 	}
+	// Predictions have no unlabeled marks of their own: −1 would be a predicted class.
 	predicted, err := (&shell.LabelOptions{Unlabeled: []string{"none"}}).Read(a.App, o.predictions, 0)
 	if err != nil {
 		return o.hint(a, err, o.predictions)
@@ -209,16 +213,19 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 			truth.Len(), o.predictions, predicted.Len())
 	}
 
+	// Points answered "unsure" count in the coverage and not in the error.
 	predicted, open := unsure(truth, predicted)
 	if err := o.minusOne(truth, predicted); err != nil {
 		return err
 	}
+	// Both files number their classes by themselves; from here on one numbering holds.
 	truth, predicted = data.Align(truth, predicted)
 	rows := truth.Labeled()
 	if len(rows) == 0 {
 		return fmt.Errorf("%s: no point has a label; at least one is needed to measure on", o.y)
 	}
 
+	// A missing prediction would be left out of every measure and make the error look smaller.
 	for _, i := range rows {
 		if predicted.Index[i] == data.Unlabeled && (open == nil || !open[i]) {
 			return fmt.Errorf("%s: row %d has no class, but the point has a true label; predict all "+
@@ -236,6 +243,7 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 		}
 	}
 
+	// All measures below are of the classes that were decided.
 	if rows, sum.Unsure = answered(rows, open); len(rows) == 0 {
 		return fmt.Errorf("%s: all points are answered with %q; at least one class is needed to measure on",
 			o.predictions, pipeline.Unsure)
@@ -333,6 +341,8 @@ func (o *evalOptions) columnClasses(path string, scores *mat.Dense, classes []in
 		return nil, shell.Usagef("--columns: %w", err)
 	}
 
+	// Without names the columns are the classes in ascending order. A single column is the score
+	// of the positive class.
 	switch {
 	case len(given) == c:
 		return given, nil
@@ -366,6 +376,8 @@ func (o *evalOptions) multiLabels(a *app) error {
 			"is not known")
 	}
 
+	// Labels of svmlight are numbers that need not be 0, 1, …; --columns says which of them the
+	// columns of scores stand for.
 	columns, err := pipeline.ClassesByName(o.columns, nil, "label")
 	if err != nil {
 		return shell.Usagef("--columns: %w", err)
@@ -397,6 +409,7 @@ func (o *evalOptions) multiLabels(a *app) error {
 			o.predictions, columns)
 	}
 
+	// Rows without any known entry say nothing of any label.
 	known := mat.NewDense(len(rows), labels, nil)
 	for p, i := range rows {
 		known.SetRow(p, truth.Y.RawRowView(i))
@@ -416,6 +429,8 @@ func (o *evalOptions) values(a *app) error {
 		return shell.Usagef("--scores, --proba, --positive and --columns are of classes, but these " +
 			"are values of a regression; leave them out, or give --regression=false")
 	}
+	// The truth is read first: its length is the number of points that ids of the predictions
+	// refer to.
 	var columns [2]*mat.Dense
 	for i, path := range []string{o.y, o.predictions} {
 		opt := data.ReadOptions{Limit: int64(a.Memory)}

@@ -37,7 +37,7 @@ func (o *evalOptions) checkProbabilities() error {
 	return shell.CheckOutput([]string{o.y, o.predictions, o.proba}, o.diagram)
 }
 
-// probabilities measures those of the points with the given numbers, whose classes are t.
+// probabilities measures the probabilities in --proba of the given rows, whose true classes are t.
 func (o *evalOptions) probabilities(a *app, rows []int, t, classes []int64,
 	truth *data.Labels) (*metrics.ProbabilityReport, error) {
 	p, err := o.readScores(a, o.proba, rows, truth.Len())
@@ -53,6 +53,7 @@ func (o *evalOptions) probabilities(a *app, rows []int, t, classes []int64,
 		return nil, err
 	}
 
+	// The report wants the position of each true class among the columns; −1 means that the class has none.
 	at := make([]int, len(t))
 	for i, class := range t {
 		at[i] = slices.Index(columns, class)
@@ -116,6 +117,8 @@ func unsure(truth, predicted *data.Labels) (*data.Labels, []bool) {
 	values := make([]int64, predicted.Len())
 	known := make([]bool, predicted.Len())
 
+	// Integer classes beside the word "unsure" were read as text; they are turned back into
+	// numbers, to be comparable with a truth of integers.
 	integers := truth.Names == nil
 	for i, c := range predicted.Index {
 		switch {
@@ -151,12 +154,14 @@ func (o *evalOptions) intervals(a *app, truth *mat.Dense) (*metrics.IntervalRepo
 			Points: n}); err != nil {
 			return nil, err
 		}
+		// Both arrays have the shape of the truth, a bound for each value.
 		if rows, cols := bounds[i].Dims(); rows != n || cols != m {
 			return nil, fmt.Errorf("%s: %s is %d×%d for %d×%d true values; it must have a bound for each",
 				o.interval, name, rows, cols, n, m)
 		}
 	}
 
+	// Entries of the truth that are NaN have nothing to cover.
 	var t, low, high []float64
 	for i := range n {
 		for j, v := range truth.RawRowView(i) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
@@ -20,25 +19,26 @@ import (
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
-	"github.com/bigfit/bigfit/models/expansion"
-	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/pipeline"
-	"github.com/bigfit/bigfit/solvers"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // fitOptions are the flags that fit and tune share.
 type fitOptions struct {
 	shell.TargetOptions
 	shell.CheckpointFlags
-	x                                                     shards.Names
-	model, graphFile, eigsFile, outputGraph, outputKernel string
-	params                                                shell.ParamFlags
+	fitFiles
+	model     string
+	params    shell.ParamFlags
+	calibrate calibrateFlag
+	engine    work.EngineFlags
+	parts     work.FitOptions
+}
 
-	out, predictions, report string
-	calibrate                calibrateFlag
-	engine                   work.EngineFlags
-	parts                    work.FitOptions
+// fitFiles are the files that a fit reads, beside the labels, and those that it writes.
+type fitFiles struct {
+	x                                              shards.Names
+	graphFile, eigsFile, outputGraph, outputKernel string
+	out, predictions, report                       string
 }
 
 // inputFlags are flags that go with an input of learners.
@@ -63,6 +63,7 @@ func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
 		"`file` of B, n×n, symmetric, positive semidefinite, for the kernel k(x, z)B of n outputs")
 	f.StringVar(&o.outputGraph, "output-graph", "",
 		"graph `file` of the outputs for --gamma-o, n×n, from bigfit graph, SciPy or NumPy")
+	// Learners share parameters; a name that is there already is added once.
 	o.params = shell.ParamFlags{}
 	for _, l := range all.Learners {
 		o.params.Add(f, l.Params(), lists)
@@ -135,90 +136,85 @@ func (a *app) take(o *fitOptions, args []string) {
 }
 
 func (a *app) fit(ctx context.Context, o *fitOptions) error {
-	l, err := shell.FindLearner(o.model)
+	plan, err := a.planFit(o)
 	if err != nil {
 		return err
 	}
-	values := o.params.Values(l.Params())
-	if err := cmp.Or(a.checkFit(o, l, values), o.engine.Check(a.App, engine.PETSc,
-		"checkpoint")); err != nil {
-		return err
-	}
-	o.engine.Beside = o.out
-	if l, err = o.engine.Learner(a.App, l); err != nil {
-		return err
+	fitted := a.fitWhole
+	if plan.parts != nil {
+		fitted = a.fitInParts
 	}
 
-	o.parts.DryRun = o.engine.DryRun && o.engine.Kind == engine.Ours
-	if o.parts.Asked() {
-		in := &fitInput{Input: models.Input{Values: values}, hashes: pipeline.Hashes{}}
-		m, t, err := work.Fit(ctx, a.App, &o.parts, &work.FitInput{X: o.x, Graph: o.graphFile,
-			Params: o.params, Targets: &o.TargetOptions, Learner: l, In: &in.Input, Hashes: in.hashes})
-		if m == nil {
-			return err
-		}
-		return a.finishFit(ctx, o, m, in, t, err)
+	// Without a model the step was a dry run, a part of a fit, or has failed.
+	in, m, err := fitted(ctx, plan)
+	if m == nil || !models.Usable(err) {
+		return err
 	}
+	return a.finishFit(ctx, plan, in, m, err)
+}
 
-	settings, err := shell.Decode(a.App, o.params, pipeline.GraphParams)
+// fitInParts does the step of a fit in parts that the flags ask for. It returns the model if
+// that step made it.
+func (a *app) fitInParts(ctx context.Context, plan *fitPlan) (*fitInput, models.Model, error) {
+	in := plan.input()
+	m, t, err := work.Fit(ctx, a.App, plan.parts, &work.FitInput{X: plan.x, Graph: plan.graphFile,
+		Params: plan.params, Targets: &plan.TargetOptions, Learner: plan.learner, In: &in.Input,
+		Hashes: in.hashes})
+	in.labels = t
+	return in, m, err
+}
+
+// fitWhole reads all that is given, fits the model to it and calibrates the model. There is no
+// model after a dry run.
+func (a *app) fitWhole(ctx context.Context, plan *fitPlan) (*fitInput, models.Model, error) {
+	in, err := a.readFit(plan)
 	if err != nil {
-		return err
-	}
-	if err := data.SameRows(cmp.Or(o.x.One(), o.graphFile, o.eigsFile), o.Y); err != nil {
-		return err
-	}
-	in := &fitInput{Input: models.Input{Values: values}, settings: settings}
-	t, err := a.readFit(o, l, in)
-	if err != nil {
-		return err
+		return nil, nil, err
 	}
 
-	if info := l.Info(); info.OpenGraph && in.Graph == nil {
-		made, err := pipeline.AutoGraph(in.Points, o.params.Values(pipeline.GraphParams.Params()))
+	// The automatic model chooses its graph by the points; flags that are given replace its
+	// choice.
+	if info := plan.learner.Info(); info.OpenGraph && in.Graph == nil {
+		made, err := pipeline.AutoGraph(in.Points, plan.params.Values(pipeline.GraphParams.Params()))
 		if err != nil {
-			return a.FlagFaults("", err)
+			return nil, nil, a.FlagFaults("", err)
 		}
 		in.settings = *made
 	}
 
-	if err := a.OpenCheckpoint(ctx, &o.CheckpointFlags); err != nil {
-		return err
+	if err := a.OpenCheckpoint(ctx, &plan.CheckpointFlags); err != nil {
+		return nil, nil, err
 	}
+	// The memory and time of another engine are estimated before the expensive stages.
 	var m models.Model
-	fitErr := o.engine.Foresee(a.App, &in.Input, cmp.Or(in.settings.Graph.K, pipeline.DefaultNeighbors))
-	if fitErr == nil {
+	err = plan.engine.Foresee(a.App, &in.Input, cmp.Or(in.settings.Graph.K, pipeline.DefaultNeighbors))
+	if err == nil {
 		var complete *models.Input
-		if m, complete, fitErr = a.Pipeline().FitComplete(ctx, l, &in.Input, &in.settings); complete != nil {
+		m, complete, err = a.Pipeline().FitComplete(ctx, plan.learner, &in.Input, &in.settings)
+		if complete != nil {
 			in.Input = *complete
 		}
 	}
-	if work.EngineDone(fitErr) {
-		return nil
+	if work.EngineDone(err) {
+		return nil, nil, nil
 	}
 
-	if models.Usable(fitErr) {
+	// A model that did not converge is calibrated too: it is written, and predict may ask for
+	// probabilities.
+	if models.Usable(err) {
 		var short error
-		m, short = o.calibrate.apply(ctx, a.Pipeline(), l, m, in)
-		fitErr = errors.Join(fitErr, short)
+		m, short = plan.calibrate.apply(ctx, a.Pipeline(), plan.learner, m, in)
+		err = errors.Join(err, short)
 	}
-
-	if !models.Usable(fitErr) {
-		return work.EngineFailure(a.FlagFaults(o.model, fitErr))
+	if !models.Usable(err) {
+		return nil, nil, work.EngineFailure(a.FlagFaults(plan.model, err))
 	}
-	return a.finishFit(ctx, o, m, in, t, fitErr)
-}
-
-// fitInput is the input of a learner, with the settings of its graph and the
-// hashes of what was read.
-type fitInput struct {
-	models.Input
-	settings pipeline.GraphSettings
-	hashes   pipeline.Hashes
+	return in, m, err
 }
 
 // finishFit measures, writes and prints what a fit made. fitErr is usable.
-func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *fitInput, t *pipeline.Targets,
-	fitErr error) error {
+func (a *app) finishFit(ctx context.Context, plan *fitPlan, in *fitInput, m models.Model, fitErr error) error {
+	t := in.labels
 	sum := summary.Fit{Model: summary.Of(m), Points: in.Len(), Labels: t.Summary(), Chosen: in.Chosen,
 		Why: in.Why}
 	a.Warn(sum.Model.Warnings...)
@@ -230,11 +226,13 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 		}
 	}
 
+	// The answers for the training points are needed for three purposes; models that keep them are
+	// not asked again.
 	var p *models.Prediction
 	var err error
-	if o.predictions != "" || o.report != "" || t.HeldBack() {
-		page := o.report != ""
-		sure := pipeline.HasProbabilities(m) && (page || table.IsTable(o.predictions))
+	if plan.predictions != "" || plan.report != "" || t.HeldBack() {
+		page := plan.report != ""
+		sure := pipeline.HasProbabilities(m) && (page || table.IsTable(plan.predictions))
 		if p, err = pipeline.Training(m, page, sure); p == nil && err == nil {
 			p, err = a.Pipeline().Predict(ctx, m, in.Points,
 				models.PredictSettings{Probabilities: sure}, page)
@@ -248,23 +246,25 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 	}
 
 	var page *report.Report
-	if o.report != "" {
-		if page, err = a.fitReport(ctx, &sum, in, t, p); err != nil {
+	if plan.report != "" {
+		if page, err = a.fitReport(ctx, &sum, in, p); err != nil {
 			return err
 		}
 	}
 
+	// The model, the answers and the report are made; from here an interrupt waits until all are
+	// on disk.
 	err = a.Write(ctx, func() error {
-		err := models.Save(o.out, m, in.hashes, a.Files)
-		if err == nil && o.predictions != "" {
+		err := models.Save(plan.out, m, in.hashes, a.Files)
+		if err == nil && plan.predictions != "" {
 			var answers pipeline.Answers
-			if answers, err = pipeline.AnswersTo(o.predictions, m, p, 0, 0); err == nil {
-				err = a.WriteAnswers(o.predictions, answers, in.hashes)
+			if answers, err = pipeline.AnswersTo(plan.predictions, m, p, 0, 0); err == nil {
+				err = a.WriteAnswers(plan.predictions, answers, in.hashes)
 			}
 		}
 
 		if err == nil && page != nil {
-			err = report.Save(o.report, page)
+			err = report.Save(plan.report, page)
 		}
 		return err
 	})
@@ -272,215 +272,12 @@ func (a *app) finishFit(ctx context.Context, o *fitOptions, m models.Model, in *
 		return err
 	}
 
+	// The checkpoint of a fit that did not converge stays: --resume goes on from it.
 	if fitErr == nil {
 		a.Checkpoint.Clear()
 	}
-	if err := a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
+	if err := a.Print(sum, fmt.Sprintf("%s: %s", plan.out, sum)); err != nil {
 		return err
 	}
 	return fitErr
-}
-
-// checkFit refuses what can be known to be wrong before anything is read.
-func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) error {
-	info := l.Info()
-	if err := o.CheckpointFlags.Check(); err != nil {
-		return err
-	}
-	if err := a.CheckOwners(l, o.params, pipeline.GraphParams.Params(), inputFlags); err != nil {
-		return err
-	}
-	given := "points (-X)"
-	missing := len(o.x) == 0
-	if info.Transductive() {
-		given += " or a graph (--graph)"
-		missing = missing && o.graphFile == ""
-		if info.Needs.Has(models.NeedsEigenpairs) {
-			given = "points (-X), a graph (--graph) or eigenpairs (--eigs)"
-			missing = missing && o.eigsFile == ""
-		}
-	}
-
-	switch {
-	case o.Y != "" && a.Points.Label != "":
-		return shell.Usagef("-y and --label both say where the labels are; give one of them")
-	case a.Points.Label != "" && len(o.x) == 0:
-		return shell.Usagef("--label names a column of the points; give them with -X")
-	case o.Y == "" && a.Points.Label == "" || missing:
-		return shell.Usagef("fit --model %s needs labels (-y) and %s", info.Name, given)
-	case o.Labels < 0 || a.Given["labels"] && o.Labels == 0:
-		return shell.Usagef("--labels is %d; it must be at least 1", o.Labels)
-	}
-
-	if err := a.CheckParams(l, values); err != nil {
-		return err
-	}
-	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(selection.Rule(l, values)) &&
-		values["kernel"] == expansion.Precomputed && o.graphFile == "" {
-		return shell.Usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
-	}
-	if err := a.CheckReport(o.report); err != nil {
-		return err
-	}
-	return shell.CheckAnswers(o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel),
-		[]string{o.predictions}, o.out, o.report)
-}
-
-// readFit reads all that is given: first the points, as they may name the points that
-// labels belong to.
-func (a *app) readFit(o *fitOptions, l models.Learner, in *fitInput) (*pipeline.Targets, error) {
-	in.hashes = pipeline.Hashes{}
-	n := 0
-	if len(o.x) > 0 {
-		var err error
-		if in.Points, err = a.ReadPoints(o.x, data.ReadOptions{}); err != nil {
-			return nil, err
-		}
-		n, _ = in.Points.Dims()
-	} else {
-		n = data.Rows(cmp.Or(o.graphFile, o.eigsFile))
-	}
-
-	t, err := a.ReadTargets(&o.TargetOptions, l, n)
-	if err != nil {
-		return nil, err
-	}
-	if in.Points != nil && t.Len != n {
-		return nil, fmt.Errorf("%s has %d points but %s has %d labels", o.x, n, o.Y, t.Len)
-	}
-	t.Drawn = o.Drawn
-	in.Targets, in.hashes[pipeline.HashLabels] = t.Targets, t.Hash()
-	a.SayLabels(t, in.Points)
-	if in.Points != nil {
-		in.hashes[pipeline.HashPoints] = data.HashPoints(in.Points)
-	}
-	return t, a.readInput(o, l, in)
-}
-
-// readInput reads the graphs and eigenpairs that are given.
-func (a *app) readInput(o *fitOptions, l models.Learner, in *fitInput) error {
-	info := l.Info()
-	n := in.Len()
-	var err error
-	if o.outputGraph != "" {
-		if in.Outputs, err = a.readOutputGraph(o.outputGraph, in.Targets); err != nil {
-			return err
-		}
-		in.hashes[pipeline.HashOutputs] = data.HashPoints(in.Outputs)
-	}
-
-	if o.outputKernel != "" {
-		if in.OutputKernel, err = a.readOutputKernel(o.outputKernel, in.Targets); err != nil {
-			return err
-		}
-		in.hashes[pipeline.HashOutputs] = data.HashPoints(&data.Dense[float64]{Rows: in.OutputKernel.RawMatrix().Rows, Cols: in.OutputKernel.RawMatrix().Cols, Data: in.OutputKernel.RawMatrix().Data})
-	}
-
-	var g *pipeline.GraphFile
-	if o.graphFile != "" {
-		if g, err = a.GivenGraph(o.graphFile, o.params, &in.settings); err != nil {
-			return err
-		}
-		if g.W.Rows != n {
-			return fmt.Errorf("%s has %d points but %s has %d labels", o.graphFile, g.W.Rows, o.Y, n)
-		}
-
-		if in.Values["kernel"] != expansion.Precomputed { // where X is not the points
-			if err := g.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.graphFile,
-				o.x.String()); err != nil {
-				return err
-			}
-			if in.Points != nil && info.Transductive() {
-				if err := g.ReadKept(int64(a.Memory)); err != nil {
-					return err
-				}
-			}
-		}
-
-		in.Graph, in.settings = &g.Graph.Graph, g.Settings
-	}
-
-	if o.eigsFile == "" || !info.Needs.Has(models.NeedsEigenpairs) {
-		return nil
-	}
-	return a.readEigs(o, l, in, g)
-}
-
-// readEigs completes in with saved eigenpairs.
-func (a *app) readEigs(o *fitOptions, l models.Learner, in *fitInput, g *pipeline.GraphFile) error {
-	var graph *pipeline.Graph
-	if g != nil {
-		graph = &g.Graph
-	}
-	a.Reads("eigenpairs", o.eigsFile)
-	e, err := pipeline.OpenEigs(o.eigsFile, int64(a.Memory), graph, o.graphFile)
-	if err != nil {
-		return err
-	}
-	if n, _ := e.Pairs.Vectors.Dims(); n != in.Len() {
-		return fmt.Errorf("%s has %d points but %s has %d labels", o.eigsFile, n, o.Y, in.Len())
-	}
-	if err := e.Made.Agree(pipeline.HashPoints, in.hashes[pipeline.HashPoints], o.eigsFile,
-		o.x.String()); err != nil {
-		return err
-	}
-
-	if e.Settings != nil {
-		made := models.Values{"laplacian": e.Settings.Laplacian.String(),
-			"tolerance": models.FormatFloat(e.Settings.Tolerance)}
-		if err := a.SameAs(o.params, shell.Only(l.Params(), made), made, o.eigsFile); err != nil {
-			return err
-		}
-		if err := a.SameAs(o.params, pipeline.GraphParams.Params(),
-			pipeline.GraphParams.Encode(&e.Graph.Settings), o.eigsFile); err != nil {
-			return err
-		}
-		in.Values["laplacian"] = made["laplacian"]
-		in.hashes[pipeline.HashGraph] = e.Made[pipeline.HashGraph]
-		in.settings = e.Graph.Settings
-	}
-
-	if kind := in.Values["laplacian"]; kind != "" {
-		if err := in.Laplacian.UnmarshalText([]byte(kind)); err != nil {
-			return err
-		}
-	}
-
-	in.Pairs, in.Graph = e.Pairs, &e.Graph.Graph
-	return nil
-}
-
-// readOutputGraph reads the graph of the outputs.
-func (a *app) readOutputGraph(path string, t *models.Targets) (*sparse.CSR, error) {
-	_, n := t.Y.Dims()
-	x, err := data.ReadPoints(path, data.ReadOptions{Limit: int64(a.Memory)})
-	if err != nil {
-		return nil, err
-	}
-	if rows, cols := x.Dims(); rows != n || cols != n {
-		return nil, fmt.Errorf("%s is %d×%d for %d outputs; it must have a row and a column for each", path,
-			rows, cols, n)
-	}
-	w := data.ToSparse(x)
-	if err := w.CheckGraph(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return w, nil
-}
-
-// readOutputKernel reads the kernel of the outputs, whose entries the fit checks too.
-func (a *app) readOutputKernel(path string, t *models.Targets) (*mat.Dense, error) {
-	_, n := t.Y.Dims()
-	b, err := data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory)})
-	if err != nil {
-		return nil, err
-	}
-	if rows, cols := b.Dims(); rows != n || cols != n {
-		return nil, fmt.Errorf("%s is %d×%d for %d outputs; it must have a row and a column for each", path,
-			rows, cols, n)
-	}
-	if _, err := solvers.NewOutputKernel(context.Background(), b); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return b, nil
 }

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/fixtures"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/metrics"
@@ -576,9 +578,7 @@ func TestModelMemory(t *testing.T) {
 // A model file with a bit flipped, an array left out or cut is an error that names
 // the file and the array, and anything else wrong with it no panic.
 func TestDamagedModels(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes some hundred files")
-	}
+	testmode.Campaign(t)
 	intoValues(t)
 	x, y := blobs(blobCount, 0)
 	formats(t, x, y)
@@ -629,7 +629,7 @@ func damagedModel(t *testing.T, name string, all bool) {
 	if !all {
 		return
 	}
-	damage(t, "whole.npz", func(what string) {
+	fixtures.Damage(t, "whole.npz", func(what string) {
 		array, how, _ := strings.Cut(what, " ")
 		o := bigfit(t, "predict", "damaged.npz", "-X", "X.npy", "-o", "out.npy")
 		if o.code != 0 && o.code != 2 || strings.Contains(o.stderr, "internal error") {

@@ -35,6 +35,8 @@ func (a *app) findings(ctx context.Context, in *models.Input, t *pipeline.Target
 		}
 	}
 
+	// The coordinates of the drawing come from eigenpairs or principal components, whichever the
+	// input has.
 	if f.Plane, err = a.Pipeline().Plane(ctx, in, planePoints); err != nil {
 		return nil, err
 	}
@@ -42,9 +44,9 @@ func (a *app) findings(ctx context.Context, in *models.Input, t *pipeline.Target
 }
 
 // fitReport is the page of a fit.
-func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput, t *pipeline.Targets,
+func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput,
 	p *models.Prediction) (*report.Report, error) {
-	sections, err := a.findings(ctx, &in.Input, t, p)
+	sections, err := a.findings(ctx, &in.Input, in.labels, p)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +56,8 @@ func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput, t *
 	}
 	settings := &report.KeyValues{Caption: "Settings",
 		Pairs: []report.KeyValue{{Key: "seed", Value: strconv.FormatUint(a.Seed, 10)}}}
+	// Settings of the model, the names of the files, and how the graph was made, each sorted by
+	// name.
 	lists := []models.Values{sum.Values, models.Values(a.Files)}
 	if in.Graph != nil {
 		lists = append(lists, pipeline.GraphParams.Encode(&in.settings))

@@ -96,6 +96,7 @@ func (a *app) graphCommand() *cobra.Command {
 
 // take takes the arguments; -X stands for them but with --append.
 func (o *graphOptions) take(cmd *cobra.Command, args *[]string) error {
+	// Without --append both ways of naming points mean the same.
 	if o.grow.from == "" {
 		if len(*args) > 0 && len(o.grow.x) > 0 {
 			return shell.Usagef("-X and %s both give points; give all in one way, or add the "+
@@ -120,8 +121,15 @@ func (o *graphOptions) take(cmd *cobra.Command, args *[]string) error {
 func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 	inputs := o.grow.x.Inputs(append(strings.Split(o.lists, ","), o.grow.from)...)
 	if err := errors.Join(o.parts.Check(a.Given, "lists", "append", "checkpoint", "resume"),
-		o.checkpoint.Check(), o.grow.check(args, o.lists),
-		shell.CheckGraph(shards.Names(args).Inputs(inputs...), o.out)); err != nil {
+		o.checkpoint.Check(), o.grow.check(args, o.lists)); err != nil {
+		return err
+	}
+	inputs = shards.Names(args).Inputs(inputs...)
+	if err := errors.Join(o.checkpoint.CheckFiles(inputs, o.out),
+		shell.CheckFolder("work", o.parts.Work, inputs, o.out)); err != nil {
+		return err
+	}
+	if err := shell.CheckGraph(inputs, o.out); err != nil {
 		return err
 	}
 	settings, err := shell.Decode(a.App, o.source.Params, pipeline.GraphParams)
@@ -134,6 +142,7 @@ func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 
 	var x shards.Names
 	a.TakePoints(&x, args)
+	// A graph below the recall that was asked for is written, and the exit code says so.
 	g, hashes, notReached := a.graphOf(ctx, x, &settings, o)
 	if g == nil {
 		return notReached
@@ -178,6 +187,7 @@ func (a *app) graphOf(ctx context.Context, points shards.Names, s *pipeline.Grap
 // are in the files o.x, and of those in the files x.
 func (a *app) appendGraph(ctx context.Context, o *appendOptions, x shards.Names,
 	p shell.ParamFlags) (*pipeline.Graph, pipeline.Hashes, error) {
+	// Settings of an appended graph are the old graph's; a flag that contradicts them is refused.
 	var none pipeline.GraphSettings
 	f, err := a.GivenGraph(o.from, p, &none)
 	if err != nil {
@@ -191,6 +201,7 @@ func (a *app) appendGraph(ctx context.Context, o *appendOptions, x shards.Names,
 		return nil, nil, err
 	}
 
+	// The new points must have the columns of the old ones.
 	_, d := old.Dims()
 	fresh, err := a.ReadMore("new points", x, data.ReadOptions{Columns: d})
 	if err != nil {

@@ -51,9 +51,11 @@ what it learns and needs, and its flags, which bigfit fit and bigfit tune take.
 				}
 			}
 
+			// Cobra adds these flags when a command runs, so help asks for them by hand.
 			about, _, err := root.Find(args)
 			if err != nil {
-				return fmt.Errorf("no command, topic or model has the name %q%s", args[0], suggest.DidYouMean(args[0], append(shell.CommandNames(root), shell.ModelNames()...)))
+				return fmt.Errorf("no command, topic or model has the name %q%s", args[0],
+					suggest.DidYouMean(args[0], append(shell.CommandNames(root), shell.ModelNames()...)))
 			}
 			about.InitDefaultHelpFlag()
 			about.InitDefaultVersionFlag()
@@ -73,6 +75,7 @@ func (d learnerInfo) help() string {
 		fmt.Fprintf(&b, "  bigfit tune --model %s X.npy… y.npy [flags]\n", d.Name)
 	}
 	for _, list := range d.lists("Flags of the model", "Flags of its graph") {
+		// A flag set of its own, because the same parameter has another text for each model.
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 		shell.ParamFlags{}.Add(flags, list.params, false)
 		for i := range list.params {

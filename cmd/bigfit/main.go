@@ -31,12 +31,22 @@ func main() {
 	signal.Ignore(syscall.SIGPIPE)
 	supervise.StopWithParent()
 	limit := machine.AddressLimit()
+	if limit < leastAddressSpace {
+		fmt.Fprintf(os.Stderr, "bigfit: the address space is limited to %s (RLIMIT_AS, ulimit -v), and bigfit needs at "+
+			"least %s of it to begin; raise that limit\n", machine.Size(limit), machine.Size(leastAddressSpace))
+		os.Exit(shell.ExitFailure)
+	}
 	if code, ok := supervise.Run(limit < math.MaxInt64, progress.IsTerminal(os.Stderr),
 		outOfMemory(limit)); ok {
 		os.Exit(code)
 	}
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
+
+// leastAddressSpace is the address space in which the program and the process that watches over it
+// work: the runtime of Go 1.26 reserves some 650 MiB of it before main begins, and below 830 MiB
+// allocations of 4 MiB were seen to fail.
+const leastAddressSpace = 832 << 20
 
 // outOfMemory says how a run ended that had too little address space.
 func outOfMemory(limit int64) string {
@@ -49,7 +59,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return shell.Run(args, stdout, stderr, func(s *shell.App) *cobra.Command { return (&app{s}).command() })
 }
 
-// app has the commands; what they share is that of the shell.
+// app has the commands; their shared state is in [shell.App].
 type app struct{ *shell.App }
 
 // command returns the root command with all others below it.
@@ -85,15 +95,19 @@ that belongs to no flag is an error.`,
 		Version:       shell.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		// Names that were meant are found by the shell package, those of models too.
+		// The shell package suggests near names, of commands and of models.
 		DisableSuggestions: true,
 	}
 
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
 		fmt.Sprintf(".FlagUsagesWrapped %d", shell.Width)))
 	a.CommonFlags(root)
-	root.AddCommand(demo.Command(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(), a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(), a.infoCommand(), a.diffCommand(), a.modelsCommand())
-	root.AddCommand(a.clusterCommand(), a.embedCommand(), a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.solveCommand(), a.suspectsCommand(), work.EngineCommand(a.App), a.manCommand(), dataTopic(), kernelsTopic(), choicesTopic(), work.Topic())
+	root.AddCommand(demo.Command(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(),
+		a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(),
+		a.infoCommand(), a.diffCommand(), a.modelsCommand(), a.clusterCommand(), a.embedCommand(),
+		a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.solveCommand(), a.suspectsCommand(),
+		work.EngineCommand(a.App), a.manCommand())
+	root.AddCommand(dataTopic(), kernelsTopic(), choicesTopic(), work.Topic())
 	root.SetHelpCommand(a.helpCommand())
 	return root
 }

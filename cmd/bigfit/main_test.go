@@ -99,47 +99,10 @@ func (o outcome) check(t *testing.T, code int, want, args []string) {
 	}
 }
 
-// listing returns the names of all files below a directory.
-func listing(t *testing.T, dir string) string {
-	t.Helper()
-	var names []string
-	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-		names = append(names, path)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(names, "\n")
-}
-
-func readFile(t *testing.T, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // content returns the bytes of a .npz file whose manifest lost the names of its inputs.
 func content(t *testing.T, path string) string {
 	t.Helper()
 	bare := filepath.Join(t.TempDir(), "bare.npz")
 	rewriteManifest(t, path, bare, func(m map[string]any) { delete(m, "files") })
 	return string(readFile(t, bare))
-}
-
-func writeFile(t *testing.T, path string, content []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -49,6 +49,8 @@ func (a *app) man(ctx context.Context, dir string) error {
 	}
 	sum := manSummary{Folder: dir}
 	root := (&app{&shell.App{}}).command() // its texts are changed
+	// Pages are made of Markdown, so the help texts are rewritten first; a second tree of commands
+	// keeps the texts of this run as they are.
 	pages := append(root.Commands(), root)
 	for _, c := range pages {
 		toMarkdown(c)
@@ -98,6 +100,7 @@ func toMarkdown(c *cobra.Command) {
 		was = set || was && strings.TrimSpace(line) == ""
 	}
 
+	// Inherited flags belong to the root, which is a page itself.
 	c.Long = b.String()
 	c.Short, c.Use = escaped(c.Short), escaped(c.Use)
 	c.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {

@@ -101,6 +101,7 @@ func (d learnerInfo) lists(own, graph string) []paramList {
 // fullUsage is the help text of a parameter with its range, its grid and where it matters.
 func fullUsage(p *models.Param) string {
 	text := shell.UsageOf(p)
+	// The help of a flag is one line; here the range, the grid and the condition are told too.
 	if p.Range != nil {
 		text += "; " + p.Range.String()
 	}

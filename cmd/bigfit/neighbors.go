@@ -76,9 +76,14 @@ func (o *neighborsOptions) check(x shards.Names) error {
 	case len(o.query) > 0 && o.checkpoint.Checkpoint != "":
 		return shell.Usagef("--checkpoint is for the neighbours of X itself; leave it out with --query")
 	case filepath.Ext(o.out) != ".npz":
-		return shell.Usagef("--output is %s; the file has several arrays, so its name must end in .npz", o.out)
+		return shell.Usagef("--output is %s; the file has several arrays, so its name must end in .npz",
+			o.out)
 	}
-	return errors.Join(o.checkpoint.Check(), shell.CheckOutput(x.Inputs(o.query.Inputs()...), o.out))
+	inputs := x.Inputs(o.query.Inputs()...)
+	if err := errors.Join(o.checkpoint.Check(), o.checkpoint.CheckFiles(inputs, o.out)); err != nil {
+		return err
+	}
+	return shell.CheckOutput(inputs, o.out)
 }
 
 func (a *app) neighbors(ctx context.Context, path shards.Names, o *neighborsOptions) error {

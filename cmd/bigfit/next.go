@@ -54,11 +54,13 @@ others give all points with -X and their labels with -y. The graph may be given 
 		Args: shell.OneArgument("the model file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.next(cmd.Context(), args[0], &o) },
 	}
-	shell.Former(cmd, "oracle", "campaigns are replayed by go run ./bench/campaigns in a checkout of the source")
+	shell.Former(cmd, "oracle",
+		"campaigns are replayed by go run ./bench/campaigns in a checkout of the source")
 	f := cmd.Flags()
 	f.IntVarP(&o.choice.Count, "count", "n", 50, "points to choose")
 	shell.NameFlag(f, &o.choice.Rule, "rule", "rule of the choice: combined, vopt, sopt, uncertainty, random")
-	f.IntVar(&o.choice.Pairs, "pairs", labeling.DefaultFieldPairs, "eigenpairs that rules look at, beside the null vectors")
+	f.IntVar(&o.choice.Pairs, "pairs", labeling.DefaultFieldPairs,
+		"eigenpairs that rules look at, beside the null vectors")
 	f.Float64Var(&o.choice.Delta, "delta", 0.01, "δ of the variances (Λ + δI)⁻¹ along the eigenvectors")
 	f.Float64Var(&o.choice.Noise, "noise", 1,
 		"variance of a label, as a share of the mean variance before any")
@@ -104,6 +106,7 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 	}
 	o.choice.Seed = a.Seed
 	c.Labeled = p.Targets.Labeled
+	// No more points can be chosen than have no label.
 	if left := p.Targets.Len - len(c.Labeled); o.choice.Count > left {
 		return shell.Usagef("--count is %d and only %d of %d points have no label", o.choice.Count, left,
 			p.Targets.Len)
@@ -116,6 +119,7 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 		}
 	}
 
+	// Eigenpairs short of the tolerance still rank points; their error is reported at the end.
 	choices, err := labeling.Planner{Pipeline: a.Pipeline()}.Next(ctx, c, &o.choice)
 	if !models.Usable(err) {
 		return err
@@ -146,12 +150,13 @@ func (a *app) readPairs(path string, p *shell.LabeledPoints) (*lanczos.Result, e
 	return e.Pairs, labeling.CheckOrthonormal(path, e.Pairs)
 }
 
-// scoresOf are those of the classes of all points.
+// scoresOf returns the scores of all classes for all points.
 func (a *app) scoresOf(ctx context.Context, path string, p *shell.LabeledPoints) (*mat.Dense, error) {
 	if o := p.Model.Output(); o.Kind != models.OutputClasses {
 		return nil, shell.Usagef("%s answers with %s, of which no class is uncertain; take --rule "+
 			"vopt, sopt or random", path, o.Kind)
 	}
+	// Transductive models keep the scores of all points; others are asked again.
 	t, err := pipeline.Training(p.Model, true, false)
 	if err != nil {
 		return nil, err

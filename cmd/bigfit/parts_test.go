@@ -12,6 +12,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
 
 const (
@@ -73,9 +74,7 @@ func TestPartsAnyOrder(t *testing.T) {
 // A process that is killed at any step of writing leaves a folder from which the same
 // command goes on, to the same bits.
 func TestPartsKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes many processes")
-	}
+	testmode.Campaign(t)
 	intoParted(t)
 	steps := []int{3, 9, 14, 22, 31, 47, 60, 75, 90, 110}
 	if soak {
@@ -126,9 +125,7 @@ func TestPartsKilled(t *testing.T) {
 // Job scripts run: by GNU parallel, by a sbatch and srun that stand for Slurm's, by ranks of MPI.
 // TestSlurm runs them by Slurm itself.
 func TestPartsScripts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes many processes")
-	}
+	testmode.Campaign(t)
 	intoParted(t)
 	self, err := os.Executable()
 	must(t, err)
@@ -165,6 +162,26 @@ while [ $r -lt $n ]; do SLURM_PROCID=$r SLURM_NTASKS=$n "$@" & r=$((r+1)); done;
 	for _, kind := range kinds {
 		run(succeed(t, words("graph %s --work %s -o %s.npz --print-script %s -q", parted, kind, kind, kind)...))
 		same(t, kind, kind+".npz")
+	}
+	// Names that shells, GNU parallel and terminals would change, one after the other.
+	for i, name := range []string{"a b", `it's "$HOME" \\ *`, "{} {#} {.} {1}", "#tag; exit 1", "-work", "zero\u200bwidth", "{last}{env}"} {
+		for _, kind := range kinds {
+			work, out := fmt.Sprintf("%s %s %d", name, kind, i), fmt.Sprintf("%s %s %d.npz", name, kind, i)
+			args := append(words("graph %s --print-script %s -q", parted, kind), "--work="+work, "--output="+out)
+			run(succeed(t, args...))
+			if !exists(out) {
+				t.Errorf("%s: there is no %q", kind, out)
+			}
+		}
+	}
+	for _, name := range []string{"w\ntouch PWNED\n#", "tab\there", "escape\x1b[2J", "bytes\xff"} {
+		for _, extra := range [][]string{nil, {"--json"}} {
+			args := append(append(words("graph %s --print-script slurm -q", parted), "--work", name), extra...)
+			o := bigfit(t, args...)
+			if o.code != 2 || o.out != "" || !strings.Contains(o.stderr, "script cannot hold") {
+				t.Errorf("%q: %+v", name, o)
+			}
+		}
 	}
 	run("bigfit graph " + parted + " --work ranks --divide -q && srun -n 2 bigfit graph --work ranks --part env -q && bigfit graph --work ranks --merge -o ranks.npz -q")
 	same(t, "ranks", "ranks.npz")

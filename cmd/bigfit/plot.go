@@ -148,6 +148,7 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 		return err
 	}
 
+	// A flag for another kind of picture is a mistake that the picture would hide.
 	for _, flag := range slices.Sorted(maps.Keys(a.Given)) {
 		if kinds, ok := plotFlags[flag]; ok && !slices.Contains(kinds, kind) {
 			return shell.Usagef("--%s is not for %s, the picture of %s", flag, plotKindNames[kind], path)
@@ -176,6 +177,7 @@ func (a *app) plot(ctx context.Context, path string, o *plotOptions) error {
 	if o.title != "" {
 		picture.Title = o.title
 	}
+	// Every chart knows the shape in which it reads well.
 	if o.height == 0 {
 		o.height = o.width * picture.Aspect
 	}
@@ -200,6 +202,8 @@ func (a *app) plotKind(path string) (plotKind, error) {
 		return scatterPlot, nil
 	}
 
+	// A .npz of bigfit says in its manifest what it is; a foreign one is judged by the names of
+	// its arrays.
 	f, err := npy.OpenArchive(path, int64(a.Memory))
 	if err != nil {
 		return 0, err
@@ -219,7 +223,8 @@ func (a *app) plotKind(path string) (plotKind, error) {
 			case archive.Eigs:
 				return eigenvaluePlot, nil
 			case archive.Graph:
-				return 0, fmt.Errorf("%s is a graph, of which there is no picture; embed it with bigfit embed", path)
+				return 0, fmt.Errorf("%s is a graph, of which there is no picture; embed it with bigfit embed",
+					path)
 			}
 		}
 	}

@@ -22,8 +22,10 @@ type curveOptions struct {
 func (o *curveOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.x, "x", "", "`field` of a table for the horizontal axis")
 	f.StringVar(&o.value, "value", "mean", "`field` of a table for the vertical axis")
-	f.StringVar(&o.bars, "bars", "", "`field` of a table for error bars (default: std_err where there is one)")
-	f.StringSliceVar(&o.by, "by", nil, "`fields` of a table of which each combination has a curve of its own")
+	f.StringVar(&o.bars, "bars", "",
+		"`field` of a table for error bars (default: std_err where there is one)")
+	f.StringSliceVar(&o.by, "by", nil,
+		"`fields` of a table of which each combination has a curve of its own")
 	f.BoolVar(&o.logX, "log-x", false, "logarithmic horizontal axis")
 }
 

@@ -26,6 +26,7 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*chart.
 	if err != nil {
 		return nil, err
 	}
+	// A surface has one height; a model of several outputs has several.
 	if v, ok := m.(*kernelmachine.VVMR); ok {
 		_, outputs := v.Coefficients.Dims()
 		return nil, shell.Usagef("%s is a %s model of %d outputs, of which there is no surface; draw "+
@@ -44,6 +45,7 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*chart.
 	}
 	s.Rows = surfaceCells
 
+	// The model answers for the centre of every cell, row by row.
 	st := a.Progress.Stage("surface")
 	cells := &data.Dense[float64]{Rows: s.Columns * s.Rows, Cols: 2, Data: s.Centres()}
 	p, err := m.Predict(ctx, cells, &models.PredictSettings{OnProgress: func(done, total int) {
@@ -54,6 +56,8 @@ func (a *app) surface(ctx context.Context, path string, o *plotOptions) (*chart.
 	}
 
 	st.Done(fmt.Sprintf("%d × %d points", s.Columns, s.Rows))
+	// Two classes or values have one function f to draw lines of; of more classes only the areas
+	// are drawn.
 	outcomes := m.Output().Classes
 	if outcomes != nil && len(outcomes) != 2 && len(o.levels) > 0 {
 		return nil, shell.Usagef("--levels are for two classes or values; %s has %d classes", path,
@@ -87,6 +91,7 @@ func (a *app) plane(path string, o *plotOptions, first, second, columns int) (*c
 			n, d, first, second)
 	}
 
+	// Both columns are copied in one pass: a dense row is converted as a whole.
 	points := &chart.Points{X: make([]float64, n), Y: make([]float64, n), Most: o.maxPoints, Seed: a.Seed}
 	drawn := data.Columns(x, []int{first - 1, second - 1})
 	for i := range n {

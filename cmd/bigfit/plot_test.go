@@ -9,38 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
-
-	"github.com/bigfit/bigfit/data/synthetic"
-	"github.com/bigfit/bigfit/internal/file/npy"
 )
-
-// intoMoons goes to a new directory with two moons, three models of them, their
-// graph, eigenpairs and embedding, and a table.
-func intoMoons(t *testing.T) {
-	t.Helper()
-	t.Chdir(t.TempDir())
-	x, y := synthetic.TwoMoons(120, 0.06, 1)
-	labels, classes := make([]int64, 120), make([]int64, 120)
-	for i, c := range y.Index {
-		labels[i], classes[i] = -1, int64(c)
-		if i < 12 {
-			labels[i] = int64(c)
-		}
-	}
-	must(t, npy.WriteFile("X.npy", []int{120, 2}, x.Data))
-	must(t, npy.WriteFile("y.npy", nil, labels))
-	must(t, npy.WriteFile("true.npy", nil, classes))
-	must(t, npy.WriteFile("wide.npy", []int{2, 3}, []float64{1, 2, 3, 4, 5, 6}))
-	succeed(t, "graph", "X.npy", "-q")
-	succeed(t, "eigs", "graph.npz", "-n", "12", "-q")
-	succeed(t, "embed", "-X", "X.npy", "-q")
-	succeed(t, "fit", "--model", "lapsvm", "-X", "X.npy", "-y", "y.npy", "--gamma-a", "0.01", "--gamma-i", "1", "--sigma", "0.4", "-q")
-	succeed(t, "fit", "--model", "rls", "-X", "X.npy", "-y", "true.npy", "--regression", "--gamma-a", "0.01", "--sigma", "0.5", "-o", "values.npz", "-q")
-	succeed(t, "cluster", "-X", "X.npy", "-c", "4", "--gamma", "0.01", "--sigma", "0.4", "--model", "clusters.npz", "-q")
-	writeFile(t, "table.json", []byte(`{"best": {"a": 1}, "scores": [
-		{"gamma_a": 1, "gamma_i": 0.1, "mean": 0.25, "std_err": 0.02}, {"gamma_a": 1, "gamma_i": 10, "mean": 0.125, "std_err": null},
-		{"gamma_a": 1, "mean": 0.5, "std_err": 0.1}, {"gamma_a": 0.1, "gamma_i": 1, "mean": 0.3}, {"gamma_a": 0.1, "gamma_i": 2, "mean": null}]}`))
-}
 
 func TestPlot(t *testing.T) {
 	intoMoons(t)

@@ -146,6 +146,8 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		return err
 	}
 
+	// Tables have columns of probabilities by default; other formats get them only where a flag
+	// asks.
 	o.settings.Probabilities = o.proba != "" || o.reject > 0 || pipeline.HasProbabilities(m) &&
 		table.IsTable(o.out)
 	var p *models.Prediction
@@ -170,6 +172,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		}
 	}
 
+	// A threshold changes the classes, so it comes before anything is measured or written.
 	moved, err := o.threshold.apply(a, m, p, o.label)
 	if err != nil {
 		return err
@@ -193,6 +196,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		sum.Unsure = &count
 	}
 
+	// All files are written as one step, so that an interrupt leaves them complete or absent.
 	err = a.Write(ctx, func() error {
 		err := a.WriteAnswers(o.out, answers, hashes)
 		if err == nil && o.scores != "" {
@@ -318,6 +322,7 @@ func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (
 		return pipeline.Measured{}, err
 	}
 
+	// Without a single labeled point the rate is 0/0.
 	if e := 100 * metrics.ErrorRate(p.Classes, truth, nil); !math.IsNaN(e) {
 		return pipeline.Measured{Error: &e}, nil
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
 
 // slurmConf is the configuration of a cluster of one node: authentication and cgroups are left
@@ -251,6 +252,7 @@ case "$SLURM_ARRAY_TASK_ID $*" in "2 graph --work "*"/W --part env") mkdir kille
 // Job arrays of graphs, fits and answers under a Slurm: a task that is killed cancels what is
 // behind it and is repeated alone, ranks of srun and of mpirun within a job share the parts.
 func TestSlurm(t *testing.T) {
+	testmode.Campaign(t)
 	if testing.Short() {
 		t.Skip("starts a Slurm")
 	}

@@ -63,7 +63,8 @@ is written and the exit code is 3.`,
 	}
 
 	f := cmd.Flags()
-	shell.NameFlag(f, &o.laplacian, "laplacian", "Laplacian; combinatorial is D−W", sparse.Combinatorial, sparse.Normalized)
+	shell.NameFlag(f, &o.laplacian, "laplacian", "Laplacian; combinatorial is D−W",
+		sparse.Combinatorial, sparse.Normalized)
 	f.Float64Var(&o.shift, "shift", 0, "c of (L + cI)ᵖ")
 	f.IntVar(&o.power, "power", o.power, "power p of (L + cI)ᵖ, which is never formed")
 	f.BoolVar(&o.cg.Project, "project", false,
@@ -105,6 +106,7 @@ func (a *app) solve(ctx context.Context, graph, right string, o *solveOptions) e
 		return fmt.Errorf("%s has %d rows and %s has %d points", right, n, graph, g.W.Rows)
 	}
 
+	// One NaN would spread over all points of its component.
 	for i, v := range b.RawMatrix().Data {
 		if v != v {
 			return fmt.Errorf("%s: row %d, column %d is NaN; every value must be finite", right, i/m, i%m)
@@ -128,6 +130,8 @@ func (a *app) solve(ctx context.Context, graph, right string, o *solveOptions) e
 	s.MemoryLimit = int64(a.Memory)
 	s.OnIteration = func(c cg.State) error { st.Update(float64(c.Iteration), 0, ""); return ctx.Err() }
 	r, solveErr := cg.Laplacian(ctx, l.With(o.power, o.shift), g.Components, b, &s)
+	// A singular system without a solution is an input fault; the message names the column and the
+	// component.
 	if null := (*cg.NullComponentError)(nil); errors.As(solveErr, &null) {
 		return fmt.Errorf("%s: column %d has %.3g of its norm along the null vector of component %d, "+
 			"so that there is no solution; give --shift, or --project to leave that part out",
@@ -141,6 +145,7 @@ func (a *app) solve(ctx context.Context, graph, right string, o *solveOptions) e
 		MaxResidual: slices.Max(r.Residuals),
 		Iterations:  slices.Max(r.Iterations), Products: r.Products, Method: r.Method.String()}
 	st.Done(fmt.Sprintf("%d iterations", sum.Iterations))
+	// Columns that missed the tolerance are written too, as the exit code 3 promises.
 	answers := pipeline.CoordinateAnswers("", r.X)
 	answers.Settings.Answers = "solutions"
 	if err := a.Write(ctx, func() error { return a.WriteAnswers(o.out, answers, nil) }); err != nil {

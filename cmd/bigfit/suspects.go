@@ -97,6 +97,7 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 		return a.FlagFaults(p.Learner.Info().Name, err)
 	}
 
+	// The summary counts all suspects, also when the list is cut to --count.
 	short = errors.Join(short, err)
 	sum := suspectSummary{Labeled: s.Labeled, Suspects: len(s.List), Unknown: s.Unknown, Folds: s.Folds}
 	if o.most > 0 && len(s.List) > o.most {
@@ -116,8 +117,10 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 	return errors.Join(short, a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)))
 }
 
-// takeSuspects takes the arguments: a model, whose name it returns, or points and labels.
+// takeSuspects takes the arguments. It returns the name of the model file, or "" if points and
+// labels were given in place of a model.
 func (a *app) takeSuspects(args []string, o *suspectOptions) (string, error) {
+	// One argument with -X or -y may be a model or a file of points: its contents decide.
 	model := len(args) == 1 && len(o.Source.X) == 0 && o.Y == ""
 	if len(args) == 1 && !model {
 		info, err := artifact.Inspect(args[0], int64(a.Memory))
@@ -140,7 +143,8 @@ func (a *app) takeSuspects(args []string, o *suspectOptions) (string, error) {
 		return "", shell.Usagef("suspects needs a model, or points (-X) or a graph (--graph) and " +
 			"their labels (-y)")
 	case len(o.Source.X) == 0 && o.Source.File == "":
-		return "", shell.Usagef("suspects needs the points (-X) or the graph (--graph) of the labels in %s", o.Y)
+		return "", shell.Usagef("suspects needs the points (-X) or the graph (--graph) of the labels in %s",
+			o.Y)
 	}
 
 	return "", nil
@@ -158,11 +162,13 @@ func (a *app) readUnfitted(ctx context.Context, o *suspectOptions) (*shell.Label
 			info.Name)
 	}
 	p := &shell.LabeledPoints{Learner: l, Hashes: pipeline.Hashes{}}
+	// The judging model has its defaults; one that needs a parameter must be fitted first.
 	p.Values = models.Values{}
 	if err := a.CheckParams(l, p.Values); err != nil {
 		return nil, fmt.Errorf("%w; fit a model first, and give it to suspects", err)
 	}
 
+	// A model without a graph needs the points alone.
 	var short error
 	if info.UsesGraph(p.Values) {
 		s, err := a.LoadSource(ctx, &o.Source)
@@ -222,6 +228,7 @@ func (s suspectSummary) String() string {
 	if s.Unknown > 0 {
 		text += fmt.Sprintf("; %d are alone in their components and not judged", s.Unknown)
 	}
+	// Ten rows give an impression on the terminal; the file has them all.
 	const rows = 10
 	for q, v := range s.List {
 		if q == rows {

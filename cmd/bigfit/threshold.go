@@ -28,7 +28,8 @@ func (t *thresholdFlags) flags(f *pflag.FlagSet) {
 func (t *thresholdFlags) check(o *predictOptions) error {
 	if t.rule == "" {
 		if t.labels != "" {
-			return shell.Usagef("--threshold-labels decides --threshold prior or break-even; give one of them")
+			return shell.Usagef("--threshold-labels decides --threshold prior or break-even; " +
+				"give one of them")
 		}
 		return nil
 	}
@@ -37,11 +38,14 @@ func (t *thresholdFlags) check(o *predictOptions) error {
 		return shell.Usagef("--threshold: %v", err)
 	}
 
+	// zero and a given share do not look at labels, and rejection goes by the probabilities of the
+	// decision that the threshold replaces.
 	switch {
 	case t.labels != "" && (t.settings.Rule == threshold.Zero || t.settings.Share > 0):
 		return shell.Usagef("--threshold %s needs no labels; leave --threshold-labels out", t.rule)
 	case o.reject > 0:
-		return shell.Usagef("--reject goes by the probability of the model's own class; leave --threshold out")
+		return shell.Usagef("--reject goes by the probability of the model's own class; " +
+			"leave --threshold out")
 	}
 
 	return nil
@@ -60,6 +64,7 @@ func (t *thresholdFlags) apply(a *app, m models.Model, p *models.Prediction,
 			a.Warn("-1 is a class of the model, so that it marks no unlabeled points in " + t.labels +
 				"; give --unlabeled with what does")
 		}
+		// The labels may be of some points only, and in an order of classes of their own.
 		y, err := label.ReadTruth(a.App, t.labels, p.Len())
 		if err == nil {
 			y, err = pipeline.CompareClasses(y, m.Output(), t.labels)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -23,7 +22,7 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// tuneOptions are the flags of bigfit tune: those of a fit, some of them with
+// tuneOptions are the flags of bigfit tune: the flags of a fit, some of which take
 // several values.
 type tuneOptions struct {
 	fitOptions
@@ -96,15 +95,15 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err != nil {
 		return err
 	}
-	settings, err := a.searchSettings(&o.fitOptions)
+	plan, err := a.planSearch(&o.fitOptions, grid.Learner, grid.Fixed)
 	if err != nil {
 		return err
 	}
-	in := &fitInput{Input: models.Input{Values: grid.Fixed}, settings: settings}
-	t, err := a.readFit(&o.fitOptions, grid.Learner, in)
+	in, err := a.readFit(plan)
 	if err != nil {
 		return err
 	}
+	t := in.labels
 	if err := checkCriterion(o.criterion, t); err != nil {
 		return err
 	}
@@ -113,14 +112,16 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 		return shell.Usagef("--folds is %d and %d points have a label; it must be at most that", o.folds,
 			len(t.Labeled))
 	}
+	// γ_A = 1/(2Cl) needs the number of labels, which is known only now.
 	for _, c := range o.c {
 		grid.Axes["gamma-a"] = append(grid.Axes["gamma-a"],
 			models.FormatFloat(1/(2*c*float64(len(t.Labeled)))))
 	}
-	if err := a.keepSearch(ctx, &o.fitOptions, in); err != nil {
+	if err := a.keepSearch(ctx, plan, in); err != nil {
 		return err
 	}
 
+	// The search for neighbours and the input of all settings are made once.
 	tuning, short := a.Pipeline().Prepare(ctx, &in.Input, *grid, &in.settings)
 	if !models.Usable(short) {
 		return short
@@ -132,6 +133,8 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	for i := range r.Scores {
 		r.Scores[i].Fault = a.Reword(r.Scores[i].Fault)
 	}
+	// The table is written before the best model is fitted: an interrupt of the fit must not lose
+	// the search.
 	best := r.Best().Setting
 	sum := summary.Tune{Model: o.model, Result: r, Labels: t.Summary(), Warnings: a.Warnings,
 		Best: o.commandLine(grid.Learner, best, flags)}
@@ -157,6 +160,8 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if !models.Usable(fitErr) {
 		return fitErr
 	}
+	// The graph of the best setting may differ from the first one, so its hash is taken after the
+	// fit.
 	if in.Graph != nil {
 		in.hashes[pipeline.HashGraph] = data.HashPoints(in.Graph.W)
 	}
@@ -168,20 +173,9 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	return errors.Join(short, tuneErr, fitErr)
 }
 
-// searchSettings are those of the graph in a search among settings, which may name several
-// numbers of neighbours. Points and labels must be of one length, as far as that is known
-// before they are read.
-func (a *app) searchSettings(o *fitOptions) (pipeline.GraphSettings, error) {
-	s, err := shell.Decode(a.App, o.params.Single(), pipeline.GraphParams)
-	if err != nil {
-		return s, err
-	}
-	return s, data.SameRows(cmp.Or(o.x.One(), o.graphFile), o.Y)
-}
-
 // keepSearch opens the checkpoint, if there is one, for a search on in.
-func (a *app) keepSearch(ctx context.Context, o *fitOptions, in *fitInput) error {
-	err := a.OpenCheckpoint(ctx, &o.CheckpointFlags)
+func (a *app) keepSearch(ctx context.Context, plan *fitPlan, in *fitInput) error {
+	err := a.OpenCheckpoint(ctx, &plan.CheckpointFlags)
 	if err == nil && a.Checkpoint != nil {
 		a.Checkpoint.MadeFrom(in.hashes)
 	}
@@ -227,6 +221,8 @@ func (a *app) checkTune(o *tuneOptions) (*selection.Grid, error) {
 		}
 	}
 
+	// One value of a parameter fixes it, several make an axis; the numbers of neighbours have an
+	// axis of their own, because they change the graph.
 	grid := &selection.Grid{Learner: l, Fixed: models.Values{}, Axes: map[string][]string{}}
 	for _, p := range append(l.Params(), o.params["neighbors"].Param) {
 		parts := o.params[p.Name].Parts()
@@ -256,13 +252,15 @@ func (a *app) checkTune(o *tuneOptions) (*selection.Grid, error) {
 	return grid, a.checkGrid(o, grid)
 }
 
-// checkGrid checks the first values of a grid together. Those of the environment
-// that do not matter with the others are left out.
+// checkGrid checks the first values of a grid together. It drops values of the environment
+// that do not matter with the others.
 func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 	if len(o.c) > 0 {
 		grid.Axes["gamma-a"] = nil // until the number of labels is known
 	}
 	added := grid.Complete()
+	// One combination stands for all: whether parameters go together does not depend on their
+	// numbers.
 	values := grid.Fixed.With(nil)
 	for name, list := range grid.Axes {
 		if values[name] = "1"; len(list) > 0 {
@@ -270,6 +268,10 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 		}
 	}
 
+	inputs := o.x.Inputs(o.Y, o.graphFile)
+	if err := o.CheckFiles(inputs, o.table, o.out); err != nil {
+		return err
+	}
 	if err := a.checkFit(&o.fitOptions, grid.Learner, values); err != nil {
 		return err
 	}
@@ -278,15 +280,17 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 	}
 	maps.DeleteFunc(grid.Fixed, func(name, _ string) bool { return values[name] == "" })
 	maps.DeleteFunc(grid.Axes, func(name string, _ []string) bool { return values[name] == "" })
-	return shell.CheckOutput(o.x.Inputs(o.Y, o.graphFile), o.table, o.out)
+	return shell.CheckOutput(inputs, o.table, o.out)
 }
 
-// crossValidate runs the search. After an interrupt it prints what is known.
+// crossValidate runs the search. After an interrupt it prints the scores known so far.
 func (a *app) crossValidate(ctx context.Context, o *tuneOptions,
 	t *pipeline.Tuning) (*selection.Result, error) {
 	var last atomic.Pointer[selection.Result]
 	var once sync.Once
 	var printErr error
+	// The context and the end of the search may both report an interrupt; the scores are printed
+	// once.
 	interrupted := func() {
 		once.Do(func() {
 			if r := last.Load(); r != nil {
@@ -325,6 +329,8 @@ func (o *tuneOptions) commandLine(l models.Learner, s selection.Setting, flags *
 		return slices.ContainsFunc(params, func(p models.Param) bool { return p.Name == name })
 	}
 
+	// Flags given to tune are repeated but for those that a fit does not have, the parameters,
+	// which follow from the setting, and flags of a graph that the model does not use.
 	info := l.Info()
 	flags.Visit(func(f *pflag.Flag) {
 		graph := o.params[f.Name] != nil && !isParam(f.Name)

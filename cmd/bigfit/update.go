@@ -88,6 +88,7 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 		return err
 	}
 	st.Done(fmt.Sprintf("%s: %s", path, summary.Of(m)))
+	// A clustering or an embedding has no learner, so it cannot be fitted again.
 	l := all.Learner(m.Name())
 	if l == nil {
 		return fmt.Errorf("%s: a %s model takes no points or labels; make it anew", path, m.Name())
@@ -97,6 +98,7 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	if err != nil {
 		return err
 	}
+	// The solver starts from the answers of the old model.
 	u, short := a.Pipeline().Update(ctx, l, m, growth)
 	if !models.Usable(short) {
 		return fmt.Errorf("%s: %w", path, short)
@@ -139,10 +141,13 @@ func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) 
 			data.ReadOptions{Columns: m.Dim()}); err != nil {
 			return nil, nil, err
 		}
+		// The same points twice would double their weight in every neighbourhood, which is rarely
+		// meant.
 		hashes["new points"] = data.HashPoints(growth.Points)
 		if hashes["new points"] == mf.Hashes[pipeline.HashPoints] ||
 			hashes["new points"] == mf.Hashes["new points"] {
-			a.Note("warning: %s holds the points that the model was fitted with already; they will count twice", o.x)
+			a.Note("warning: %s holds the points that the model was fitted with already; they will count "+
+				"twice", o.x)
 		}
 	}
 

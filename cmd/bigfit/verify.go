@@ -33,6 +33,8 @@ func (a *app) verify(ctx context.Context, run *eigsRun, o pipeline.EigsSettings,
 		return fmt.Errorf("%s: eigenvectors of %d points, but %s has %d", run.verify, n, run.graph, w.Rows)
 	}
 
+	// Pairs of bigfit carry the hash of their graph and their settings; pairs of another program
+	// have neither, and the flags stand.
 	if f.Manifest != nil {
 		if err := pipeline.Hashes(f.Manifest.Hashes).Agree(pipeline.HashGraph, data.HashPoints(w), run.verify,
 			run.graph); err != nil {
@@ -52,6 +54,8 @@ func (a *app) verify(ctx context.Context, run *eigsRun, o pipeline.EigsSettings,
 		o.Power = max(made.Power, 1)
 	}
 
+	// Verify recomputes residuals and orthogonality and searches the complement for a smaller
+	// pair.
 	l, err := sparse.NewLaplacian(w, o.Laplacian)
 	if err != nil {
 		return err

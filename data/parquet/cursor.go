@@ -43,8 +43,8 @@ func (p *reader) newCursor(i int, as table.Column) *cursor {
 	leaf := p.leaves[i]
 	c := &cursor{p: p, leaf: leaf, col: as, list: as.Kind == table.FloatList, group: -1,
 		unsigned: p.unsigned(leaf.Index())}
+	// The level at which the list of a row is there.
 	if c.list {
-		// The level at which the list itself is there: below it, the list or its row has no value.
 		at := p.clean.Root().Columns()[i]
 		for !at.Repeated() {
 			at = at.Columns()[0]
@@ -83,8 +83,8 @@ func (c *cursor) fault(format string, args ...any) error {
 
 // nextGroup goes to the next row group and returns io.EOF after the last.
 func (c *cursor) nextGroup() error {
+	// A group that ends early or late would shift all rows behind it.
 	c.close()
-	// The group that ends must have had all its rows.
 	if c.group >= 0 && c.rows != c.p.meta.RowGroups[c.group].NumRows {
 		return c.p.fault("row group %d, column %q has %d rows, the footer claims %d; the file is "+
 			"damaged, write it again", c.group, c.col.Name, c.rows, c.p.meta.RowGroups[c.group].NumRows)
@@ -100,7 +100,7 @@ func (c *cursor) nextGroup() error {
 	}
 
 	c.rows = 0
-	// The library asks the feed for pages, and the feed reads the file.
+	// The pages of the chunk come from a feed, which checks them first.
 	m := &c.p.meta.RowGroups[c.group].Columns[c.leaf.Index()].MetaData
 	start, end := chunkRange(m)
 	c.feed = &feed{p: c.p, leaf: c.leaf, codec: m.Codec, group: c.group, at: start, end: end,
@@ -138,7 +138,7 @@ func (c *cursor) nextPage() error {
 			return c.fault("cannot be decoded: %w; the file is damaged, write it again", err)
 		}
 
-		// Levels and values must agree in number: the loops over rows index both.
+		// Levels tell missing values and the borders of lists.
 		c.page = page
 		c.rep, c.def = page.RepetitionLevels(), page.DefinitionLevels()
 		c.n = int(page.NumValues())
@@ -147,9 +147,9 @@ func (c *cursor) nextPage() error {
 			return c.fault("has %d and %d levels for %d values; the file is damaged, write it again",
 				len(c.rep), len(c.def), c.n)
 		}
+		// With a dictionary the page holds places in it.
 		c.values = page.Data()
 		c.indexes = nil
-		// A text of a dictionary is made once for all rows that have it.
 		if d := page.Dictionary(); d != nil {
 			c.indexes, c.values = c.values.Int32(), d.Page().Data()
 			if c.texts == nil && c.col.Kind == table.Text {
@@ -169,7 +169,7 @@ func (c *cursor) nextPage() error {
 func (c *cursor) fill(v *table.Values, rows int) (got int, err error) {
 	defer c.p.guard(&err)
 	for got < rows {
-		// Go to the next page that has levels, in this row group or a later one.
+		// A page that is used up makes way for the next, if need be of the next group.
 		if c.at == c.n {
 			err := c.nextPage()
 			for err == io.EOF {
@@ -283,11 +283,11 @@ func (c *cursor) integer(k int) (int64, error) {
 // half returns a number of 16 bits.
 func (c *cursor) half(k int) float32 {
 	data, _ := c.values.FixedLenByteArray()
-	// 1 bit of sign, 5 of the exponent with the bias 15, 10 of the fraction.
 	h := uint32(data[2*k]) | uint32(data[2*k+1])<<8
 	sign := h >> 15 << 31
 	exp := h >> 10 & 31
 	frac := h & 1023
+	// Subnormal numbers, then infinities and NaN, then normal numbers with another bias.
 	switch exp {
 	case 0:
 		x := float32(frac) / (1 << 24)
@@ -299,12 +299,13 @@ func (c *cursor) half(k int) float32 {
 	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }
 
-// vector appends the next list. The first level of the list is in the page.
+// vector appends the next list; its first level is in the page.
 func (c *cursor) vector(v *table.Values) error {
 	if c.rep[c.at] != 0 {
 		return c.fault("begins inside a list; the file is damaged, write it again")
 	}
 
+	// A list that is missing or empty has one entry of levels.
 	if d := c.def[c.at]; d < c.depth {
 		if d == c.depth-1 { // the list is there and empty
 			return c.ragged(0, v.Width)
@@ -314,7 +315,7 @@ func (c *cursor) vector(v *table.Values) error {
 		return nil
 	}
 
-	// A list goes on while the repetition level is not 0, also in the next page.
+	// A list may run over several pages; a repetition level of zero begins the next one.
 	width := 0
 	for {
 		if c.at == c.n {
@@ -332,8 +333,7 @@ func (c *cursor) vector(v *table.Values) error {
 			return c.fault("has no value as element %d of its list; every element must be given: "+
 				"impute it or remove the row", width)
 		}
-		// Elements that are there are appended a run at a time; a run ends where the list gets too
-		// long.
+		// Elements without gaps are copied together.
 		run := 1
 		most := c.n - c.at
 		if v.Width > 0 {
@@ -353,6 +353,7 @@ func (c *cursor) vector(v *table.Values) error {
 		}
 	}
 
+	// The first list sets the length of all.
 	if v.Width == 0 {
 		if n := v.Len(); n > 0 { // missing lists came first
 			v.Float32s = padded(v.Float32s, n*width, c.col.Bits == 32)
@@ -387,7 +388,7 @@ func (c *cursor) ragged(have, want int) error {
 // elements appends k numbers.
 func (c *cursor) elements(v *table.Values, k int) error {
 	kind := c.leaf.Type().Kind()
-	// Without a dictionary floats lie as they are needed.
+	// Numbers of the page's own type are copied at once.
 	if c.indexes == nil {
 		at := c.value
 		switch kind {

@@ -3,12 +3,11 @@
 //
 //	import _ "github.com/bigfit/bigfit/data/parquet"
 //
-// From then on data.ReadPoints, data.ReadLabels, data.ReadValues, data.ReadIDs and every function
-// above them read parquet files, and predictions are written as parquet where the
-// name of a file ends in ".parquet". A program that does not import the package gets an error
-// that names the file and this import, and links neither the parquet library nor the codecs
-// that the library needs: 170 packages, and 18 MB of a program that fits models. The command
-// bigfit imports it.
+// From then on data.ReadPoints, data.ReadLabels, data.ReadValues, data.ReadIDs and the functions
+// that call them read parquet files, and predictions are written as parquet where the name of a
+// file ends in ".parquet". A program that does not import the package gets an error that names the
+// file and this import, and links neither the parquet library nor the codecs that the library
+// needs: 170 packages, and 18 MB of a program that fits models. The command bigfit imports it.
 //
 // Columns of integers, numbers, text and booleans are read, and lists of numbers of one
 // length, which are vectors. Pages may be compressed with snappy, gzip, zstd, brotli or

@@ -24,8 +24,8 @@ import (
 // feedStart is where the pages of a feed begin for the library.
 const feedStart = 4
 
-// plainDictionary is the encoding that older writers name for the pages of a dictionary and for the
-// pages of indexes into it.
+// plainDictionary is the name that older writers give to the pages of a dictionary and to the pages
+// of its indexes.
 const plainDictionary format.Encoding = 2
 
 // feed hands the pages of a chunk to the library in order, decompressed and with true sizes, as if
@@ -69,6 +69,7 @@ func (f *feed) ReadAt(b []byte, off int64) (int, error) {
 			continue
 		}
 
+		// The library reads pages in their order, so one page at a time is held.
 		if off+int64(done) < f.start {
 			return done, errors.New("pages are read in order only")
 		}
@@ -102,7 +103,7 @@ func (f *feed) next() error {
 			Need: need, Limit: f.p.bound()}
 	}
 
-	// Both sizes are bounded now, so that memory may be taken.
+	// The size was compared with the chunk and with the bound of memory.
 	raw := make([]byte, size)
 	if _, err := f.p.file.ReadAt(raw, f.at+int64(n)); err != nil {
 		return f.bad("%w", err)
@@ -115,7 +116,7 @@ func (f *feed) next() error {
 		return err
 	}
 
-	// The new header describes the page without compression.
+	// The library sees a page without compression and without a checksum.
 	h.CRC = 0
 	h.CompressedPageSize = int32(len(body))
 	h.UncompressedPageSize = int32(len(body))
@@ -137,6 +138,7 @@ func (f *feed) header() (*format.PageHeader, int, error) {
 		if _, err := f.p.file.ReadAt(b, f.at); err != nil {
 			return nil, 0, f.bad("%w", err)
 		}
+		// Headers are short; only a long one needs another try with more bytes.
 		n, _, err := walkThrift(b)
 		if err != nil {
 			if try == min(f.end-f.at, mostHeader) {
@@ -154,7 +156,7 @@ func (f *feed) header() (*format.PageHeader, int, error) {
 	}
 }
 
-// body decompresses a page and checks every count in it against its bytes.
+// body returns the decompressed content of a page with believable counts.
 func (f *feed) body(h *format.PageHeader, raw []byte) ([]byte, error) {
 	size := int(h.UncompressedPageSize)
 	switch h.Type {
@@ -217,8 +219,7 @@ func (f *feed) count(n *int32, body []byte) error {
 	return nil
 }
 
-// spend checks the number of values of a page of data, and that the pages of a chunk have no more
-// values together than the chunk claims.
+// spend counts a page of data; a chunk must not have more values than it claims.
 func (f *feed) spend(n int32, body []byte) error {
 	if err := f.count(&n, body); err != nil {
 		return err
@@ -261,7 +262,7 @@ func (f *feed) checkAll(rep, def, values []byte, n int, enc format.Encoding) err
 		return err
 	}
 
-	// Only encodings that can claim more values than they have bytes for need a look.
+	// Run lengths unfold to any number of values, so they are added up before they are decoded.
 	switch enc {
 	case format.Plain, format.ByteStreamSplit:
 		return nil
@@ -307,7 +308,7 @@ func (f *feed) runs(b []byte, width, n int) error {
 		skip := (width + 7) / 8
 		if count := int(h >> 1); h&1 == 1 {
 			skip = count * width
-			// Packed values come in groups of eight, and the last group may be filled up.
+			// Packed values come by eights; the last eight may hold more than needed.
 			if total += 8 * count; total < n+8 {
 				total = min(total, n)
 			}
@@ -369,6 +370,7 @@ func (f *feed) decompress(src []byte, size int) ([]byte, error) {
 			"snappy, gzip, zstd, brotli, LZ4_RAW or without", f.leaf.Path()[0], f.codec)
 	}
 
+	// Content of another length than claimed is damage.
 	if err == nil && len(out) != size {
 		err = fmt.Errorf("it claims %d bytes, there are %d", size, len(out))
 	}

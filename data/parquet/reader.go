@@ -96,7 +96,7 @@ func (p *reader) readFooter() error {
 		return &npy.LimitError{What: p.path + ": the footer", Need: 4 * n, Limit: p.bound()}
 	}
 
-	// The footer is walked once without being decoded, to learn how much memory decoding takes.
+	// The structure is walked before it is decoded, as it can claim lists of any length.
 	footer := make([]byte, n)
 	if _, err := p.file.ReadAt(footer, p.size-8-n); err != nil {
 		return p.fault("%w", err)
@@ -146,6 +146,7 @@ func (p *reader) checkGroups() error {
 		}
 	}
 
+	// The footer counts the rows twice.
 	if rows != p.meta.NumRows {
 		return p.fault("the footer claims %d rows, its row groups %d; the file is damaged, write it again",
 			p.meta.NumRows, rows)
@@ -181,7 +182,7 @@ func (p *reader) openClean() error {
 		meta.RowGroups = append(meta.RowGroups, group)
 	}
 
-	// Mark, footer, its length, mark: a file without pages.
+	// Three parts make a parquet file: magic, footer, its length and magic.
 	text, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
 	if err != nil {
 		return p.fault("the footer is damaged: %w; write the file again", err)
@@ -220,7 +221,7 @@ func (p *reader) describe() {
 		}
 	}
 
-	// A column can be read if it is a leaf, or a list with one leaf that repeats once.
+	// A column is a value, a list of numbers, or something that is not read and why.
 	for _, top := range p.clean.Root().Columns() {
 		c := table.Column{Name: top.Name(), Kind: table.Other, Bits: 64}
 		leaf := onlyLeaf(top)
@@ -248,7 +249,7 @@ func (p *reader) describe() {
 		p.leaves = append(p.leaves, leaf)
 	}
 
-	// The length of vectors stands in no footer: the first list tells.
+	// The length of lists is known from the first row only.
 	for i := range p.cols {
 		if p.cols[i].Kind == table.FloatList {
 			p.cols[i].Width = p.width(i)
@@ -272,7 +273,8 @@ func leafKind(e *format.SchemaElement) (kind table.Kind, bits int, why string) {
 	logical := e.LogicalType.Value
 	converted := e.ConvertedType
 	plain := logical == nil && !converted.Valid
-	// The physical type, narrowed by the logical type or by its older form, the converted type.
+
+	// A physical type stands for numbers unless a logical type makes something else of it.
 	switch parquet.Kind(e.Type.V) {
 	case parquet.Boolean:
 		return table.Bool, 64, ""
@@ -305,6 +307,7 @@ func leafKind(e *format.SchemaElement) (kind table.Kind, bits int, why string) {
 		}
 		return table.Other, 64, "bytes that are no text"
 	}
+
 	return table.Other, 64, "times of 96 bits"
 }
 

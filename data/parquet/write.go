@@ -119,7 +119,6 @@ func write(out io.Writer, o *table.Output, rows int) error {
 	batch := make([]parquet.Row, min(max(1<<20/(24*width), 1), 1024))
 	for i := 0; i < rows; i += len(batch) {
 		n := min(len(batch), rows-i)
-		// Rows of the library are filled again for each batch.
 		for b := range n {
 			row := batch[b][:0]
 			for c := range columns {

@@ -4,7 +4,9 @@ package arrows
 import (
 	"encoding/json"
 	"io"
+	"os"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -103,7 +105,9 @@ var order = []string{
 	"cmd/bigfit/internal/demo",
 	"cmd/bigfit/internal/findings",
 	"cmd/bigfit/internal/work",
+	"cmd/bigfit/internal/fixtures",
 	"cmd/bigfit",
+	"cmd/bigfit/internal/attack",
 	"bench/peers",
 	"bench/sets",
 	"bench/auto",
@@ -125,7 +129,6 @@ var order = []string{
 	"bench/reproduce",
 	"bench/scale",
 	"docs/guide/service",
-	"internal/attack",
 }
 
 // never lists pairs that must not import each other although the order allows it.
@@ -173,5 +176,26 @@ func TestImportsRunOneWay(t *testing.T) {
 	}
 	if seen < 10 {
 		t.Errorf("only %d packages looked at", seen)
+	}
+}
+
+// TestArchitecture: ARCHITECTURE.md names every package, by itself or with its parent's "/...".
+func TestArchitecture(t *testing.T) {
+	text, err := os.ReadFile("../../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range order {
+		if name == root {
+			name = "bigfit"
+		}
+		named := strings.Contains(string(text), "`"+name+"`")
+		for at := name; !named && strings.Contains(at, "/"); {
+			at = path.Dir(at)
+			named = strings.Contains(string(text), "`"+at+"/...`")
+		}
+		if !named {
+			t.Errorf("ARCHITECTURE.md does not name %s", name)
+		}
 	}
 }

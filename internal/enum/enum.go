@@ -45,7 +45,7 @@ type Names[T ~int] struct {
 // kind names the enumeration in errors.
 func New[T ~int](kind string, names ...string) Names[T] { return Names[T]{kind, names} }
 
-// Of returns the names of an enumeration whose values are the rows of a table of so many rows.
+// Of returns the names of an enumeration whose values number the rows of a table.
 func Of[T ~int](kind string, rows int, name func(row int) string) Names[T] {
 	names := make([]string, rows)
 	for i := range names {
@@ -114,6 +114,7 @@ func And[T any](values []T) string { return list(values, " and ") }
 
 func list[T any](values []T, before string) string {
 	var b strings.Builder
+	// Commas separate all values but the last two.
 	for i, v := range values {
 		switch {
 		case i == 0:

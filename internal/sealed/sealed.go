@@ -1,6 +1,6 @@
-// Package sealed closes an interface to other modules whose implementations lie in
-// several packages of this one: a method with a parameter of a type of this package
-// cannot be written elsewhere.
+// Package sealed closes an interface to other modules, although several packages of this module
+// implement it: a method with a parameter of a type of this package cannot be written in another
+// module.
 package sealed
 
 // Points is the parameter that closes data.Points.

@@ -7,16 +7,19 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// most is the largest number of names that an error suggests.
+// most is the largest number of names that an error suggests: more of them are a list, not a
+// suggestion.
 const most = 2
 
 // Nearest returns the names that a misspelt name may stand for, at most two: the names at the
 // smallest edit distance. The distance may be a third of the letters of the name, and two
 // letters of a short one. A name that goes on after what was typed is at a distance of one.
 func Nearest(name string, names []string) []string {
+
 	least := min(max(2, len(name)/3), len(name)-1)
 	var out []string
 	for _, n := range names {
+		// Capitals are no mistake in the spelling.
 		edits := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(n))
 		if len(name) > 2 && strings.HasPrefix(n, name) {
 			edits = min(edits, 1)

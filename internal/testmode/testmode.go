@@ -1,5 +1,5 @@
 // Package testmode tells a test how the tests are run: under the race detector, without
-// assembly, or as the campaign of a night. A test that leaves itself out of a run, or
+// assembly, as a sample of the campaigns or as the campaign of a night. A test that leaves itself out of a run, or
 // tries a sample of its cases, says so in its own body and gives the reason there.
 package testmode
 
@@ -37,13 +37,29 @@ func Skip(t testing.TB, m Mode, why string) {
 // soak is BIGFIT_SOAK as the program found it: tests clear the environment later.
 var soak = os.Getenv("BIGFIT_SOAK")
 
-// Soak reports whether BIGFIT_SOAK asks for whole campaigns in place of samples.
-func Soak() bool { return soak != "" }
+// sample is the BIGFIT_SOAK that runs a sample of every campaign, as CI does.
+const sample = "sample"
 
-// Count returns the number of cases that a campaign tries: few by default, whole if
-// BIGFIT_SOAK asks for campaigns, and BIGFIT_SOAK itself if it is a number above 1.
+// Campaign skips a test that treats the built program badly for many seconds, unless BIGFIT_SOAK
+// asks for campaigns: "sample" for some cases of each, anything else for all.
+func Campaign(t testing.TB) {
+	t.Helper()
+	if soak == "" {
+		t.Skip("a campaign: BIGFIT_SOAK=sample runs some of its cases, as .ci/run does, and BIGFIT_SOAK=all every one")
+	}
+}
+
+// Campaigns reports whether BIGFIT_SOAK asks for campaigns, a sample of each or all of it. A test that
+// tries many cases of one kind takes some of them otherwise.
+func Campaigns() bool { return soak != "" }
+
+// Soak reports whether BIGFIT_SOAK asks for whole campaigns in place of samples.
+func Soak() bool { return soak != "" && soak != sample }
+
+// Count returns the number of cases that a campaign tries: whole if BIGFIT_SOAK asks for whole
+// campaigns, BIGFIT_SOAK itself if it is a number, and otherwise few.
 func Count(few, whole int) int {
-	if n, err := strconv.Atoi(soak); err == nil && n > 1 {
+	if n, err := strconv.Atoi(soak); err == nil && n > 0 {
 		return n
 	}
 	if Soak() {

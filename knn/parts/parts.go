@@ -136,7 +136,7 @@ func Open(dir string, in Input, s Settings, memory int64, o stage.Observer,
 
 // openFolder opens the work folder dir, which need not exist yet.
 func openFolder(dir string, memory int64, write func(func() error) error) (*folder, error) {
-	c, err := checkpoint.Open(dir, true, memory, write)
+	c, err := checkpoint.Open(dir, "a graph in parts", true, memory, write)
 	if err != nil {
 		return nil, err
 	}

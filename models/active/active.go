@@ -1,9 +1,8 @@
-// Package active chooses points of a graph to label next: those whose labels would tell
-// most about all points (V-optimality, Σ-optimality), those of which a model is least
-// certain, or those that are both.
+// Package active chooses points of a graph to label next. A rule takes the points with labels
+// that tell most about all points (V-optimality, Σ-optimality), the points where a model is
+// least certain, or a combination of both.
 //
-// What is known before any label is a Gaussian field f on the n points with the
-// covariance
+// Before any label the values at the n points are a Gaussian field f with the covariance
 //
 //	C = V (Λ + δI)⁻¹ Vᵀ
 //
@@ -12,9 +11,9 @@
 //
 //	C − C_{·i} C_{i·} / (C_ii + σ²)
 //
-// whatever the label is. So the points of a batch are chosen one after the other, each
-// with the covariance that the ones before it leave: points near a chosen one gain
-// nothing, and a batch is diverse by construction.
+// whatever the label is. The points of a batch are therefore chosen one after the other, each
+// with the covariance that is left after the points before it. Points near a chosen point
+// gain nothing, so a batch is diverse by construction.
 //
 // Ji & Han, A variance minimization criterion to active learning on graphs, AISTATS 2012;
 // Ma, Garnett & Schneider, Σ-optimality for active learning on Gaussian random fields,
@@ -49,18 +48,19 @@ type Rule int
 const (
 	// Combined explores while there are fewer than FewLabels labels a class: it takes the
 	// largest u_i (Σ_j C_ji)² / (C_ii + σ²), with the uncertainty u_i = 1 − margin of
-	// [Margins], which is the Σ-criterion where the model is uncertain. Then it is
-	// Uncertainty. It is the default; docs/next.md has what it was chosen by.
+	// [Margins]. This is the Σ-criterion weighted by uncertainty. With more labels it is
+	// the rule Uncertainty. Combined is the default; docs/next.md has the measurements
+	// behind it.
 	Combined Rule = iota
-	// VOpt takes the largest ‖C_{·i}‖² / (C_ii + σ²), by which the label lowers the
+	// VOpt takes the largest ‖C_{·i}‖² / (C_ii + σ²): the decrease, by the label, of the
 	// sum of the variances of all points (Ji & Han 2012). It needs no scores.
 	VOpt
-	// SOpt takes the largest (Σ_j C_ji)² / (C_ii + σ²), by which the label lowers the
-	// variance of the sum over all points (Ma, Garnett & Schneider 2013). It needs
-	// no scores.
+	// SOpt takes the largest (Σ_j C_ji)² / (C_ii + σ²): the decrease, by the label, of the
+	// variance of the sum over all points (Ma, Garnett & Schneider 2013). It needs no
+	// scores.
 	SOpt
-	// Uncertainty takes the largest u_i C_ii / C⁰_ii, with C⁰ the covariance before
-	// the first point of the batch: the least certain point, then those far from it.
+	// Uncertainty takes the largest u_i C_ii / C⁰_ii, with C⁰ the covariance before the
+	// first point of the batch: the least certain point, then uncertain points far from it.
 	Uncertainty
 	// Random takes any point that has no label, by the seed.
 	Random
@@ -68,7 +68,7 @@ const (
 
 var rules = enum.New[Rule]("rule", "combined", "vopt", "sopt", "uncertainty", "random")
 
-// Rules are all rules.
+// Rules lists all rules.
 var Rules = []Rule{Combined, VOpt, SOpt, Uncertainty, Random}
 
 // String returns the name used on the command line and in files.
@@ -86,21 +86,21 @@ func (r Rule) NeedsScores() bool { return r == Combined || r == Uncertainty }
 // NeedsPairs tells whether the rule looks at eigenpairs.
 func (r Rule) NeedsPairs() bool { return r != Random }
 
-// Pool is what is known of n points.
+// Pool holds the knowledge about n points that the rules use.
 type Pool struct {
-	Components *sparse.Components // of the graph
+	Components *sparse.Components // components of the graph
 	// Values and Vectors (n×p) are the smallest eigenpairs of a symmetric Laplacian
 	// of the graph, with orthonormal vectors. Random needs none.
 	Values  []float64
 	Vectors *mat.Dense
-	// Labeled are the points that have a label, in any order.
+	// Labeled lists the points that have a label, in any order.
 	Labeled []int
 	// Closed, if not nil, is true at further points that must not be chosen.
 	Closed []bool
-	// Margins are those of a model at the n points, from 0 where it is least certain
-	// to 1: see [Margins]. They matter to the rules with [Rule.NeedsScores].
+	// Margins holds the margins of a model at the n points, from 0, where it is least
+	// certain, to 1: see [Margins]. They matter to the rules with [Rule.NeedsScores].
 	Margins []float64
-	// Classes is the number of classes that are known, for Combined.
+	// Classes is the number of known classes. It matters to Combined.
 	Classes int
 }
 
@@ -108,23 +108,25 @@ type Pool struct {
 type Settings struct {
 	Rule  Rule
 	Count int // number of points to choose, at least 1
-	// Delta is δ, positive. Default 0.01: with the normalized Laplacian the
-	// covariance is then that of label spreading with α = 0.99.
+	// Delta is δ, positive. Default 0.01: with the normalized Laplacian label spreading
+	// with α = 0.99 has the same covariance.
 	Delta float64
 	// Noise is σ² as a share of the mean variance tr(C)/n before any label. Default 1: a
-	// label tells less of its surroundings where points are few.
+	// label tells less about its surroundings where points are few.
 	Noise float64
-	// Tiny is the share of n/(l + Count), the points that a label has to serve on
-	// average, below which a component without a label does not come first. Default
-	// 0.1; a negative number means that all do.
+	// Tiny excludes small components: a component without a label comes first only if it
+	// has at least Tiny times n/(l + Count) points. n/(l + Count) is the average number of
+	// points per label. Default 0.1; with a negative number all components come first.
 	Tiny float64
 	// Seed of Random.
 	Seed uint64
 }
 
-// FewLabels is the number of labels a class below which Combined explores.
+// FewLabels is the number of labels per class from which Combined no longer explores:
+// docs/next.md compares rules over growing numbers of labels.
 const FewLabels = 4
 
+// The defaults of [Settings], with their reasons there.
 const (
 	defaultDelta = 0.01
 	defaultNoise = 1
@@ -134,10 +136,10 @@ const (
 // Choice is a point to label.
 type Choice struct {
 	Point     int
-	Component int32 // of the graph
-	// First tells that it was chosen as the first of its component.
+	Component int32 // component of the point in the graph
+	// First tells that the point was chosen as the first of its component.
 	First bool
-	// Score is the value of the rule at the point when it was chosen; 0 of Random.
+	// Score is the value of the rule at the point when it was chosen; 0 for Random.
 	Score float64
 }
 
@@ -204,7 +206,7 @@ func (p *Pool) open() int {
 	return open
 }
 
-// check returns all faults of what the rule looks at.
+// check returns all faults of the inputs that the rule uses.
 func (p *Pool) check(r Rule) error {
 	n := p.Len()
 	var faults []error
@@ -230,6 +232,7 @@ func (p *Pool) check(r Rule) error {
 		}
 	}
 
+	// A nil matrix has no dimensions to compare.
 	if !r.NeedsPairs() {
 		return errors.Join(faults...)
 	}
@@ -277,6 +280,7 @@ func Choose(ctx context.Context, p *Pool, s *Settings) ([]Choice, error) {
 		return nil, err
 	}
 
+	// One point at a time: each choice changes the field for the next one.
 	c := &chooser{Pool: p, Settings: filled, field: field, taken: p.taken(),
 		first: slices.Clone(field.variance)}
 	c.queue = p.unlabeledComponents(&filled)
@@ -303,6 +307,7 @@ func (p *Pool) draw(s *Settings) []Choice {
 		}
 	}
 
+	// The first steps of a Fisher–Yates shuffle.
 	rng := rand.New(rand.NewPCG(s.Seed, 0x6e657874)) // "next"
 	out := make([]Choice, s.Count)
 	for q := range out {
@@ -320,6 +325,8 @@ func (p *Pool) unlabeledComponents(s *Settings) []int32 {
 	for _, i := range p.Labeled {
 		has[p.Components.Of[i]] = true
 	}
+
+	// A component far smaller than the share of a label must not take one of a few labels.
 	least := s.Tiny * float64(p.Len()) / float64(len(p.Labeled)+s.Count)
 	open := make([]bool, p.Components.Count())
 	for i, is := range p.taken() {
@@ -349,8 +356,8 @@ type chooser struct {
 	queue []int32   // components that come first
 }
 
-// next returns the best point, when so many have a label: of the first component in the
-// queue, or of all.
+// next returns the best point of the first component in the queue, or of all points if the
+// queue is empty. labels is the number of points with a label.
 func (c *chooser) next(labels int) Choice {
 	only := int32(0)
 	restricted := len(c.queue) > 0
@@ -374,7 +381,8 @@ func (c *chooser) next(labels int) Choice {
 	return best
 }
 
-// score is the value of the rule at point i, when so many points have a label.
+// score returns the value of the rule at point i. labels is the number of points with a
+// label.
 func (c *chooser) score(i, labels int) float64 {
 	f := c.field
 	u := 1.0
@@ -390,5 +398,6 @@ func (c *chooser) score(i, labels int) float64 {
 		return u
 	}
 
+	// Uncertainty: the variance that is left of a point's own decides among the uncertain.
 	return u * f.variance[i] / c.first[i]
 }

@@ -29,7 +29,7 @@ type field struct {
 	total     []float64 // Σ_j C_ji
 }
 
-// grain is the number of points of a chunk of work.
+// grain is the number of points in a chunk of work: some 10⁵ operations at 200 eigenpairs.
 const grain = 512
 
 // newField conditions the field on the labels of p.
@@ -41,6 +41,8 @@ func newField(ctx context.Context, p *Pool, s *Settings) (*field, error) {
 	for _, v := range p.Values {
 		f.noise += s.Noise / (v + s.Delta) / float64(n)
 	}
+
+	// The inverse covariance of the coefficients, Λ + δI + V_lᵀV_l/σ².
 	precision := mat.NewDense(k, k, nil)
 	if l := len(p.Labeled); l > 0 {
 		rows := dense.Gather(mat.NewDense(l, k, nil), p.Vectors, p.Labeled)
@@ -53,6 +55,8 @@ func newField(ctx context.Context, p *Pool, s *Settings) (*field, error) {
 	if err := dense.Cholesky(ctx, precision); err != nil {
 		return nil, fmt.Errorf("active: the covariance after %d labels: %w", len(p.Labeled), err)
 	}
+
+	// A itself is needed, for VA; p is small beside n.
 	covariance := mat.NewDense(k, k, nil) // A
 	for j := range k {
 		covariance.Set(j, j, 1)
@@ -70,7 +74,7 @@ func newField(ctx context.Context, p *Pool, s *Settings) (*field, error) {
 	return f, ctx.Err()
 }
 
-// measure computes what the rules look at from row i of VA.
+// measure computes the three numbers of point i that the rules use, from row i of VA.
 func (f *field) measure(i int) {
 	row := f.products.RawRowView(i)
 	f.variance[i] = max(floats.Dot(f.vectors.RawRowView(i), row), 0)
@@ -81,6 +85,7 @@ func (f *field) measure(i int) {
 // observe conditions the field on a label at point i: with a = Av_i the rows of VA
 // change by −(v_j·a)/(C_ii + σ²) aᵀ.
 func (f *field) observe(i int) {
+	// A copy, because the loop changes row i too.
 	a := mat.Row(nil, i, f.products)
 	scale := 1 / (f.variance[i] + f.noise)
 	n, _ := f.vectors.Dims()

@@ -6,17 +6,17 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
-// Shares makes the scores of classes, n×c, into numbers that are not negative and add up
-// to 1 in every row, for models whose scores are
+// Shares turns the scores of classes, n×c, into nonnegative numbers that add up to 1 in every
+// row. There are two kinds of scores:
 //
-//   - not negative, as votes, label spreading and harmonic functions have them: each
-//     score by the sum of its row;
-//   - for a class against the others, about 1 and −1, as least squares, machines and
-//     Poisson learning have them: (1 + s)/2, cut to [0, 1], by the sum of the row.
+//   - Nonnegative scores, from votes, label spreading and harmonic functions: each score is
+//     divided by the sum of its row.
+//   - Scores of about 1 and −1 for a class against the others, from least squares, machines
+//     and Poisson learning: (1 + s)/2, cut to [0, 1], is divided by the sum of the row.
 //
-// A row without information, whose scores are all equal or not finite, has equal shares.
-// The order of the scores of a row stays, up to what is cut. Shares are no calibrated
-// probabilities.
+// A row of equal scores, or of scores that are not finite, has no information and gets equal
+// shares. Shares have the order of the scores, except among scores that are cut. Shares are
+// no calibrated probabilities.
 func Shares(scores *mat.Dense) *mat.Dense {
 	n, c := scores.Dims()
 	against := anyNegative(scores)
@@ -40,6 +40,7 @@ func share(dst, row []float64, against bool) {
 		sum += v
 	}
 
+	// 0/0 and NaN make equal shares; x ≠ x is the test for NaN.
 	for j := range dst {
 		if dst[j] /= sum; !(sum > 0) || dst[j] != dst[j] {
 			dst[j] = 1 / float64(len(dst))
@@ -47,6 +48,8 @@ func share(dst, row []float64, against bool) {
 	}
 }
 
+// anyNegative tells whether a score is negative. Each chunk has a place of its own for the
+// answer, so that threads do not write to one variable.
 func anyNegative(scores *mat.Dense) bool {
 	n, _ := scores.Dims()
 	parts := make([]bool, par.Chunks(n, grain))
@@ -68,8 +71,8 @@ func anyNegative(scores *mat.Dense) bool {
 	return false
 }
 
-// Margins returns for every row of scores, n×c with c ≥ 2, the difference of its two
-// largest [Shares]: 0 where a model is least certain, 1 where it is most.
+// Margins returns the difference of the two largest [Shares] of every row of scores, n×c with
+// c ≥ 2. It is 0 where a model is least certain and 1 where it is most certain.
 func Margins(scores *mat.Dense) []float64 {
 	shares := Shares(scores)
 	n, _ := shares.Dims()

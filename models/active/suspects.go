@@ -9,31 +9,32 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
-// Suspect is a label that disagrees with what the other labels say of its point.
+// Suspect is a label that disagrees with the prediction for its point from the other labels.
 type Suspect struct {
 	Point int
 	// Given and Suggested are classes, positions in Targets.Classes.
 	Given, Suggested int32
-	// Score is the share of the suggested class less that of the given one, by the
-	// scores of a model without the label: see [Shares]. It lies in (0, 1].
+	// Score is the share of the suggested class minus the share of the given class, by the
+	// scores of a model without the label: see [Shares]. It is in (0, 1].
 	Score float64
 }
 
 // Suspects are labels that may be wrong.
 type Suspects struct {
 	List []Suspect // by score, the largest first
-	// Labeled is the number of labels, and Unknown that of labels of which no other
-	// says anything, as they are the only ones of their components.
+	// Labeled is the number of labels. Unknown is the number of labels that no other label
+	// can check, because they are the only ones in their components.
 	Labeled, Unknown int
-	// Folds is the number of folds that were left out; 0 where each label was.
+	// Folds is the number of folds that were left out, or 0 if every single label was.
 	Folds int
 }
 
-// Disagreeing lists the labels of t whose share is not the largest: shares has a row for each
-// labeled point, which counts where known is true.
+// Disagreeing lists the labels of t that have not the largest share of their point. shares has
+// a row for each labeled point; rows with known false do not count.
 func Disagreeing(t *models.Targets, shares *mat.Dense, known []bool, folds int) *Suspects {
 	out := &Suspects{Labeled: len(t.Labeled), Folds: folds}
 	best := models.Argmax(shares)
+	// Argmax takes the first of tied classes, so only a positive difference is a disagreement.
 	for q, i := range t.Labeled {
 		if !known[q] {
 			out.Unknown++

@@ -17,8 +17,8 @@ import (
 	"github.com/bigfit/bigfit/models/propagation"
 )
 
-// Learners is the list, in the order of help texts: a new learner is one more
-// entry.
+// Learners lists all learners in the order of help texts. A new learner is one more entry in
+// the list of its family.
 var Learners = slices.Concat(
 	[]models.Learner{Auto},
 	eigenmap.Learners,
@@ -29,7 +29,7 @@ var Learners = slices.Concat(
 	eigenfunction.Learners,
 )
 
-// others are models that no learner makes.
+// others holds the decoders of models that no learner makes.
 var others = map[string]models.Decoder{
 	cluster.SpectralName:   cluster.DecodeSpectral,
 	eigenmap.EmbeddingName: eigenmap.DecodeEmbedding,
@@ -44,12 +44,13 @@ func Names() []string {
 	return out
 }
 
-// Find returns the learner with this name. The error of an unknown name lists the names
-// that there are, and the one that may have been meant.
+// Find returns the learner with this name. The error for an unknown name lists all names, and
+// the one that may have been meant.
 func Find(name string) (models.Learner, error) {
 	if l := Learner(name); l != nil {
 		return l, nil
 	}
+
 	names := Names()
 	return nil, fmt.Errorf("unknown model %q; the models are %s%s",
 		name, strings.Join(names, ", "), suggest.DidYouMean(name, names))

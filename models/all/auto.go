@@ -7,11 +7,11 @@ import (
 	"github.com/bigfit/bigfit/models/propagation"
 )
 
-// Auto is the default of fit: the list of the models among which cross-validation on
-// the labels chooses, with the settings that are tried. Label spreading and least squares
-// on the graph, each with a long and a short reach, follow clusters; least squares with
-// kernels of four widths, and a linear one, follow what the graph does not show.
-// docs/auto.md has the errors of each on the data sets at hand.
+// Auto is the default of fit: the models that cross-validation on the labels chooses from, and
+// the settings that it tries. Label spreading and least squares on the graph, each with a long
+// and a short reach, follow clusters. Least squares with kernels of four widths, and with a
+// linear kernel, follow structure that the graph does not show. docs/auto.md has the errors of
+// each on the data sets at hand.
 var Auto = pool.Learner{
 	Name: "auto",
 	Help: "chooses among other models by cross-validation on the labels and averages the best",
@@ -30,17 +30,19 @@ func spreading(alpha string, neighbors int) pool.Member {
 		Settings: []models.Values{{"alpha": alpha, "tolerance": looseTolerance}}}
 }
 
-// looseTolerance of linear systems decides classes and takes a third of the time of the
-// default.
+// looseTolerance is the tolerance of linear systems. It is enough to decide classes and takes
+// a third of the time of the default.
 const looseTolerance = "0.001"
 
-// fewer landmarks stand for the labeled points where those are many.
+// fewer makes a kernel machine use landmarks if there are many labeled points.
 var fewer = models.Values{"approximation": "nystrom"}
 
-// onGraph is least squares on the graph with the normalized Laplacian, where γ_A/γ_I is
-// ratio: 0.01 is the reach of label spreading with α = 0.99, 0.1 that of 0.9.
+// onGraph is least squares on the graph with the normalized Laplacian, with γ_A/γ_I = ratio.
+// The ratio 0.01 has the reach of label spreading with α = 0.99, and 0.1 the reach of α = 0.9.
 func onGraph(ratio float64, neighbors int) pool.Member {
+	// The ratio sets the reach; two strengths of both norms are left to cross-validation.
 	m := pool.Member{Learner: propagation.Learner{Method: propagation.Tikhonov}, Neighbors: neighbors}
+
 	for _, gamma := range []float64{1e-2, 1e-1} {
 		m.Settings = append(m.Settings, models.Values{"gamma-i": models.FormatFloat(gamma),
 			"gamma-a":   models.FormatFloat(ratio * gamma),
@@ -49,16 +51,18 @@ func onGraph(ratio float64, neighbors int) pool.Member {
 	return m
 }
 
-// gaussian is least squares with a Gaussian kernel of a width that is so many times the
-// median distance.
+// gaussian is least squares with a Gaussian kernel. times is its width divided by the median
+// distance.
 func gaussian(times float64) pool.Member {
 	return pool.Member{Learner: kernelmachine.Learner{Method: kernelmachine.RLS},
 		Settings: ambientSettings("sigma", "median"),
 		Times:    map[string][]float64{"sigma": {times}}, Many: fewer}
 }
 
-// ambientSettings are a kernel with the strengths γ_A to choose from.
+// ambientSettings returns settings with one parameter of the kernel and the strengths γ_A to
+// choose from.
 func ambientSettings(name, value string) []models.Values {
+	// The usual strengths come first: equal scores go to the earlier setting.
 	var out []models.Values
 	for _, gamma := range []string{"0.01", "0.1", "0.001", "1", "0.0001", "1e-05"} {
 		out = append(out, models.Values{"gamma-a": gamma, name: value, "approximation": "exact"})

@@ -1,7 +1,7 @@
-// Package cluster puts the vertices of a graph, or points, into clusters: by eigenvectors
-// of the normalized Laplacian ([NormalizedCut]), with the cuts and volumes that
-// measure the result ([Cuts]), and by functions of a kernel that extend to new points
-// ([FitSpectral]), whose models are kept in files.
+// Package cluster puts the vertices of a graph, or points, into clusters. [NormalizedCut]
+// uses eigenvectors of the normalized Laplacian, and [Cuts] measures its result by cuts and
+// volumes. [FitSpectral] uses functions of a kernel, which extend to new points; its models
+// are kept in files.
 //
 // J. Shi and J. Malik, Normalized cuts and image segmentation, IEEE PAMI 22 (2000).
 // A. Ng, M. Jordan and Y. Weiss, On spectral clustering, NIPS 2001. M. Belkin, P.
@@ -57,21 +57,21 @@ type Settings struct {
 	// Rule defaults to KMeans. The others need two clusters.
 	Rule Rule `json:"rule"`
 	// RowNormalize scales every row of the eigenvectors to length 1 before
-	// k-means (Ng, Jordan & Weiss 2002). Without it the rows are those of D^-½U
+	// k-means (Ng, Jordan & Weiss 2002). Without it k-means takes the rows of D^-½U
 	// (Shi & Malik 2000).
 	RowNormalize bool `json:"row_normalize"`
-	// MinComponent: points in components of fewer points get no cluster.
-	// Default 1: all get one.
+	// MinComponent is the least size of a component: points in smaller components get
+	// no cluster. Default 1: all points get one.
 	MinComponent int `json:"min_component"`
-	// Restarts of k-means, of which the best counts. Default 10.
+	// Restarts is the number of runs of k-means; the best run counts. Default 10.
 	Restarts int `json:"restarts"`
 	// MaxIterations of a run of k-means. Default 300.
 	MaxIterations int `json:"max_iterations"`
-	// Tolerance of the eigenpairs. Default that of lanczos.Settings.
+	// Tolerance of the eigenpairs. Default: the default of lanczos.Settings.
 	Tolerance float64 `json:"tolerance,omitempty"`
 	// Seed of k-means and of the eigenpairs.
 	Seed uint64 `json:"seed"`
-	// MemoryLimit and OnRestart are those of lanczos.Settings.
+	// MemoryLimit and OnRestart are handed on to lanczos.Settings.
 	MemoryLimit int64                     `json:"-"`
 	OnRestart   func(lanczos.State) error `json:"-"`
 }
@@ -90,7 +90,8 @@ func (s Settings) fill() (Settings, error) {
 	}
 
 	if s.Rule != KMeans && s.RowNormalize {
-		faults = append(faults, fmt.Errorf("cluster: rows are normalized for k-means, the rule is %v", s.Rule))
+		faults = append(faults, fmt.Errorf("cluster: rows are normalized for k-means, the rule is %v",
+			s.Rule))
 	}
 	if s.MinComponent < 0 || s.Restarts < 0 || s.MaxIterations < 0 {
 		faults = append(faults, fmt.Errorf("cluster: components of %d points, %d restarts and %d "+
@@ -123,8 +124,8 @@ type Clustering struct {
 	// partition into that many clusters.
 	Values     []float64
 	Cuts       *Cuts
-	Components int // that got clusters
-	LeftOut    int // vertices without a cluster
+	Components int // number of components with clusters
+	LeftOut    int // number of vertices without a cluster
 }
 
 // Bound is the lower bound Σ λ_j on the normalized cut; see Values.
@@ -136,23 +137,21 @@ func (c *Clustering) Bound() float64 {
 	return sum
 }
 
-// NormalizedCut partitions the graph with weights w along small normalized cuts: the
-// relaxation of Shi & Malik (IEEE PAMI 22, 2000), whose solution are the first
-// eigenvectors of Lf = λDf, rounded by s.Rule.
+// NormalizedCut partitions the graph with weights w along small normalized cuts. It solves
+// the relaxation of Shi & Malik (IEEE PAMI 22, 2000), by the first eigenvectors of
+// Lf = λDf, and rounds the solution by s.Rule.
 //
-// Components are never mixed up. The spectrum of a graph is that of its
-// components together, so a component gets as many clusters as it has among the
-// k smallest eigenvalues, at least one, and is partitioned by its own
-// eigenvectors. If there are more components than clusters, whole components are
-// put together, each in descending order of volume to the cluster of least
-// volume so far: no edge is cut.
+// Components are never mixed up. The spectrum of a graph is the union of the spectra of its
+// components. A component therefore gets a cluster for each of its eigenvalues among the k
+// smallest, at least one, and is partitioned by its own eigenvectors. If there are more
+// components than clusters, no edge is cut: the components, in descending order of volume,
+// each go to the cluster of least volume so far.
 //
-// More clusters than vertices is an error. It costs the eigenpairs
-// ([lanczos.Laplacian]), and for every restart and iteration of k-means 2nk²
-// operations; beside the eigenpairs it holds 2nk values and copies of the
-// components if there are several. With lanczos.ErrNotConverged comes the
-// clustering by the vectors that were reached. The result has the same bits at
-// any GOMAXPROCS.
+// More clusters than vertices is an error. NormalizedCut costs the eigenpairs
+// ([lanczos.Laplacian]), and 2nk² operations for every restart and iteration of k-means;
+// beside the eigenpairs it holds 2nk values, and copies of the components if there are
+// several. An error lanczos.ErrNotConverged comes with the clustering by the vectors that
+// were reached. The result has the same bits at any GOMAXPROCS.
 func NormalizedCut(ctx context.Context, w *sparse.CSR, s *Settings) (*Clustering, error) {
 	if s == nil {
 		s = &Settings{}
@@ -170,6 +169,8 @@ func NormalizedCut(ctx context.Context, w *sparse.CSR, s *Settings) (*Clustering
 		return nil, fmt.Errorf("cluster: %d clusters of %d vertices in components that are large enough",
 			filled.Clusters, have)
 	}
+
+	// As many components as clusters, or more, need no eigenvectors: all cuts are zero.
 	c := &Clustering{Settings: filled, Labels: slices.Repeat([]int32{Unassigned}, w.Rows),
 		Components: len(parts), LeftOut: leftOut}
 	var notConverged error
@@ -187,9 +188,10 @@ func NormalizedCut(ctx context.Context, w *sparse.CSR, s *Settings) (*Clustering
 	return c, notConverged
 }
 
-// split partitions parts, of which there are fewer than clusters. The first error
-// is that of eigenpairs which are usable.
+// split partitions the parts into more clusters than there are parts. notConverged reports
+// eigenpairs that did not converge but are usable; err says that there is no result.
 func (c *Clustering) split(ctx context.Context, parts []graphPart) (notConverged, err error) {
+	// Every part has a null vector, so one part can have at most the rest of the k pairs.
 	s := &c.Settings
 	pairs := make([]*lanczos.Result, len(parts))
 	all := make([]partValue, 0, len(parts))
@@ -208,10 +210,11 @@ func (c *Clustering) split(ctx context.Context, parts []graphPart) (notConverged
 		}
 	}
 
+	// The k smallest eigenvalues of all parts decide how many clusters each part gets.
 	slices.SortStableFunc(all, func(a, b partValue) int { return cmp.Compare(a.value, b.value) })
 	share := make([]int, len(parts))
 	for q := range share {
-		share[q] = 1 // its zero, which rounding cannot take away
+		share[q] = 1 // its null vector, which counts whatever rounding made of the value
 	}
 	c.Values = make([]float64, len(parts), s.Clusters)
 	for _, v := range all[len(parts):] {
@@ -221,6 +224,7 @@ func (c *Clustering) split(ctx context.Context, parts []graphPart) (notConverged
 		}
 	}
 
+	// Clusters of the parts follow one another; numberClusters gives the final numbers.
 	first := int32(0)
 	for q, p := range parts {
 		labels := make([]int32, len(p.vertices))
@@ -244,14 +248,15 @@ type partValue struct {
 	part  int
 }
 
-// cut partitions a component into k clusters by its eigenvectors D^-½u, of which
-// it may modify the first k.
+// cut partitions a component into k clusters by its eigenvectors D^-½u. It may modify the
+// first k of them.
 func (p *graphPart) cut(ctx context.Context, vectors *mat.Dense, k int, s *Settings) ([]int32, error) {
+	// Two clusters by a threshold of the second eigenvector.
 	n := len(p.vertices)
 	if s.Rule != KMeans {
 		f := mat.Col(nil, 1, vectors)
 		dense.Orient(f)
-		threshold := tieOf(f) // rounding decides the side of no zero
+		threshold := tieOf(f) // entries that are zero up to rounding are on one side
 		if s.Rule == Sweep {
 			threshold = sweep(p.graph, f)
 		}
@@ -264,6 +269,7 @@ func (p *graphPart) cut(ctx context.Context, vectors *mat.Dense, k int, s *Setti
 		return labels, nil
 	}
 
+	// k-means on the rows of the first k eigenvectors.
 	rows := vectors.Slice(0, n, 0, k).(*mat.Dense)
 	if s.RowNormalize {
 		for i := range n {

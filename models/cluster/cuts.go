@@ -20,20 +20,18 @@ type Cuts struct {
 	Cut    []float64 `json:"cut"`    // cut(C_c)
 	Volume []float64 `json:"volume"` // vol(C_c)
 	// NCut is the normalized cut Σ_c cut(C_c)/vol(C_c) of Shi & Malik (2000). For
-	// two clusters it is (1/vol(C_1) + 1/vol(C_2))·cut(C_1): the paper, which
-	// prints the reciprocal of the first factor, means the quotient fᵀLf/fᵀDf of
-	// its f, and that is this.
+	// two clusters it is (1/vol(C_1) + 1/vol(C_2))·cut(C_1), the quotient fᵀLf/fᵀDf
+	// of the paper's f. The paper prints the reciprocal of the first factor, a misprint.
 	NCut float64 `json:"ncut"`
-	// Cheeger is max_c cut(C_c)/min(vol(C_c), vol(all) − vol(C_c)); for two
-	// clusters the quotient of the paper, whose smallest value over all
-	// partitions is the Cheeger constant.
+	// Cheeger is max_c cut(C_c)/min(vol(C_c), vol(all) − vol(C_c)). For two clusters
+	// it is the quotient of the paper; the Cheeger constant of a graph is the smallest
+	// quotient of all partitions.
 	Cheeger float64 `json:"cheeger"`
 }
 
-// MeasureCuts measures the partition of the vertices of w by labels below k;
-// vertices that are [Unassigned] belong to no cluster. A quotient 0/0, of a
-// cluster without edges or of all there is, counts as 0. It takes one pass over
-// the graph.
+// MeasureCuts measures the partition of the vertices of w by labels below k; vertices that
+// are [Unassigned] belong to no cluster. A cluster without edges and a cluster of all
+// vertices have quotients 0/0, which count as 0. It takes one pass over the graph.
 func MeasureCuts(w *sparse.CSR, labels []int32, k int) (*Cuts, error) {
 	if len(labels) != w.Rows {
 		return nil, fmt.Errorf("cluster: %d labels for %d vertices", len(labels), w.Rows)
@@ -44,6 +42,8 @@ func MeasureCuts(w *sparse.CSR, labels []int32, k int) (*Cuts, error) {
 		if own < Unassigned || int(own) >= k {
 			return nil, fmt.Errorf("cluster: vertex %d is in cluster %d of %d", i, own, k)
 		}
+
+		// A graph without values has weights 1.
 		col, val := w.Row(i)
 		var degree, outward float64
 		for q, j := range col {
@@ -71,7 +71,7 @@ func MeasureCuts(w *sparse.CSR, labels []int32, k int) (*Cuts, error) {
 	return c, nil
 }
 
-// quotient is a/b, 0 for 0/b.
+// quotient returns a/b, and 0 for a = 0 whatever b.
 func quotient(a, b float64) float64 {
 	if a == 0 {
 		return 0
@@ -88,9 +88,9 @@ func tieOf(f []float64) float64 {
 	return kmeansTie * top
 }
 
-// sweep returns the threshold t for which the Cheeger value of the cut between
-// {f ≤ t} and {f > t} is smallest, the smallest of those that are equal up to
-// rounding. It costs a sort and one pass over the graph.
+// sweep returns the threshold t for which the Cheeger value of the cut between {f ≤ t} and
+// {f > t} is smallest. Of thresholds with values equal up to rounding it takes the smallest.
+// It costs a sort and one pass over the graph.
 func sweep(w *sparse.CSR, f []float64) float64 {
 	order := data.Range(0, len(f))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(f[a], f[b]) })
@@ -102,6 +102,9 @@ func sweep(w *sparse.CSR, f []float64) float64 {
 	below := make([]bool, len(f))
 	var cut, volume, threshold float64
 
+	// Vertices move below the threshold one by one. Each takes the edges to the vertices
+	// below out of the cut and puts its other edges in. A threshold between values that
+	// rounding could swap is none.
 	best := math.Inf(1)
 	tie := tieOf(f)
 	for at, i := range order[:len(order)-1] {

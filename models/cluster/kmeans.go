@@ -18,22 +18,24 @@ type kmeansSettings struct {
 	seed                              uint64
 }
 
-// enough is the relative gain in Σ‖x − c‖² below which a run of k-means ends.
+// enough is the relative gain in Σ‖x − c‖² below which a run of k-means ends: a gain as
+// small as kmeansTie would not count in the choice of the best run either.
 const enough = 1e-9
 
-// kmeansTie is the relative difference that counts as none between distances and sums
-// of them: of equal choices the first is taken, on every instruction set the same.
+// kmeansTie is the relative difference up to which distances, and sums of them, count as
+// equal. Of equal choices the first is taken. It is far above rounding errors, so that every
+// instruction set makes the same choices.
 const kmeansTie = 1e-9
 
-// kmeansRows is the number of rows in a piece of work.
+// kmeansRows is the number of rows in a piece of work. Sums are made piece by piece and
+// added in order, so that they do not depend on the number of threads.
 const kmeansRows = 4096
 
-// kmeans puts the n rows of x into k ≤ n clusters, none of them empty, such that
-// the sum of squared distances to the means of the clusters is small: the best of
-// several runs of Lloyd's algorithm from greedy k-means++ starts (Arthur &
-// Vassilvitskii, SODA 2007). It returns the clusters, numbered by their first
-// row, and the k×d centres. An empty cluster takes the row that is farthest from
-// its centre. A run costs 2nkd operations an iteration.
+// kmeans puts the n rows of x into k ≤ n clusters, none of them empty, with a small sum of
+// squared distances to the means of the clusters. It takes the best of several runs of
+// Lloyd's algorithm from greedy k-means++ starts (Arthur & Vassilvitskii, SODA 2007). It
+// returns the clusters, numbered by their first row, and the k×d centres. An empty cluster
+// takes the row that is farthest from its centre. A run costs 2nkd operations an iteration.
 func kmeans(ctx context.Context, x *mat.Dense, s kmeansSettings) ([]int32, *mat.Dense, error) {
 	n, d := x.Dims()
 	r := newKMeansRun(x, s.clusters)
@@ -47,6 +49,7 @@ func kmeans(ctx context.Context, x *mat.Dense, s kmeansSettings) ([]int32, *mat.
 			if err := ctx.Err(); err != nil {
 				return nil, nil, err
 			}
+			// One iteration of Lloyd's algorithm.
 			changed := r.assign()
 			r.refill()
 			r.means()
@@ -63,6 +66,8 @@ func kmeans(ctx context.Context, x *mat.Dense, s kmeansSettings) ([]int32, *mat.
 		}
 	}
 
+	// The centres belong to the last run: compute them again, for the best labels, and
+	// move them back to where the points were.
 	numberClusters(labels, s.clusters)
 	copy(r.labels, labels)
 	r.means()
@@ -90,6 +95,7 @@ type kmeansRun struct {
 	rounding float64
 }
 
+// newKMeansRun centres a copy of x.
 func newKMeansRun(x *mat.Dense, k int) *kmeansRun {
 	n, d := x.Dims()
 	r := &kmeansRun{x: mat.DenseCopyOf(x), mean: make([]float64, d), centres: mat.NewDense(k, d, nil),
@@ -100,6 +106,7 @@ func newKMeansRun(x *mat.Dense, k int) *kmeansRun {
 		}
 	}
 
+	// Products of long vectors with a small difference lose its digits, so the mean goes.
 	for i := range n {
 		row := r.x.RawRowView(i)
 		var square float64
@@ -116,9 +123,9 @@ func newKMeansRun(x *mat.Dense, k int) *kmeansRun {
 	return r
 }
 
-// start chooses centres: the first row at random, every further one, of a few
-// drawn with probability proportional to the squared distance to the nearest
-// centre, that which brings the sum of these distances down most.
+// start chooses centres by greedy k-means++. The first is a row at random. For each further
+// centre a few rows are drawn, with probability proportional to the squared distance to the
+// nearest centre, and the row that lowers the sum of these distances most is taken.
 func (r *kmeansRun) start(rng *rand.Rand) {
 	n, _ := r.x.Dims()
 	k := len(r.sizes)
@@ -129,8 +136,9 @@ func (r *kmeansRun) start(rng *rand.Rand) {
 	for i := range r.dist {
 		r.dist[i] = math.Inf(1)
 	}
-	trials := 2 + int(math.Log(float64(k)))
+	trials := 2 + int(math.Log(float64(k))) // as Arthur & Vassilvitskii (2007) suggest
 
+	// near holds the distances with the row on trial, kept those with the best so far.
 	near := make([]float64, n)
 	kept := make([]float64, n)
 	for c := range k {
@@ -190,6 +198,7 @@ func (r *kmeansRun) draw(rng *rand.Rand, taken []bool, uniform bool) int {
 		return last
 	}
 
+	// All remaining rows coincide with centres: any that is not taken will do.
 	at := rng.IntN(len(taken))
 	for taken[at] {
 		at = (at + 1) % len(taken)
@@ -211,6 +220,7 @@ func (r *kmeansRun) assign() bool {
 		tie = max(tie, kmeansTie*half[c])
 	}
 
+	// The nearest centre has the least ‖c‖²/2 − xᵀc: one product with all centres.
 	changed := false
 	products := mat.NewDense(min(n, kmeansRows), k, nil)
 	for lo := 0; lo < n; lo += kmeansRows {
@@ -244,6 +254,8 @@ func (r *kmeansRun) refill() {
 	if !slices.Contains(r.sizes, 0) {
 		return
 	}
+
+	// The row farthest from its centre gains most by a cluster of its own.
 	r.measure()
 	for c := range r.sizes {
 		if r.sizes[c] > 0 {
@@ -262,7 +274,7 @@ func (r *kmeansRun) refill() {
 	}
 }
 
-// means makes the centres those of the labels.
+// means moves every centre to the mean of the rows with its label.
 func (r *kmeansRun) means() {
 	n, _ := r.x.Dims()
 	par.For(n, kmeansRows, func(lo, hi int) {
@@ -276,6 +288,7 @@ func (r *kmeansRun) means() {
 		}
 	})
 
+	// Pieces are added in their order, for the same bits at any number of threads.
 	r.centres.Zero()
 	for _, sum := range r.partial {
 		r.centres.Add(r.centres, sum)

@@ -17,12 +17,12 @@ type graphPart struct {
 	volume   float64
 }
 
-// bigComponents returns the components of at least so many vertices, in the
-// order of their smallest vertex, and the number of vertices in the others.
+// bigComponents returns the components with at least least vertices, in the order of their
+// smallest vertex, and the number of vertices in the smaller components.
 func bigComponents(w *sparse.CSR, least int) (parts []graphPart, leftOut int) {
 	c := w.Components()
 	members := make([][]int32, c.Count())
-	place := make([]int32, w.Rows) // of a vertex in its component
+	place := make([]int32, w.Rows) // position of a vertex in its component
 	for i, q := range c.Of {
 		place[i] = int32(len(members[q]))
 		members[q] = append(members[q], int32(i))
@@ -33,6 +33,8 @@ func bigComponents(w *sparse.CSR, least int) (parts []graphPart, leftOut int) {
 			leftOut += len(vertices)
 			continue
 		}
+
+		// A component that is the whole graph needs no copy.
 		p := graphPart{vertices, w, 0}
 		if len(vertices) < w.Rows {
 			p.graph = sparse.Induced(w, vertices, func(j int32) int32 {
@@ -69,6 +71,8 @@ func joinParts(labels []int32, parts []graphPart, k int) {
 		return cmp.Or(cmp.Compare(parts[b].volume, parts[a].volume), cmp.Compare(len(parts[b].vertices),
 			len(parts[a].vertices)))
 	})
+
+	// The largest first, each to the cluster of least volume so far.
 	volume := make([]float64, k)
 	size := make([]int, k)
 	for _, q := range order {

@@ -12,7 +12,7 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// SpectralName is the name of [Spectral] in manifests; no learner has it.
+// SpectralName is the name of [Spectral] in manifests. No learner has this name.
 const SpectralName = "spectral"
 
 // SpectralSettings of [FitSpectral].
@@ -28,10 +28,10 @@ type SpectralSettings struct {
 	// Landmarks is the number of points, drawn by Seed, that the functions are
 	// expansions over. Default 0: all.
 	Landmarks int
-	// Restarts of k-means. Default 10.
+	// Restarts is the number of runs of k-means. Default 10.
 	Restarts int
 	Seed     uint64
-	// Laplacian and Power say what L was; FitSpectral sets them.
+	// Laplacian and Power describe L; FitSpectral sets them.
 	Laplacian sparse.Kind
 	Power     int
 }
@@ -57,16 +57,17 @@ func (s SpectralSettings) fill() (SpectralSettings, error) {
 //
 //	f_j(x) = Σ_i α_ij k(x, x_i),  j = 1 … p
 //
-// that are defined everywhere. Clusters are numbered from 0. Of two, cluster 1 is
-// where f_1 > 0, f_1 being positive where it is largest in magnitude; of more, a
-// point is in that of the nearest centre. It is immutable.
+// that are defined everywhere. Clusters are numbered from 0. If there are two, cluster 1 is
+// the set f_1 > 0, where the sign of f_1 is such that its value of largest magnitude is
+// positive. If there are more, a point belongs to the cluster of the nearest centre. A
+// Spectral is immutable.
 type Spectral struct {
 	Settings SpectralSettings
-	// Expansion is f, over all training points or the landmarks, without classes and
+	// Expansion holds f, over all training points or the landmarks, without classes and
 	// intercepts.
 	expansion.Expansion
 	Values  []float64  // λ_j, ascending
-	Centres *mat.Dense // clusters×p, of three or more clusters; else nil
+	Centres *mat.Dense // clusters×p for three or more clusters, else nil
 	// Embedding is f at the n training points, n×p, with Σ_i f_j(x_i) = 0 and
 	// orthonormal columns; nil after DecodeSpectral.
 	Embedding *mat.Dense
@@ -75,7 +76,7 @@ type Spectral struct {
 // Name is SpectralName.
 func (m *Spectral) Name() string { return SpectralName }
 
-// Output is the number of the cluster of each point, or without clusters its p
+// Output describes the answer: the cluster of each point, or without clusters its p
 // coordinates.
 func (m *Spectral) Output() models.Output {
 	if m.Settings.Clusters == 0 {
@@ -88,16 +89,16 @@ func (m *Spectral) Output() models.Output {
 	return models.OutputOf(classes, len(classes))
 }
 
-// QueryCost is that of the kernel values, the coordinates and the scores.
+// QueryCost returns the cost of the kernel values, the coordinates and the scores.
 func (m *Spectral) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	c := m.Expansion.QueryCost(n, s)
 	c.Bytes += 12 * int64(n) * int64(m.Settings.Clusters)
 	return c
 }
 
-// Transform returns the coordinates of new points, m×p: of s only OnProgress
-// matters. It costs the m×n kernel values and the memory of 256 rows of them. At the
-// training points it is Embedding up to rounding.
+// Transform returns the coordinates of m new points, m×p. Only OnProgress of s matters.
+// Transform computes m×n kernel values and holds 256 rows of them. At the training points
+// it returns Embedding up to rounding.
 func (m *Spectral) Transform(ctx context.Context, x data.Points,
 	s *models.PredictSettings) (*mat.Dense, error) {
 	f, err := m.Expansion.Predict(ctx, x, s)
@@ -107,9 +108,9 @@ func (m *Spectral) Transform(ctx context.Context, x data.Points,
 	return f.Scores, nil
 }
 
-// Predict returns the clusters of new points. Their scores are ∓f_1 for two, and
-// −‖f(x) − c‖² for the centres c of more. Without clusters the scores are the
-// coordinates, as Transform gives them. Of s only OnProgress matters.
+// Predict returns the clusters of new points. The scores are ∓f_1 for two clusters, and
+// −‖f(x) − c‖² with the centres c for more. Without clusters the scores are the coordinates
+// of [Spectral.Transform]. Only OnProgress of s matters.
 func (m *Spectral) Predict(ctx context.Context, x data.Points,
 	s *models.PredictSettings) (*models.Prediction, error) {
 	f, err := m.Transform(ctx, x, s)
@@ -138,6 +139,7 @@ func (m *Spectral) clusters(f *mat.Dense) *models.Prediction {
 		return out
 	}
 
+	// A score grows as the distance to the centre shrinks, so the largest score decides.
 	scores := mat.NewDense(n, k, nil)
 	for i := range n {
 		for c := range k {

@@ -40,9 +40,10 @@ var spectralParams = append(models.Table[spectralChoice]{
 	{Param: models.Param{Name: "power", Doc: "power of the Laplacian", Default: "1",
 		Range: models.AtLeast(1)},
 		At: func(c *spectralChoice) any { return &c.Power }},
-}, models.Part(expansion.KernelParams, func(c *spectralChoice) *expansion.KernelChoice { return &c.Kernel })...)
+}, models.Part(expansion.KernelParams,
+	func(c *spectralChoice) *expansion.KernelChoice { return &c.Kernel })...)
 
-// values are those of the settings and the kernel.
+// values returns the settings and the kernel as values of parameters.
 func (m *Spectral) values() models.Values {
 	return spectralParams.Encode(&spectralChoice{m.Settings, m.KernelChoice()})
 }
@@ -63,8 +64,14 @@ type spectralFit struct {
 	Seed uint64 `json:"seed"`
 }
 
-// Encode returns coefficients (m×p), values (p), centres (clusters×p) if there are
-// any, classes (clusters) if there are clusters, and the points of the expansion.
+// Encode returns the arrays of p functions that are expansions over m points:
+//
+//	coefficients  float64  m×p         coefficients α of the functions
+//	values        float64  p           eigenvalues λ_j, ascending
+//	centres       float64  clusters×p  centres of three or more clusters
+//	classes       int64    clusters    0, 1, …: only with clusters
+//
+// and the points of the expansion ([expansion.Expansion.Arrays]).
 func (m *Spectral) Encode() (*models.Encoded, error) {
 	arrays := append(m.Arrays(), archive.Array{Name: "values", Data: m.Values})
 	if m.Centres != nil {
@@ -89,6 +96,8 @@ func DecodeSpectral(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 
+	// The expansion would take the numbers of the clusters for classes of its own, so they
+	// are compared with the settings here and taken away.
 	s.Seed = f.Seed
 	e, err := expansion.Read(r, c.Kernel, false)
 	if err != nil {
@@ -112,6 +121,7 @@ func DecodeSpectral(r *models.Reader) (models.Model, error) {
 
 // check returns an error unless the parts of the model fit together.
 func (m *Spectral) check() error {
+	// Products of arrays that do not fit together would panic.
 	_, p := m.Coefficients.Dims()
 	if p != m.Settings.Components || len(m.Values) != p {
 		return fmt.Errorf("cluster: coefficients of %d functions and %d values for %d components", p,

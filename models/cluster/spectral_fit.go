@@ -17,8 +17,8 @@ import (
 	"github.com/bigfit/bigfit/models/kernelmachine"
 )
 
-// SpectralBytes is about the memory of [FitSpectral] for the points x and m of them
-// as landmarks, 0 for all.
+// SpectralBytes estimates the memory of [FitSpectral] for the points x with m landmarks; 0
+// means all points. At its peak the fit holds ten dense m×m matrices.
 func SpectralBytes(x data.Points, m int) int64 {
 	n, _ := x.Dims()
 	ready := kernel.Source{Points: x}.Bytes()
@@ -28,43 +28,42 @@ func SpectralBytes(x data.Points, m int) int64 {
 	return ready + 8*int64(n)*(int64(m)+2*spectralStripe) + 80*int64(m)*int64(m)
 }
 
-// spectralStripe is the number of columns that L is applied to at a time.
+// spectralStripe is the number of columns that L is applied to at a time, so that LΦ is
+// never held whole.
 const spectralStripe = 256
 
-// lostDirection is the eigenvalue of the Gram matrix, relative to the largest,
-// below which its eigenvector is rounding error.
+// lostDirection is a share of the largest eigenvalue of the Gram matrix. An eigenvector
+// with a smaller eigenvalue is rounding error.
 const lostDirection = 1e-12
 
-// FitSpectral finds the p functions of the kernel's space that minimize, one
-// after the other,
+// FitSpectral finds p functions of the kernel's space. Each function minimizes
 //
 //	γ‖f‖²_K + fᵀLf  subject to  Σ_i f(x_i) = 0,  Σ_i f(x_i)² = 1
 //
-// and are orthogonal to those before on the points: equation (13) of Belkin,
-// Niyogi & Sindhwani (2006). With f = Σ α_i k(·, x_i) over all n points these
-// are α = Pv of the smallest eigenvalues of equation (14),
+// and is orthogonal on the points to the functions before it: equation (13) of Belkin,
+// Niyogi & Sindhwani (2006). For f = Σ α_i k(·, x_i) over all n points the solution is
+// α = Pv, with v of the smallest eigenvalues of equation (14),
 //
 //	P(γK + KLK)P v = λ PK²P v,  P the projection on the complement of K1
 //
-// that P does not make zero. It is not solved as it stands, because K² is
-// singular in floating point. With K = ΦΦᵀ and α such that f = Φc at the points,
-// it is
+// where Pv is not zero. Equation (14) is not solved as it stands, because K² is singular in
+// floating point. With K = ΦΦᵀ, and α such that f = Φc at the points, it becomes
 //
 //	(γI + ΦᵀLΦ) c = λ ΦᵀΦ c  on  1ᵀΦc = 0
 //
-// whose left side GGᵀ is well conditioned: the largest eigenvalues 1/λ of
-// G⁻¹ΦᵀΦG⁻ᵀ, on the complement of G⁻¹Φᵀ1, are computed instead. With landmarks Φ
-// is the n×m part of K over the root of the landmarks' Gram matrix, so that the
-// functions are the best expansions over the landmarks.
+// The matrix GGᵀ on the left is well conditioned, so FitSpectral computes the largest
+// eigenvalues 1/λ of G⁻¹ΦᵀΦG⁻ᵀ on the complement of G⁻¹Φᵀ1. With landmarks Φ is the n×m
+// part of K over the root of the landmarks' Gram matrix, so that the functions are the best
+// expansions over the landmarks.
 //
-// d has L, of any power, without shift. It costs two dense symmetric eigenproblems
-// of order n, or m, and with landmarks 2nm² operations and m passes over the
-// graph; see [SpectralBytes] for memory, of which more than the limit
-// of d is an error. More components than Φ has independent columns is an
-// error, and so are values of a kernel in place of points to expand over.
+// d has L, of any power, without shift. FitSpectral solves two dense symmetric
+// eigenproblems of order n, or m with landmarks, which add 2nm² operations and m passes
+// over the graph. See [SpectralBytes] for the memory; more than the limit of d is an error.
+// More components than Φ has independent columns is an error, and so are values of a kernel
+// in place of points to expand over.
 func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings) (*Spectral, error) {
 	if s == nil {
-		s = &SpectralSettings{} // whose fault is named
+		s = &SpectralSettings{} // fill names the missing γ
 	}
 	filled, err := s.fill()
 	if err != nil {
@@ -95,6 +94,8 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 		return nil, fmt.Errorf("cluster: the functions take %d bytes, %d are allowed; use fewer "+
 			"landmarks or points, or allow more memory", need, limit)
 	}
+
+	// The functions are expansions over all points or over landmarks drawn at random.
 	filled.Laplacian = l.Kind()
 	filled.Power = l.Power()
 	m := &Spectral{Settings: filled, Expansion: expansion.New(k, false, nil)}
@@ -117,6 +118,7 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 		return nil, err
 	}
 
+	// From c to the functions: values Φc at the points, coefficients E·c.
 	c, err := m.solve(ctx, phi, d)
 	if err != nil {
 		return nil, err
@@ -137,11 +139,12 @@ func FitSpectral(ctx context.Context, d *kernelmachine.Data, s *SpectralSettings
 	return m, nil
 }
 
-var errNoPoints = errors.New("cluster: values of a kernel give no points that functions can be expanded over")
+var errNoPoints = errors.New("cluster: values of a kernel give no points that functions can be " +
+	"expanded over")
 
-// features returns Φ, n×r, and the matrix that makes coefficients of c: α = E·c
-// with E = UΣ^-½ for the eigenvalues Σ and vectors U of the Gram matrix of
-// m.Points, those lost in rounding left out.
+// features returns Φ, n×r, and the matrix E = UΣ^-½ of the coefficients α = E·c. Σ holds the
+// eigenvalues and U the eigenvectors of the Gram matrix of m.Points, without the directions
+// that are lost in rounding.
 func (m *Spectral) features(ctx context.Context, d *kernelmachine.Data) (phi, expand *mat.Dense, err error) {
 	side, err := kernel.New(m.Kernel, m.Points)
 	if err != nil {
@@ -158,6 +161,8 @@ func (m *Spectral) features(ctx context.Context, d *kernelmachine.Data) (phi, ex
 	if err != nil {
 		return nil, nil, fmt.Errorf("cluster: the Gram matrix: %w", err)
 	}
+
+	// Eigenvalues ascend: the lost directions come first.
 	size := len(values)
 	first := 0
 	for first < size && !(values[first] > lostDirection*values[size-1]) {
@@ -188,6 +193,7 @@ func (m *Spectral) features(ctx context.Context, d *kernelmachine.Data) (phi, ex
 		return phi, expand, nil
 	}
 
+	// With landmarks Φ = K_nm·E, which is the expansion with the coefficients E.
 	f, err := (&expansion.Expansion{Kernel: m.Kernel, Points: m.Points, Coefficients: expand}).Predict(ctx,
 		d.Points, nil)
 	if err != nil {
@@ -205,6 +211,7 @@ func report(d *kernelmachine.Data, done float64, note string) {
 
 // solve returns the c of the components, r×p, with (Φc)ᵀ(Φc) = I, and sets Values.
 func (m *Spectral) solve(ctx context.Context, phi *mat.Dense, d *kernelmachine.Data) (*mat.Dense, error) {
+	// The left side, L applied to a stripe of columns at a time.
 	n, r := phi.Dims()
 	p := m.Settings.Components
 	left := mat.NewDense(r, r, nil) // γI + ΦᵀLΦ
@@ -226,6 +233,8 @@ func (m *Spectral) solve(ctx context.Context, phi *mat.Dense, d *kernelmachine.D
 	if err := dense.Cholesky(ctx, left); err != nil {
 		return nil, fmt.Errorf("cluster: γI + ΦᵀLΦ: γ is too small beside the Laplacian: %w", err)
 	}
+
+	// Cholesky makes the problem an ordinary symmetric one.
 	h := mat.NewDense(r, r, nil) // G⁻¹ΦᵀΦG⁻ᵀ
 	dense.Syrk(dense.Transposed, 1, phi, 0, h)
 	dense.SolveLower(dense.NoTrans, left, h)
@@ -233,6 +242,7 @@ func (m *Spectral) solve(ctx context.Context, phi *mat.Dense, d *kernelmachine.D
 	dense.SolveLower(dense.NoTrans, left, h)
 	dense.Symmetrize(h)
 
+	// The functions that sum to zero are the complement of one vector.
 	ones := mat.NewDense(r, 1, nil) // G⁻¹Φᵀ1
 	for i := range n {
 		for j, v := range phi.RawRowView(i) {
@@ -251,6 +261,7 @@ func (m *Spectral) solve(ctx context.Context, phi *mat.Dense, d *kernelmachine.D
 		return nil, fmt.Errorf("cluster: equation (14): %w", err)
 	}
 
+	// μ = 1/λ descends from the end. c = G⁻ᵀv/√μ has (Φc)ᵀ(Φc) = 1.
 	c := mat.NewDense(r, p, nil)
 	m.Values = make([]float64, p)
 	for j := range p {
@@ -269,8 +280,8 @@ func (m *Spectral) solve(ctx context.Context, phi *mat.Dense, d *kernelmachine.D
 	return c, nil
 }
 
-// projectOut makes the symmetric h the matrix QhQ with Q = I − vvᵀ/vᵀv; v is
-// overwritten. Nothing is done if v is zero.
+// projectOut replaces the symmetric h by QhQ with Q = I − vvᵀ/vᵀv, and overwrites v. It does
+// nothing if v is zero.
 func projectOut(h *mat.Dense, v []float64) {
 	norm := mat.Norm(mat.NewVecDense(len(v), v), 2)
 	if norm == 0 {
@@ -279,6 +290,8 @@ func projectOut(h *mat.Dense, v []float64) {
 	for i := range v {
 		v[i] /= norm
 	}
+
+	// For a unit vector v, QhQ = h − v(hv)ᵀ − (hv)vᵀ + (vᵀhv)·vvᵀ: one product with h.
 	hv := make([]float64, len(v))
 	var vhv float64
 	for i, a := range v {

@@ -40,26 +40,26 @@ type Functions struct {
 	Expansion *expansion.Expansion
 }
 
-// eigenfunctionCut is the ratio to the largest eigenvalue below which another
-// counts as zero: its function would be made of rounding errors.
+// eigenfunctionCut is a share of the largest eigenvalue. A smaller eigenvalue counts as
+// zero, because its function would be made of rounding errors.
 const eigenfunctionCut = 1e-9
 
 // FunctionSettings of [New].
 type FunctionSettings struct {
 	// Count is the number s of eigenfunctions. It must be positive.
 	Count int
-	// Landmarks is the number of points that they are expansions over. Default all,
-	// which makes them exact.
+	// Landmarks is the number of points that the eigenfunctions are expansions over.
+	// Default all points, which makes the eigenfunctions exact.
 	Landmarks int
-	Seed      uint64 // of the landmarks
+	Seed      uint64 // seed that draws the landmarks
 	Limits
 }
 
-// Limits bound a computation and hear of it.
+// Limits bounds the memory of a computation and receives its progress.
 type Limits struct {
 	// Memory, if positive, bounds the bytes of matrices.
 	Memory int64
-	// Progress, if not nil, is told how far the computation is.
+	// Progress, if not nil, is called with the progress of the computation.
 	Progress func(done, total float64, note string)
 }
 
@@ -70,17 +70,18 @@ func (l *Limits) report(done, total float64, note string) {
 	}
 }
 
-// New computes s eigenfunctions, or as many as have an eigenvalue above 1e-9
-// of the largest. Without landmarks they are exact: for eigenvectors v_j and
-// eigenvalues σ_j of the Gram matrix K, λ_j = σ_j/n and B_ij = √n/σ_j·v_ij (Smale &
-// Zhou 2009). K is held if it takes no more than 2 GiB (and half of Memory, if that is
-// positive) and else formed by tiles in every product: [lanczos.Solve] needs about
-// 5s products, n²(2d + 40) operations each for a block of vectors.
+// New computes s eigenfunctions, or fewer if fewer have an eigenvalue above 1e-9 of the
+// largest. Without landmarks they are exact: for eigenvectors v_j and eigenvalues σ_j of the
+// Gram matrix K, λ_j = σ_j/n and B_ij = √n/σ_j·v_ij (Smale & Zhou 2009). K is held if it
+// takes no more than 2 GiB (and half of Memory, if that is positive). A larger K is formed by
+// tiles in every product: [lanczos.Solve] needs about 5s products, with n²(2d + 40)
+// operations each for a block of vectors.
 //
-// Otherwise so many points z are drawn by seed, and L is projected on the span of
-// the first q = 2s + 100 eigenfunctions of the landmarks alone (Rayleigh–Ritz): the
-// values are those of L or below. That takes n·m(2d + 2q + 40) operations in one
-// pass over the points and holds m² + m·q + 2048·q values, none of size n.
+// With landmarks, m points z are drawn by the seed, and L is projected on the span of the
+// first q = 2s + 100 eigenfunctions of the landmarks alone (Rayleigh–Ritz). The eigenvalues
+// of the projection do not exceed the eigenvalues of L. The projection takes
+// n·m(2d + 2q + 40) operations in one pass over the points and holds m² + m·q + 2048·q
+// values, nothing of size n.
 func New(ctx context.Context, x kernel.Source, settings *FunctionSettings) (*Functions, error) {
 	x, err := x.Fill()
 	if err != nil {
@@ -104,6 +105,7 @@ func New(ctx context.Context, x kernel.Source, settings *FunctionSettings) (*Fun
 			"least as many landmarks", s, landmarks)
 	}
 
+	// Eigenpairs of the Gram matrix, of all points or of the landmarks.
 	landmarks, pairs := eigenfunctionSize(n, s, landmarks)
 	e := &Functions{}
 	rows := drawLandmarks(n, landmarks, settings.Seed)
@@ -127,7 +129,8 @@ func New(ctx context.Context, x kernel.Source, settings *FunctionSettings) (*Fun
 		return nil, errors.New("eigenfunction: the kernel is zero at all points")
 	}
 
-	basis := mat.DenseCopyOf(r.Vectors.Slice(0, landmarks, 0, q)) // of norm 1 in the space of the kernel
+	// The functions Σ v_ij/√σ_j k(z_i, ·) have norm 1 in the space of the kernel.
+	basis := mat.DenseCopyOf(r.Vectors.Slice(0, landmarks, 0, q))
 	dense.ScaleColumns(basis, inverseRoots(r.Values[:q]))
 	if e.Trace, err = meanDiagonal(ctx, x); err != nil {
 		return nil, err
@@ -147,13 +150,14 @@ func New(ctx context.Context, x kernel.Source, settings *FunctionSettings) (*Fun
 		}
 	}
 
+	// From norm 1 in the space of the kernel to mean square 1 over the points.
 	dense.ScaleColumns(basis, inverseRoots(e.Values))
 	e.Expansion = expansion.Expand(x, rows, basis)
 	return e, nil
 }
 
-// eigenfunctionSize returns the number of points that s eigenfunctions are expansions
-// over, and that of the eigenpairs of their Gram matrix which are needed.
+// eigenfunctionSize returns the number of points that s eigenfunctions are expansions over,
+// and the number of eigenpairs that are needed of the Gram matrix of these points.
 func eigenfunctionSize(n, s, landmarks int) (size, pairs int) {
 	if landmarks == 0 || landmarks >= n {
 		return n, min(s, n)
@@ -172,6 +176,7 @@ func inverseRoots(v []float64) []float64 {
 
 // drawLandmarks returns m of n numbers, ascending.
 func drawLandmarks(n, m int, seed uint64) []int {
+	// The first m steps of a Fisher–Yates shuffle.
 	rng := rand.New(rand.NewPCG(seed, 0x7373736c)) // "sssl"
 	rows := data.Range(0, n)
 	for i := range m {
@@ -192,11 +197,13 @@ func landmarkSet(x kernel.Source, rows []int) (kernel.Set, error) {
 	return x.Select(rows).Set()
 }
 
-// heldGram is the largest Gram matrix, in bytes, that is held for an eigenproblem.
+// heldGram is the size in bytes of the largest Gram matrix that is held for an eigenproblem:
+// about 16,000 points. Forming tiles anew in each of the 5s products costs d times as much.
 const heldGram = 2 << 30
 
 // topPairs returns the largest eigenpairs of the Gram matrix of z.
 func topPairs(ctx context.Context, z kernel.Set, k int, limits *Limits) (*lanczos.Result, error) {
+	// A tolerance of 1e-12 keeps the functions near the cut apart from rounding.
 	a := z.Until(ctx)
 	rest := limits.Memory
 	if need := kernel.GramBytes(z.Dim()); need <= heldGram && (rest <= 0 || need <= rest/2) {
@@ -241,8 +248,8 @@ func meanDiagonal(ctx context.Context, x kernel.Source) (float64, error) {
 	return sum / float64(n), nil
 }
 
-// products returns the Gram matrix BᵀB/n of the values at x of functions with the
-// coefficients in basis over z, the given rows of x.
+// products returns FᵀF/n, where the n×q matrix F has the values at x of the functions with
+// the coefficients in basis over z, the given rows of x. F is formed block by block.
 func (e *Functions) products(ctx context.Context, x kernel.Source, z kernel.Set, rows []int, basis *mat.Dense,
 	limits *Limits) (*mat.Dense, error) {
 	n, _ := x.Rows().Dims()
@@ -265,10 +272,10 @@ func (e *Functions) products(ctx context.Context, x kernel.Source, z kernel.Set,
 	return gram, nil
 }
 
-// project sets Values to those of the s leading pairs of L on the span of functions
-// that are orthonormal in the space of the kernel, and returns the coefficients of the
-// pairs: the columns of basis are those of the functions, gram is that of
-// [Functions.products].
+// project sets Values to the s leading eigenvalues of L on the span of functions that are
+// orthonormal in the space of the kernel, and returns the coefficients of the eigenfunctions.
+// The columns of basis hold the coefficients of the functions, and gram is the result of
+// [Functions.products] for them.
 func (e *Functions) project(ctx context.Context, gram, basis *mat.Dense, s int) (*mat.Dense, error) {
 	m, q := basis.Dims()
 	ascending, vectors, err := dense.EigenSym(ctx, gram)
@@ -278,6 +285,8 @@ func (e *Functions) project(ctx context.Context, gram, basis *mat.Dense, s int) 
 	for len(e.Values) < s && ascending[q-1-len(e.Values)] > eigenfunctionCut*ascending[q-1] {
 		e.Values = append(e.Values, ascending[q-1-len(e.Values)])
 	}
+
+	// EigenSym sorts in ascending order, the functions descend.
 	turn := mat.NewDense(q, len(e.Values), nil)
 	for i := range q {
 		for j := range e.Values {
@@ -290,8 +299,8 @@ func (e *Functions) project(ctx context.Context, gram, basis *mat.Dense, s int) 
 	return out, nil
 }
 
-// At returns ψ_j(x_i) at m points, m×s. It costs what [kernel.Side.ProductTo] does.
-// A row does not depend on the other points.
+// At returns ψ_j(x_i) at m points, m×s, at the cost of [kernel.Side.ProductTo]. A row does not
+// depend on the other points.
 func (e *Functions) At(ctx context.Context, x data.Points) (*mat.Dense, error) {
 	p, err := e.Expansion.Predict(ctx, x, nil)
 	if err != nil {
@@ -300,7 +309,7 @@ func (e *Functions) At(ctx context.Context, x data.Points) (*mat.Dense, error) {
 	return p.Scores, nil
 }
 
-// Captured is the part of the trace that is in the first s eigenvalues.
+// Captured returns the share of the first s eigenvalues in the trace.
 func (e *Functions) Captured(s int) float64 {
 	var sum float64
 	for _, v := range e.Values[:s] {
@@ -324,6 +333,7 @@ func PowerLaw(values []float64) (a2, p float64) {
 		xy = xy + lx*ly/n
 	}
 
+	// The line ln λ = ln a² − p·ln k.
 	if n < 2 {
 		return math.NaN(), math.NaN()
 	}

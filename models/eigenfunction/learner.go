@@ -22,7 +22,7 @@ import (
 // Learners are the learners of this package.
 var Learners = []models.Learner{Learner{}}
 
-// choice are all settings as users give them.
+// choice holds all settings as users give them.
 type choice struct {
 	Settings
 	kernel expansion.KernelChoice
@@ -103,6 +103,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 // FitGrid computes the eigenfunctions of each kernel once, over all points, and
 // fits all settings and folds on them.
 func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
+	// A setting with more eigenfunctions than a fold can fit fails; the others go on.
 	settings := make([]Settings, len(g.Settings))
 	sources := make([]kernel.Source, len(g.Settings))
 	counts := make([]int, len(g.Settings))
@@ -119,6 +120,8 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 		usable = append(usable, i)
 	}
 
+	// Settings of one kernel and one number of landmarks use the same eigenfunctions; the
+	// first s of many are the s of a smaller setting.
 	type span struct {
 		source    kernel.Source
 		landmarks int
@@ -136,6 +139,7 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 			return err
 		}
 
+		// All folds take their rows from the values at the labeled points.
 		at, err := e.At(ctx, data.Select(g.Points, g.Targets.Labeled))
 		if err != nil {
 			return err
@@ -157,8 +161,8 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	return nil
 }
 
-// answer fits on the values kept of a split and answers for those held, of the
-// values at of all labeled points.
+// answer fits to the points kept by a split and answers for the points held out. at has the
+// values of the functions at all labeled points, kept the rows of the points kept.
 func (e *Functions) answer(ctx context.Context, s *models.Split, at, kept *mat.Dense,
 	settings *Settings) models.Answer {
 	m, gamma, err := e.regress(ctx, s.Train, kept, settings)
@@ -171,8 +175,8 @@ func (e *Functions) answer(ctx context.Context, s *models.Split, at, kept *mat.D
 	return models.AnswerOf(models.NewPrediction(f, s.Train.Classes), nil)
 }
 
-// Summary names the number of eigenfunctions, what they capture of the trace and how
-// the eigenvalues decay.
+// Summary names the number of eigenfunctions, their share of the trace and the decay of the
+// eigenvalues.
 func (m *Model) Summary() models.Summary {
 	s := models.Summary{Labeled: m.Labeled, Values: m.values()}
 	size, _ := m.Coefficients.Dims()
@@ -196,11 +200,13 @@ func (m *Model) Summary() models.Summary {
 	if m.Asked > m.Settings.Eigenfunctions {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d eigenfunctions were asked for and %d are in "+
 			"use: no other eigenvalue is above %g of the largest; take fewer %s, or a "+
-			"smaller %s", m.Asked, m.Settings.Eigenfunctions, eigenfunctionCut, param.Name("eigenfunctions"), param.Name("sigma")))
+			"smaller %s", m.Asked, m.Settings.Eigenfunctions, eigenfunctionCut,
+			param.Name("eigenfunctions"), param.Name("sigma")))
 	}
 	return s
 }
 
+// values returns the settings and the kernel as values of parameters.
 func (m *Model) values() models.Values {
 	return params.Encode(&choice{m.Settings, m.KernelChoice()})
 }
@@ -210,13 +216,15 @@ type fit struct {
 	Seed    uint64  `json:"seed"`
 	Labeled int     `json:"labeled"`
 	Trace   float64 `json:"trace"`
-	// Risk says whether there is an array of it.
+	// Risk says whether the file has the array risk.
 	Risk  bool `json:"risk"`
 	Asked int  `json:"asked,omitempty"`
 }
 
-// Encode returns the arrays of [expansion.Expansion.Arrays], values, and risk
-// if there is one.
+// Encode returns the arrays of [expansion.Expansion.Arrays] and
+//
+//	values  float64  p  eigenvalues λ_j in use or to choose from, descending
+//	risk    float64  p  mean squared error of 1, 2, … functions: only if one was chosen
 func (m *Model) Encode() (*models.Encoded, error) {
 	arrays := append(m.Arrays(), archive.Array{Name: "values", Data: m.Values})
 	if m.Risk != nil {
@@ -253,7 +261,7 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	return m, m.check()
 }
 
-// Cost is that of the Gram matrix, the search for its eigenpairs and the fits.
+// Cost returns the cost of the Gram matrix, the search for its eigenpairs and the fits.
 func (Learner) Cost(in *models.Input) (stage.Cost, error) {
 	c, err := params.Decode(in.Values)
 	if err != nil {
@@ -262,7 +270,7 @@ func (Learner) Cost(in *models.Input) (stage.Cost, error) {
 	return cost(in, &c.Settings)
 }
 
-// cost estimates what [Fit] takes; see [New].
+// cost estimates the cost of [Fit]; see [New].
 func cost(in *models.Input, s *Settings) (stage.Cost, error) {
 	n, d := in.Points.Dims()
 	l := len(in.Targets.Labeled)
@@ -276,6 +284,7 @@ func cost(in *models.Input, s *Settings) (stage.Cost, error) {
 		return stage.Cost{}, err
 	}
 
+	// The eigenproblem: about five products for each pair, with a held matrix or with tiles.
 	m := float64(size)
 	q := float64(pairs)
 	bytes := need + 8*int64(size)*int64(d+pairs+most)
@@ -286,6 +295,7 @@ func cost(in *models.Input, s *Settings) (stage.Cost, error) {
 		operations += 5 * q / 8 * m * m * float64(2*d+40)
 	}
 
+	// The pass over all points that projects on the functions of the landmarks.
 	if size < n {
 		bytes += 8 * data.BlockRows * int64(size/8+pairs)
 		operations += float64(n) * m * (2*float64(d) + 2*q + 40)
@@ -293,14 +303,15 @@ func cost(in *models.Input, s *Settings) (stage.Cost, error) {
 
 	// Then the values at the labeled points are copied for the fits.
 	bytes = max(bytes, 4*int64(most)*int64(5*l+4*size)+8*256*int64(size))
-	bytes += bytes / 8 // of the bases that restarts leave behind
+	bytes += bytes / 8 // bases that restarts leave to the garbage collector
 	operations += 4 * float64(l) * float64(most*most) * float64(filled.Folds*filled.Repeats+1)
 	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: operations,
-		Remedy: fmt.Sprintf("take fewer %s, or %s", param.Name("eigenfunctions"), param.Name("landmarks"))}, nil
+		Remedy: fmt.Sprintf("take fewer %s, or %s", param.Name("eigenfunctions"),
+			param.Name("landmarks"))}, nil
 }
 
-// GridCost is that of the eigenfunctions of a kernel, which are shared, and of the
-// fits of a fold.
+// GridCost returns the cost of the eigenfunctions of each kernel, which the settings share,
+// and of the fits of a fold.
 func (Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	var out models.GridCost
 	l := float64(len(g.Targets.Labeled))
@@ -314,7 +325,7 @@ func (Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		spans[c.kernel] = true
 		one, err := cost(&g.Input, &c.Settings)
 		if err != nil {
-			continue // FitGrid says so
+			continue // FitGrid reports it
 		}
 
 		_, count, _ := c.Fill(len(g.Targets.Labeled))

@@ -6,12 +6,12 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 )
 
-// nestedFit is least squares on the first 1, 2, … columns of a matrix X at once:
-// X = QR, and z = QᵀY. The coefficients on the first s are R_s⁻¹z_s. A column that
-// depends on those before it gets the coefficient 0.
+// nestedFit is least squares on the first 1, 2, … columns of a matrix X at once: X = QR, and
+// z = QᵀY. The coefficients on the first s columns are R_s⁻¹z_s. A column that depends on the
+// columns before it gets the coefficient 0.
 type nestedFit struct{ r, z *mat.Dense }
 
-// newNestedFit factors x, l×b with b ≤ l, which is overwritten. 4lb² operations.
+// newNestedFit factors x, l×b with b ≤ l, and overwrites it. It takes 4lb² operations.
 func newNestedFit(x, y *mat.Dense) (*nestedFit, error) {
 	_, b := x.Dims()
 	_, c := y.Dims()
@@ -29,7 +29,7 @@ func newNestedFit(x, y *mat.Dense) (*nestedFit, error) {
 	return f, nil
 }
 
-// coefficients on the first s columns.
+// coefficients returns the coefficients on the first s columns.
 func (f *nestedFit) coefficients(s int) *mat.Dense {
 	_, c := f.z.Dims()
 	a := mat.DenseCopyOf(f.z.Slice(0, s, 0, c))
@@ -37,13 +37,15 @@ func (f *nestedFit) coefficients(s int) *mat.Dense {
 	return a
 }
 
-// risks returns the squared errors at rows x with targets y, summed, of the fits on
-// the first 1, 2, …, b columns.
+// risks returns the sum of squared errors at rows x with targets y, for the fits on the first
+// 1, 2, …, b columns.
 func (f *nestedFit) risks(x, y *mat.Dense) []float64 {
 	l, b := x.Dims()
 	_, c := y.Dims()
 	t := mat.DenseCopyOf(x.T()) // b×l; R⁻ᵀXᵀ holds the rows of XR⁻¹
 	dense.SolveUpper(dense.Transposed, f.r, t)
+
+	// Each further column of Q takes its part from the residuals of the fit before.
 	rest := mat.DenseCopyOf(y)
 	out := make([]float64, b)
 	for s := range b {

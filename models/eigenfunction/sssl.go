@@ -20,13 +20,13 @@ const Name = "sssl"
 
 // Settings of [Fit].
 type Settings struct {
-	// Eigenfunctions is their number s. The default is chosen by cross-validation
-	// from 1 to 200, or as many as each fold can fit.
+	// Eigenfunctions is the number s of eigenfunctions. By default cross-validation
+	// chooses it from 1 to 200, or to the number that each fold can fit.
 	Eigenfunctions int
 	// Landmarks is the number of points that the eigenfunctions are expansions
-	// over. Default all: they are exact. See [New].
+	// over. Default all points, which makes the eigenfunctions exact. See [New].
 	Landmarks int
-	// Intercept adds a constant to the eigenfunctions, which the paper does not.
+	// Intercept adds a constant to the eigenfunctions. The paper has none.
 	Intercept bool
 	// Folds of the cross-validation. Default 5, at most the number of labels.
 	Folds int
@@ -36,7 +36,8 @@ type Settings struct {
 	Seed uint64
 }
 
-// MostEigenfunctions is the largest number to choose from by cross-validation.
+// MostEigenfunctions is the largest number that cross-validation tries; it is the largest of
+// the grid too.
 const MostEigenfunctions = 200
 
 // Fill returns s with its defaults for l labels, and the number of eigenfunctions
@@ -57,6 +58,8 @@ func (s Settings) Fill(l int) (Settings, int, error) {
 		fault("%d eigenfunctions for %d labeled points; least squares needs a labeled point for "+
 			"each, and one for an intercept", s.Eigenfunctions, l)
 	}
+
+	// Without a number there are folds, and a fold must not have more columns than rows.
 	most := s.Eigenfunctions
 	if most == 0 {
 		if s.Folds == 0 {
@@ -90,14 +93,14 @@ func (s Settings) Fill(l int) (Settings, int, error) {
 // with b = 0 unless there is an intercept. It is immutable.
 type Model struct {
 	Settings Settings
-	// Expansion has as Points the z_i, all training points or the landmarks.
+	// Expansion is f over the points z_i, all training points or the landmarks.
 	expansion.Expansion
 	Labeled int // number of labeled points
-	// Asked is the number of eigenfunctions that was given if fewer have an eigenvalue
-	// above the cut of [New], else 0.
+	// Asked is the number of eigenfunctions that was given, if fewer of them have an
+	// eigenvalue above the cut of [New]; else 0.
 	Asked int
-	// Values are the eigenvalues λ_j that were in use or to choose from, descending,
-	// and Trace the sum of all.
+	// Values holds the eigenvalues λ_j in use or to choose from, descending, and Trace the
+	// sum of all eigenvalues.
 	Values []float64
 	Trace  float64
 	// Risk is the mean squared error of cross-validation for 1, 2, …
@@ -109,11 +112,11 @@ type Model struct {
 //
 //	Σ_{i labeled} ‖Σ_j γ_j ψ_j(x_i) + b − y_i‖²
 //
-// over the s leading eigenfunctions over all n points x, without regularization;
-// classes are coded as [models.ClassTargets] says. Where s is not given, the one with the
-// smallest squared error of cross-validation on the labels is taken, the smallest
-// of equals. The cost is that of [New] and about 4ls²·(folds·repeats + 1)
-// operations. A nil s means the defaults.
+// over the s leading eigenfunctions over all n points x, without regularization; classes are
+// coded as [models.ClassTargets] says. If s is not given, Fit takes the number with the
+// smallest squared error of cross-validation on the labels, the smallest of equals. Beside the
+// cost of [New] it takes about 4ls²·(folds·repeats + 1) operations. A nil s means the
+// defaults.
 func Fit(ctx context.Context, x kernel.Source, t *models.Targets, s *Settings,
 	limits Limits) (*Model, error) {
 	if s == nil {
@@ -143,8 +146,8 @@ func Fit(ctx context.Context, x kernel.Source, t *models.Targets, s *Settings,
 	return e.Fit(ctx, t, at, s)
 }
 
-// Fit is [Fit] on eigenfunctions that are known, with their values at the labeled
-// points of t, in their order. If fewer are known than s asks for, all are taken.
+// Fit is [Fit] on eigenfunctions that are known. at holds their values at the labeled points
+// of t, in the order of t.Labeled. If fewer are known than s asks for, all are taken.
 func (e *Functions) Fit(ctx context.Context, t *models.Targets, at *mat.Dense, s *Settings) (*Model, error) {
 	m, gamma, err := e.regress(ctx, t, at, s)
 	if err != nil {
@@ -158,6 +161,7 @@ func (e *Functions) Fit(ctx context.Context, t *models.Targets, at *mat.Dense, s
 		gamma = gamma.Slice(1, 1+used, 0, c).(*mat.Dense)
 	}
 
+	// γ on the functions becomes a = Bγ on the kernel: the model needs no functions.
 	size, _ := e.Expansion.Coefficients.Dims()
 	m.Coefficients = mat.NewDense(size, c, nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, e.Expansion.Coefficients.Slice(0, size, 0, used).(*mat.Dense),
@@ -178,9 +182,11 @@ func (e *Functions) regress(ctx context.Context, t *models.Targets, at *mat.Dens
 			l, have, len(e.Values), len(t.Labeled))
 	}
 	m := &Model{Settings: filled, Labeled: l, Trace: e.Trace}
-	m.Expansion = *e.Expansion // whose coefficients are set last
-	m.Coefficients, m.Classes = nil, t.Classes
+	m.Expansion = *e.Expansion
+	m.Coefficients = nil // set last, from the fit
+	m.Classes = t.Classes
 
+	// The cut of [New] may have left fewer functions than were asked for.
 	most = min(most, have)
 	m.Values = e.Values[:most]
 	if asked := m.Settings.Eigenfunctions; asked > 0 {
@@ -199,7 +205,7 @@ func (e *Functions) regress(ctx context.Context, t *models.Targets, at *mat.Dens
 	return m, f.coefficients(used + m.constant()), nil
 }
 
-// constant is the number of columns before those of the eigenfunctions.
+// constant returns the number of columns of a design before the eigenfunctions.
 func (m *Model) constant() int {
 	if m.Settings.Intercept {
 		return 1
@@ -235,6 +241,8 @@ func (m *Model) choose(ctx context.Context, t *models.Targets, at *mat.Dense, mo
 			return err
 		}
 		kept := t.Except(held)
+
+		// One factorization yields the errors for every number of functions.
 		f, err := newNestedFit(m.design(at, kept, most), t.Keep(kept).Y)
 		if err != nil {
 			return err
@@ -252,8 +260,7 @@ func (m *Model) choose(ctx context.Context, t *models.Targets, at *mat.Dense, mo
 // Name is [Name].
 func (m *Model) Name() string { return Name }
 
-// Captured is the part of the trace of the operator that is in the eigenfunctions in
-// use.
+// Captured returns the share of the eigenfunctions in use in the trace of the operator.
 func (m *Model) Captured() float64 {
 	e := &Functions{Values: m.Values, Trace: m.Trace}
 	return e.Captured(m.Settings.Eigenfunctions)
@@ -269,6 +276,7 @@ func (m *Model) check() error {
 			len(m.Values))
 	}
 
+	// PowerLaw takes logarithms of the values.
 	for j, v := range m.Values {
 		if !(v > 0) || j > 0 && v > m.Values[j-1] {
 			return fmt.Errorf("eigenfunction: eigenvalue %d is %v; they must be positive and descend", j, v)

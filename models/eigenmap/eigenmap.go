@@ -1,7 +1,7 @@
-// Package eigenmap holds the models made of eigenvectors of a graph's Laplacian: the
-// classifier that fits labels by least squares on them, and the embedding whose
-// coordinates they are. Both extend eigenvectors to new points by the Nyström
-// formula of [Model.Predict].
+// Package eigenmap holds the models made of eigenvectors of a graph's Laplacian: a
+// classifier that fits labels by least squares on the eigenvectors, and an embedding that
+// takes the eigenvectors as coordinates. Both extend eigenvectors to new points by the
+// Nyström formula of [Model.Predict].
 //
 // Belkin & Niyogi, Machine Learning 56 (2004), 209–239; Belkin & Niyogi, Neural
 // Computation 15 (2003), 1373–1396.
@@ -38,19 +38,19 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// PaperShare is the number of eigenvectors a label that Belkin & Niyogi (2004),
-// section 6.1, recommend.
+// PaperShare is the number of eigenvectors per label: Belkin & Niyogi (2004), section
+// 6.1, recommend a fifth.
 const PaperShare = 0.2
 
 // Settings of [Fit]. The zero value is the classifier of the
 // paper with its rule for the number of eigenvectors.
 type Settings struct {
-	// Eigenvectors is the number p of eigenvectors used. Zero means
-	// [PaperShare] of the number of labeled points, at least one for each component
-	// with a label and two where its labels are of several classes (a null vector is
-	// constant there), and at most what there is; with a penalty it means all there
-	// are. Only eigenvectors that do not vanish on all components with a label
-	// count, and of a graph that has others p is cut to what there is.
+	// Eigenvectors is the number p of eigenvectors used. Zero means, with a penalty,
+	// all eigenvectors given, and without one [PaperShare] of the number of labeled
+	// points. A component with a label gets at least one eigenvector, and two if its
+	// labels are of several classes, because its null vector is constant. Eigenvectors
+	// that vanish on all components with a label do not count; where a graph has such
+	// components, p is cut to the number of the remaining eigenvectors.
 	Eigenvectors int
 	// Penalty defaults to NoPenalty.
 	Penalty Penalty
@@ -76,8 +76,8 @@ type Settings struct {
 // defaultFolds of the cross-validation of γ.
 const defaultFolds = 5
 
-// fill returns s with all defaults filled in for l labeled points that take at least so
-// many eigenvectors, of have.
+// fill returns s with all defaults filled in. There are l labeled points, which need at
+// least the given number of eigenvectors, and have eigenvectors are there.
 func (s Settings) fill(l, least, have int) (Settings, error) {
 	var faults []error
 	if err := params.Check(&options{Settings: s}); err != nil {
@@ -109,8 +109,8 @@ func (s Settings) fill(l, least, have int) (Settings, error) {
 	return s, nil
 }
 
-// defaultCount returns [PaperShare] of l labels, at least least, and at most what there
-// is.
+// defaultCount returns [PaperShare] times the l labels, but at least least and at most
+// have.
 func defaultCount(l, least, have int) int {
 	return min(max(least, int(math.Round(PaperShare*float64(l)))), have)
 }
@@ -126,7 +126,7 @@ type Classifier struct {
 	Classes      []int64
 	Values       []float64  // the p eigenvalues
 	Coefficients *mat.Dense // p×c, or p×1 for two classes
-	Rank         int        // of the labeled rows of the p eigenvectors
+	Rank         int        // rank of the labeled rows of the p eigenvectors
 	Labeled      int        // number of labeled points
 	// Unreached is the number of points in components without a label. They
 	// get Fallback, the position in Classes of the most frequent label.
@@ -135,7 +135,7 @@ type Classifier struct {
 	// Candidates of the cross-validation and their errors, if it was run.
 	Candidates []Candidate
 
-	columns []int // of the eigenpairs it was fitted to; nil for the first p
+	columns []int // positions of its eigenvectors among all eigenpairs; nil for the first p
 }
 
 // Candidate is a strength of the penalty that cross-validation tried.
@@ -149,9 +149,9 @@ type Candidate struct {
 //
 //	1/l Σ_{i labeled} (c_i − f(i))² + γ Σ_j r(λ_j/u) a_j²
 //
-// with the unit u of [Unit] for each class against the others, c_i = ±1 (Belkin & Niyogi 2004, step 3 and
-// equation 1). Where that leaves a choice, because p exceeds the number of
-// labels, the coefficients of smallest norm are taken.
+// for each class against the others, where c_i = ±1 and u is the unit of [Unit] (Belkin &
+// Niyogi 2004, step 3 and equation 1). If p exceeds the number of labels, the minimizer is
+// not unique, and Fit takes the coefficients of smallest norm.
 //
 // e holds the eigenvectors and eigenvalues of the graph's Laplacian and c its
 // components. Eigenvectors that vanish on all components with a label are left out,
@@ -162,8 +162,8 @@ func Fit(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data.L
 	return train(ctx, e, c, y, s, func(done, total float64, note string) {})
 }
 
-// train is Fit with progress, which counts the normal equations, the folds and the
-// solution as a step each.
+// train is [Fit] with progress. The normal equations, each fold and the solution count as
+// one step each.
 func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data.Labels, s *Settings,
 	progress func(done, total float64, note string)) (*Classifier, error) {
 	n, _ := e.Vectors.Dims()
@@ -180,6 +180,7 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 		return nil, err
 	}
 
+	// Without γ the folds solve again and again from the same normal equations.
 	e = b.Result
 	filled := m.Settings
 	choose := filled.Penalty != NoPenalty && filled.Gamma == 0
@@ -207,6 +208,8 @@ func train(ctx context.Context, e *lanczos.Result, c *sparse.Components, y *data
 	}
 	m.finish(e, c, y, eq)
 	progress(steps, steps, "")
+
+	// A cancelled factorization leaves coefficients that are not to be used.
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -230,6 +233,9 @@ func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*
 		if err := models.CheckLabels(y, n); err != nil {
 			return nil, err
 		}
+
+		// One Gram matrix of the largest p serves all settings of a draw: a smaller p
+		// takes its leading block.
 		b := basisOf(e, c, y)
 		most := 0
 		for _, s := range settings {
@@ -244,6 +250,7 @@ func FitAll(ctx context.Context, e *lanczos.Result, c *sparse.Components, ys []*
 			most = max(most, m.Settings.Eigenvectors)
 		}
 
+		// Only draws on all eigenvectors, in their order, have sums in common.
 		if b.columns == nil {
 			shared.add(y, b.counts, out[i], most)
 		} else {
@@ -276,6 +283,8 @@ func (b *basis) begin(s *Settings, y *data.Labels) (*Classifier, error) {
 			"compute more of them than the graph has components")
 	}
 
+	// A number that the caller could ask for is cut without a word to the eigenvectors
+	// that say something about the labels.
 	if want.Eigenvectors <= b.given {
 		want.Eigenvectors = min(want.Eigenvectors, have)
 	} else {
@@ -304,14 +313,17 @@ func (m *Classifier) finish(e *lanczos.Result, c *sparse.Components, y *data.Lab
 	}
 }
 
-// coefficients solves eq, whose basis has columns of norm one, for vectors
-// scaled by √n.
+// coefficients solves eq and returns the coefficients of eigenvectors scaled by √n. The
+// basis of eq has columns of norm one.
 func (m *Classifier) coefficients(eq *normalEquations, n int, gamma float64) (*mat.Dense, int) {
+	// eq is solved for α = √n·a, in which the penalty γ·r·a² is γ·r·α²/n.
 	penalty := m.Settings.penalties(m.Values, eq.rows, eq.reached, gamma)
 	for j := range penalty {
 		penalty[j] /= float64(n)
 	}
 	a, rank := eq.solve(m.Settings.Eigenvectors, penalty)
+
+	// The targets of two classes differ by their sign only: one column says all.
 	if p, c := a.Dims(); c == 2 {
 		a = mat.DenseCopyOf(a.Slice(0, p, 1, 2))
 	}
@@ -319,9 +331,9 @@ func (m *Classifier) coefficients(eq *normalEquations, n int, gamma float64) (*m
 	return a, rank
 }
 
-// Scores returns f for rows of vectors, whose leading columns are the model's
-// eigenvectors at the points asked about, as [Classifier.Select] returns them: n'×p in,
-// n'×c out, also for two classes. n is the number of points of the graph.
+// Scores returns f at n' points: n'×c, also for two classes. The leading p columns of
+// vectors hold the model's eigenvectors at these points, as [Classifier.Select] returns
+// them. n is the number of points of the graph.
 func (m *Classifier) Scores(vectors *mat.Dense, n int) *mat.Dense {
 	rows, _ := vectors.Dims()
 	p, c := m.Coefficients.Dims()
@@ -353,15 +365,16 @@ func (m *Classifier) settle(classes []int32, c *sparse.Components, y *data.Label
 	return classes
 }
 
-// TransduceAll holds so many rows and columns of scores.
+// TransduceAll holds a block of this many rows and columns of scores: 8 MiB, so that the
+// scores of many models are never in memory at once.
 const (
 	transduceRows    = 4096
 	transduceColumns = 256
 )
 
-// TransduceAll is Transduce for many models of one graph, each with its own
-// labels. Models of equal numbers of eigenvectors share products with them, unless some
-// were left out; it holds 4096×256 scores.
+// TransduceAll is [Classifier.Transduce] for many models of one graph, each with its own
+// labels. Models with the same number of eigenvectors share products, unless they left out
+// some eigenvectors. TransduceAll holds 4096×256 scores.
 func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Classifier, ys []*data.Labels) [][]int32 {
 	byP := map[int][]int{}
 	out := make([][]int32, len(ms))
@@ -387,8 +400,8 @@ func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Classifier, ys 
 	return out
 }
 
-// transduce sets out of some models of equal numbers of eigenvectors to the classes of the
-// largest scores.
+// transduce computes the classes of the largest scores for the models of one part, which
+// have the same number of eigenvectors, and puts them into out.
 func transduce(e *lanczos.Result, ms []*Classifier, part []int, out [][]int32) {
 	n, _ := e.Vectors.Dims()
 	p := ms[part[0]].Settings.Eigenvectors
@@ -399,6 +412,8 @@ func transduce(e *lanczos.Result, ms []*Classifier, part []int, out [][]int32) {
 		out[i] = make([]int32, 0, n)
 	}
 
+	// The coefficients of the models stand side by side, so that one product with the
+	// eigenvectors serves them all.
 	a := mat.NewDense(p, width, nil)
 	all := mat.NewDense(min(n, transduceRows), width, nil)
 	at := 0
@@ -422,7 +437,7 @@ func transduce(e *lanczos.Result, ms []*Classifier, part []int, out [][]int32) {
 	}
 }
 
-// gammaGrid are the strengths that cross-validation tries.
+// gammaGrid lists the strengths γ that cross-validation tries: 10⁻⁵ to 10², two a decade.
 var gammaGrid = func() []float64 {
 	var g []float64
 	for e := -10; e <= 4; e++ {
@@ -431,9 +446,9 @@ var gammaGrid = func() []float64 {
 	return g
 }()
 
-// crossValidate sets Gamma to the strength of least error over the folds, the
-// largest of equals. all are the normal equations of all labeled points; progress
-// is told how many folds are done.
+// crossValidate sets Gamma to the strength of least error over the folds, the largest of
+// equals. all holds the normal equations of all labeled points; progress receives the
+// number of folds done.
 func (m *Classifier) crossValidate(ctx context.Context, e *lanczos.Result, y *data.Labels,
 	all *normalEquations, progress func(folds int)) error {
 	n, _ := e.Vectors.Dims()
@@ -454,6 +469,9 @@ func (m *Classifier) crossValidate(ctx context.Context, e *lanczos.Result, y *da
 		for i, q := range fold {
 			held[i] = t.Labeled[q]
 		}
+
+		// The equations of a training set are the full ones minus the held-out rows,
+		// which are fewer.
 		part, err := newNormalEquations(ctx, e.Vectors, p, y, held)
 		if err != nil {
 			return err
@@ -479,6 +497,7 @@ func (m *Classifier) crossValidate(ctx context.Context, e *lanczos.Result, y *da
 		progress(f + 1)
 	}
 
+	// Among equals the larger γ wins: the smoother function.
 	best := 0
 	for g, w := range wrong {
 		m.Candidates = append(m.Candidates, Candidate{gammaGrid[g], float64(w) / float64(all.rows)})

@@ -20,11 +20,10 @@ import (
 // EmbeddingName is the name of [Embedding] in manifests.
 const EmbeddingName = "embedding"
 
-// Embedding is a Laplacian eigenmap: coordinate j of a training point is its
-// entry in the eigenvector of the j-th smallest eigenvalue of the graph's
-// Laplacian that is not zero (Belkin & Niyogi, Neural Computation 15, 2003, with
-// the random-walk Laplacian). New points get the Nyström extension of
-// [Model.Predict].
+// Embedding is a Laplacian eigenmap. Coordinate j of a training point is its entry in the
+// eigenvector of the j-th smallest nonzero eigenvalue of the graph's Laplacian (Belkin &
+// Niyogi, Neural Computation 15, 2003, with the random-walk Laplacian). New points get the
+// Nyström extension of [Model.Predict].
 type Embedding struct {
 	Laplacian sparse.Kind
 	Values    []float64  // p, ascending
@@ -37,10 +36,10 @@ var embeddingParams = models.Table[sparse.Kind]{
 	{Param: laplacianParam, At: func(k *sparse.Kind) any { return k }},
 }
 
-// NewEmbedding takes the vectors of e behind those of the null space. They are
-// copied, with signs such that the entry of largest magnitude is positive. h joins
-// new points; where its method is approximate, all pairs are compared instead. No
-// vector beyond the null space is an error.
+// NewEmbedding copies the vectors of e that follow the null vectors, with signs such that
+// the entry of largest magnitude is positive. h joins new points to the graph; if its
+// method is approximate, all pairs are compared instead. A result that has null vectors
+// only is an error.
 func NewEmbedding(e *lanczos.Result, kind sparse.Kind, h *models.Neighborhood) (*Embedding, error) {
 	n, k := e.Vectors.Dims()
 	p := k - e.Nullity
@@ -71,7 +70,7 @@ func (m *Embedding) Output() models.Output {
 	return models.Output{Kind: models.OutputCoordinates, Columns: len(m.Values)}
 }
 
-// QueryCost is that of the search and the coordinates.
+// QueryCost returns the cost of the search and the coordinates.
 func (m *Embedding) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
 	c := m.Neighborhood.QueryCost(n, m.Edges.K)
 	c.Bytes += 8 * int64(n) * int64(len(m.Values))
@@ -96,6 +95,8 @@ func (m *Embedding) Predict(ctx context.Context, x data.Points,
 		return nil, err
 	}
 
+	// A copy of a training point gets that point's coordinates: the extension would only
+	// come near them.
 	w, err := m.Weights(ctx, nb)
 	if err != nil {
 		return nil, err
@@ -128,7 +129,12 @@ type embeddingFit struct {
 	Neighborhood models.RawState `json:"neighborhood"`
 }
 
-// Encode returns values (p), vectors (n×p) and the arrays of the neighbourhood.
+// Encode returns the arrays of an embedding of n points in p coordinates:
+//
+//	values    float64  p    eigenvalues, ascending, without zeros
+//	vectors   float64  n×p  eigenvectors of norm one: the coordinates
+//
+// and the arrays of the neighbourhood ([models.Neighborhood.Encode]).
 func (m *Embedding) Encode() (*models.Encoded, error) {
 	state, arrays, err := m.Neighborhood.Encode()
 	if err != nil {

@@ -16,20 +16,20 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// Model is an eigenmap classifier with everything that it needs to answer for
-// any point. Without points it answers for those of the graph only.
+// Model is an eigenmap classifier with everything that it needs to classify any point. A
+// model without points classifies the points of the graph only.
 type Model struct {
 	*Classifier
 	Labels    []int32     // class of every training point, a position in Classes
 	Vectors   *mat.Dense  // n×p
-	Laplacian sparse.Kind // that Vectors belong to
-	// Tolerance of the eigenpairs that was asked for; 0 is the default.
-	Tolerance float64
+	Laplacian sparse.Kind // Vectors are eigenvectors of this Laplacian
+	Tolerance float64     // tolerance asked of the eigenpairs; 0 is the default
 	models.Neighborhood
 	Given *models.Given // the points that had a label; nil if not known
 }
 
-// Kept has the eigenvectors as the start of others.
+// Kept returns what an update goes on from: the eigenvectors are the start of the
+// iterations on the larger graph.
 func (m *Model) Kept() *models.Kept {
 	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: m.Given.Targets(len(m.Labels), m.Classes,
 		m.Labels), Start: m.Vectors}
@@ -56,7 +56,7 @@ func (m *Model) Training(scores bool) *models.Prediction {
 	return p
 }
 
-// neighbors returns the number of training points that an answer looks at.
+// neighbors returns how many training points an answer depends on.
 func (m *Model) neighbors(s *models.PredictSettings) int {
 	switch {
 	case s.Extension == models.Nystrom:
@@ -67,7 +67,8 @@ func (m *Model) neighbors(s *models.PredictSettings) int {
 	return s.Neighbors
 }
 
-// QueryCost is that of the search, the scores and a block of extended eigenvectors.
+// QueryCost returns the cost of the search, the scores and a block of extended
+// eigenvectors.
 func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	if s == nil {
 		s = &models.PredictSettings{}
@@ -80,13 +81,14 @@ func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	return c
 }
 
-// extendedRows is the number of points whose extended eigenvectors are held at once.
+// extendedRows is the number of points that are extended at a time, so that the extended
+// eigenvectors of many points are never in memory at once.
 const extendedRows = 2048
 
-// Predict classifies new points. It holds one m×c block of scores and, for
-// Nystrom, 2048·p values. The neighbours come from the index of the training
-// points, which is restored or built once; after NN-descent they are approximate
-// and the Prediction has the recall.
+// Predict classifies m new points. It holds one m×c block of scores and, for Nystrom,
+// 2048·p values. The neighbours come from the index of the training points, which is
+// restored or built once. An index by NN-descent gives approximate neighbours, and the
+// Prediction then has the recall.
 //
 // For a new point x with weights w_i to its nearest training points, found and
 // weighted as an edge of the graph, and d = Σ w_i, the Nyström extension of an
@@ -96,10 +98,9 @@ const extendedRows = 2048
 //	e(x) = Σ w_i e(x_i)/√(d d_i) / (1 − λ)          normalized
 //	e(x) = Σ w_i e(x_i)/d / (1 − λ)                 random walk
 //
-// An eigenvector whose eigenvalue exceeds 0.9·d (or 0.9) has no smooth
-// extension; it counts as zero at x. Where f vanishes up to rounding, because
-// all weights do or because no label reaches the neighbours, x gets the class of
-// the nearest training point.
+// An eigenvector with an eigenvalue above 0.9·d (or 0.9) has no smooth extension; it counts
+// as zero at x. f vanishes up to rounding if all weights vanish or no label reaches the
+// neighbours; x then gets the class of the nearest training point.
 func (m *Model) Predict(ctx context.Context, x data.Points,
 	s *models.PredictSettings) (*models.Prediction, error) {
 	if s == nil {
@@ -130,6 +131,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points,
 		return p, nil
 	}
 
+	// Nyström: extend the eigenvectors to a block of points, then apply the coefficients.
 	out := &models.Prediction{Scores: mat.NewDense(nb.Len(), len(m.Classes), nil), Recall: recall}
 	n := len(m.Labels)
 	p := m.Settings.Eigenvectors
@@ -150,6 +152,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points,
 		out.Scores.Slice(lo, hi, 0, len(m.Classes)).(*mat.Dense).Copy(m.Scores(e, n))
 	}
 
+	// Scores that are rounding error decide nothing: the nearest point does.
 	out.Classes = models.Decide(out.Scores)
 	for i := range out.Classes {
 		if slices.Max(out.Scores.RawRowView(i)) < vanishing &&
@@ -165,7 +168,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points,
 // vanishing is the size below which a score, of order one, is rounding error.
 const vanishing = 1e-9
 
-// extension holds eigenvectors and what extends them to new points.
+// extension holds eigenvectors and the numbers of the Nyström formula.
 type extension struct {
 	values    []float64
 	vectors   *mat.Dense
@@ -173,6 +176,7 @@ type extension struct {
 	laplacian sparse.Kind
 }
 
+// extension returns the model's eigenvectors for the Nyström formula.
 func (m *Model) extension() *extension {
 	return &extension{m.Values, m.Vectors, m.Degrees, m.Laplacian}
 }
@@ -180,6 +184,7 @@ func (m *Model) extension() *extension {
 // extend sets dst to the extended eigenvectors at a point with edges of weights w to
 // the given training points.
 func (m *extension) extend(dst []float64, index []int32, w []float64) {
+	// The formula divides by d − λ: beyond this share of d it amplifies errors tenfold.
 	const most = 0.9
 	var d float64
 	for _, v := range w {
@@ -189,6 +194,7 @@ func (m *extension) extend(dst []float64, index []int32, w []float64) {
 		return
 	}
 
+	// The sum over the neighbours, with the scaling of the Laplacian.
 	for q, i := range index {
 		v := w[q]
 		switch m.laplacian {
@@ -205,6 +211,7 @@ func (m *extension) extend(dst []float64, index []int32, w []float64) {
 		}
 	}
 
+	// The combinatorial Laplacian has d on its diagonal, the others 1.
 	total := 1.0
 	if m.laplacian == sparse.Combinatorial {
 		total = d

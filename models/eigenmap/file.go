@@ -21,8 +21,16 @@ type modelFit struct {
 	Given        bool            `json:"given,omitempty"`
 }
 
-// Encode returns classes (c), values (p), coefficients (p×c, p×1 for two classes),
-// labels (n), vectors (n×p) and the arrays of the given labels and of the neighbourhood.
+// Encode returns the arrays of a model of n points, c classes and p eigenvectors:
+//
+//	classes       int64    c    values of the classes, ascending
+//	values        float64  p    eigenvalues
+//	coefficients  float64  p×c  coefficients of the eigenvectors; p×1 for two classes
+//	labels        int32    n    class of every training point, a position in classes
+//	vectors       float64  n×p  eigenvectors of norm one
+//
+// and the arrays of the given labels ([models.Given.Entries]) and of the neighbourhood
+// ([models.Neighborhood.Encode]).
 func (m *Model) Encode() (*models.Encoded, error) {
 	state, arrays, err := m.Neighborhood.Encode()
 	if err != nil {
@@ -59,6 +67,7 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 		Laplacian: o.Laplacian, Tolerance: o.Tolerance,
 	}
 
+	// The reader keeps the first error, so it is looked at once.
 	m.Values = models.Numbers[float64](r, "values")
 	m.Coefficients = r.Matrix("coefficients")
 	m.Labels = models.Numbers[int32](r, "labels")
@@ -92,6 +101,7 @@ func (m *Model) check() error {
 		}
 	}
 
+	// Shapes first: products would panic on arrays that do not fit together.
 	n := len(m.Labels)
 	p := m.Settings.Eigenvectors
 	c := len(m.Classes)
@@ -104,6 +114,7 @@ func (m *Model) check() error {
 		"coefficients are %d×%d for %d eigenvectors and %d classes", rows, cols, p, c)
 	expect(int(m.Fallback) < c && m.Fallback >= 0, "fallback class %d of %d", m.Fallback, c)
 
+	// One wrong label is enough to tell of: the others are likely of the same cause.
 	for i, l := range m.Labels {
 		if l < 0 || int(l) >= c {
 			expect(false, "label %d of point %d is not one of %d classes", l, i, c)

@@ -10,19 +10,19 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 )
 
-// gramRows is the number of labeled rows gathered at a time.
+// gramRows is the number of labeled rows gathered at a time: it bounds the copy of the
+// rows at 8192·p numbers, and blocks of this size keep the product at its full rate.
 const gramRows = 8192
 
-// normalEquations are those of least squares on some rows E (l×p) of a basis:
-// EᵀE and EᵀC for the targets C (l×c), one against all. They answer for any
-// leading part of the basis and any penalty.
+// normalEquations holds the normal equations of least squares on some rows E (l×p) of a
+// basis: EᵀE and EᵀC for the targets C (l×c), one class against all others. They serve
+// every leading part of the basis and every penalty.
 type normalEquations struct {
 	rows    int
-	reached int        // components that they lie in, 0 for one; of penalties
-	g, b    *mat.Dense // p×p, p×c
-	// lower is the Cholesky factor of g and z = lower⁻¹·b, once factor has
-	// found g well conditioned. Leading blocks of them serve leading parts of
-	// the basis.
+	reached int        // number of components with a row, for the penalties; 0 means one
+	g, b    *mat.Dense // EᵀE (p×p) and EᵀC (p×c)
+	// lower is the Cholesky factor of g and z = lower⁻¹·b; both are set once factor
+	// finds g well conditioned. A leading part of the basis takes their leading blocks.
 	factored bool
 	lower, z *mat.Dense
 }
@@ -45,6 +45,7 @@ func newNormalEquations(ctx context.Context, basis *mat.Dense, p int, y *data.La
 	return e, nil
 }
 
+// newEquations returns equations of zeros.
 func newEquations(p, classes, rows int) *normalEquations {
 	return &normalEquations{rows: rows, g: mat.NewDense(p, p, nil), b: mat.NewDense(p, classes, nil)}
 }
@@ -79,7 +80,7 @@ func blocks(ctx context.Context, rows []int, fn func(block []int)) error {
 	return nil
 }
 
-// minus returns the normal equations without those of part.
+// minus returns the normal equations of the rows that are not in part.
 func (e *normalEquations) minus(part *normalEquations) *normalEquations {
 	out := &normalEquations{rows: e.rows - part.rows, reached: e.reached, g: new(mat.Dense),
 		b: new(mat.Dense)}
@@ -88,23 +89,25 @@ func (e *normalEquations) minus(part *normalEquations) *normalEquations {
 	return out
 }
 
-// maxCondition is the condition number of the normal equations up to which they
-// are solved by Cholesky factorization.
+// maxCondition is the largest condition number of normal equations that are solved by
+// Cholesky factorization: six digits of the coefficients are left.
 const maxCondition = 1e10
 
-// farBelow is the share of maxCondition below which two steps of inverse iteration are enough,
-// which the true one then exceeds by less than a factor 10⁴ unless the start was at right
-// angles to it.
+// farBelow ends the inverse iteration early: if two steps estimate a condition number below
+// this share of maxCondition, no further step is made. The true number exceeds such an
+// estimate by less than a factor 10⁴, unless the start was at right angles to the smallest
+// eigenvector.
 const farBelow = 1e-4
 
 // solve returns the p×c coefficients on the first p basis vectors that minimize
 // ‖E·a − C‖² + Σ penalty_j·a_j², and the rank. penalty may be nil.
 //
-// Where the problem has no unique answer, directions whose singular value in
-// [E; diag(√penalty)]·S is below 3·10⁻⁷ of the largest get none of it, with S
-// the scaling that brings penalized columns to the size of those of E: of all
-// minimizers it is the one of smallest norm, as S is 1 where a choice is left.
+// If the minimizer is not unique, solve returns the one of smallest norm: singular
+// directions of [E; diag(√penalty)]·S get no coefficient if their singular value is below
+// 3·10⁻⁷ of the largest one. The diagonal S scales penalized columns to the size of the
+// columns of E; it is 1 on all columns that leave a choice.
 func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank int) {
+	// Without penalty one factorization of the whole matrix serves every p.
 	_, c := e.b.Dims()
 	if penalty == nil {
 		if e.factor(); e.lower != nil {
@@ -114,6 +117,7 @@ func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank in
 		}
 	}
 
+	// With a penalty, or where the whole is badly conditioned, this p has its own factor.
 	g := mat.DenseCopyOf(e.g.Slice(0, p, 0, p))
 	b := mat.DenseCopyOf(e.b.Slice(0, p, 0, c))
 	scale := penalize(g, penalty)
@@ -125,6 +129,7 @@ func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank in
 		return b, p
 	}
 
+	// The truncated eigendecomposition gives the solution of smallest norm.
 	values, u, err := dense.EigenSym(context.Background(), g)
 	if err != nil {
 		panic(err) // only for NaN, which orthonormal vectors do not hold
@@ -148,9 +153,9 @@ func (e *normalEquations) solve(p int, penalty []float64) (a *mat.Dense, rank in
 	return b, rank
 }
 
-// penalize makes g the matrix S·(g + diag(penalty))·S with the diagonal
-// S = (1 + penalty/max g_jj)^-½, so that penalties of any size leave it well
-// scaled, and returns S; nil if there is no penalty.
+// penalize replaces g by S·(g + diag(penalty))·S and returns the diagonal
+// S = (1 + penalty/max g_jj)^-½, by which penalties of any size leave g well scaled. It
+// returns nil if there is no penalty.
 func penalize(g *mat.Dense, penalty []float64) []float64 {
 	if penalty == nil {
 		return nil
@@ -168,6 +173,7 @@ func penalize(g *mat.Dense, penalty []float64) []float64 {
 		g.Set(j, j, g.At(j, j)+v)
 	}
 
+	// S from the left, then from the right.
 	dense.ScaleRows(g, scale)
 	for i := range scale {
 		row := g.RawRowView(i)
@@ -179,8 +185,9 @@ func penalize(g *mat.Dense, penalty []float64) []float64 {
 	return scale
 }
 
-// factor sets lower and z if the whole Gram matrix is well conditioned; then so
-// are its leading blocks, whose eigenvalues lie between.
+// factor sets lower and z if the whole Gram matrix is well conditioned. Its leading blocks
+// then are well conditioned too, because their eigenvalues lie between its smallest and its
+// largest one.
 func (e *normalEquations) factor() {
 	if e.factored {
 		return
@@ -200,11 +207,14 @@ func cholesky(g *mat.Dense) *mat.Dense {
 	if dense.Cholesky(context.Background(), l) != nil {
 		return nil
 	}
+
+	// Inverse iteration estimates 1/λ_min; the trace bounds λ_max from above. Six steps
+	// settle the order of magnitude, which is all that is asked.
 	x := mat.NewDense(p, 1, nil)
 	for i := range p {
 		x.Set(i, 0, 1+0.5*math.Sin(float64(i))) // no special direction
 	}
-	var inverse float64 // of the smallest eigenvalue
+	var inverse float64 // 1/λ_min
 	for i := range 6 {
 		x.Scale(1/mat.Norm(x, 2), x)
 		dense.SolveLower(dense.NoTrans, l, x)

@@ -42,8 +42,10 @@ func decodeGrid(g *models.Grid) (all []options, err error) {
 	return all, nil
 }
 
-// most returns the largest number of eigenpairs that settings need where the labels take
-// at least so many, and those of them that can be had.
+// most returns the largest number of eigenpairs that settings need, and the usable settings:
+// the ones that ask for no more eigenpairs than there are points. least is the number of
+// eigenpairs below which the labels cannot be fitted. err is the fault of the last setting
+// that is not usable.
 func most(g *models.Grid, all []options, settings []int, least int) (pairs int, usable []int, err error) {
 	for _, i := range settings {
 		k, fault := all[i].pairs(len(g.Targets.Labeled), least, g.Len())
@@ -75,6 +77,8 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 		return err
 	}
 
+	// A group has one graph, one Laplacian and one tolerance, so one set of eigenpairs, the
+	// largest asked for, serves all its settings and folds.
 	for _, group := range grouped(g, all) {
 		graph, err := g.GraphOf(group[0])
 		if err != nil {
@@ -90,6 +94,7 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 			continue
 		}
 
+		// Eigenpairs that did not converge are used, and every answer says so.
 		e, unfinished := eigenpairs(ctx, g, graph.W, labels, &all[same[0]], pairs)
 		if e == nil || !models.Usable(unfinished) {
 			return unfinished
@@ -115,7 +120,8 @@ func (Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	return nil
 }
 
-// eigenpairs returns those of a graph: see [Learner.Quotas].
+// eigenpairs computes k eigenpairs of a graph, component by component as [Learner.Quotas]
+// distributes them.
 func eigenpairs(ctx context.Context, g *models.Grid, w *sparse.CSR, c *labelCounts, o *options,
 	k int) (*lanczos.Result, error) {
 	l, err := sparse.NewLaplacian(w, o.Laplacian)
@@ -140,6 +146,8 @@ func answersOn(ctx context.Context, e *lanczos.Result, c *sparse.Components, s *
 		return slices.Repeat([]models.Answer{{Err: err}}, len(settings))
 	}
 	n, have := e.Vectors.Dims()
+
+	// Held points in a component without a label get the most frequent class.
 	rows := dense.Gather(mat.NewDense(len(s.Points), have, nil), e.Vectors, s.Points)
 	reached := c.Reached(s.Train.Labeled)
 	answers := make([]models.Answer, len(settings))
@@ -157,7 +165,7 @@ func answersOn(ctx context.Context, e *lanczos.Result, c *sparse.Components, s *
 	return answers
 }
 
-// GridCost is that of the eigenpairs of each graph and of the fits to them.
+// GridCost returns the cost of the eigenpairs of each graph and of the fits to them.
 func (Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	all, err := decodeGrid(g)
 	if err != nil {
@@ -170,6 +178,7 @@ func (Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		return models.GridCost{}, err
 	}
 
+	// A fit sums l·p² products and factors p×p in p³/3 operations.
 	edges := g.EdgeCount()
 	_, l, _, c := g.Sizes()
 	p := float64(pairs)

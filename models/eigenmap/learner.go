@@ -18,7 +18,7 @@ import (
 // Name is the name of [Learner] and its models.
 const Name = "eigenmap"
 
-// Learners are those of this package.
+// Learners lists the learners of this package.
 var Learners = []models.Learner{Learner{}}
 
 // Learner fits classes by least squares on eigenvectors of the Laplacian.
@@ -28,21 +28,22 @@ type Learner struct{}
 type options struct {
 	Settings
 	Laplacian sparse.Kind
-	Tolerance float64 // of the eigenpairs; 0 is the default
+	Tolerance float64 // tolerance of the eigenpairs; 0 is the default
 }
 
 const (
-	// defaultTolerance of eigenpairs; see lanczos.Settings.
+	// defaultTolerance is the tolerance of eigenpairs; see lanczos.Settings.
 	defaultTolerance = 1e-8
-	// pairsWithPenalty is the number of eigenpairs of a penalized fit that names none.
+	// pairsWithPenalty is the number of eigenpairs of a penalized fit that names none: the
+	// penalty, not the number, bounds the freedom then, and 200 is the largest of the grid.
 	pairsWithPenalty = 200
 )
 
-// laplacianParam chooses the Laplacian whose eigenvectors are used.
+// laplacianParam chooses the Laplacian that the eigenvectors are computed from.
 var laplacianParam = models.Param{Name: "laplacian", Doc: "definition of the Laplacian",
 	Default: "combinatorial", Choices: enum.All[sparse.Kind]()}
 
-// only is the condition that the penalty has one of some forms.
+// only returns the condition that the penalty has one of the given forms.
 func only(forms ...string) *models.Condition {
 	return &models.Condition{Param: "penalty", In: forms}
 }
@@ -74,8 +75,9 @@ var params = models.Table[options]{
 		Doc: "k of the penalty λ²+λ⁴+…+λ²ᵏ, which is Σ‖Δⁱf‖² over i = 1 … k", Default: "2",
 		Range: models.Within(1, mostOrder), Only: only("sum")},
 		At: func(o *options) any { return &o.Order }},
-	{Param: models.Param{Name: "penalty-coefficients", Doc: "c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …",
-		Default: "0,1", Range: models.NotNegative(), Only: only("polynomial")},
+	{Param: models.Param{Name: "penalty-coefficients",
+		Doc: "c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …", Default: "0,1",
+		Range: models.NotNegative(), Only: only("polynomial")},
 		At: func(o *options) any { return &o.Coefficients }},
 	{Param: models.Param{Name: "penalty-unit",
 		Doc: "unit of λ in the penalty: the 20th eigenvalue, or one as in the paper", Default: "twentieth",
@@ -103,9 +105,9 @@ func (Learner) Info() models.Info {
 // Params lists the parameters.
 func (Learner) Params() []models.Param { return params.Params() }
 
-// Pairs returns the eigenvectors that are named, or with a penalty 200 and without
-// one [PaperShare] of the number of labels, in any case one for each component with a
-// label and two where its labels are of several classes.
+// Pairs returns the number of eigenvectors that the settings name. By default it is 200
+// with a penalty and [PaperShare] of the number of labels without one, and at least one for
+// each component with a label, two if its labels are of several classes.
 func (Learner) Pairs(in *models.Input) (k int, kind sparse.Kind, tolerance float64, err error) {
 	o, err := params.Decode(in.Values)
 	if err != nil {
@@ -121,8 +123,8 @@ func (Learner) Pairs(in *models.Input) (k int, kind sparse.Kind, tolerance float
 	return k, o.Laplacian, o.tolerance(), nil
 }
 
-// Quotas spends the eigenvectors of Pairs on the components with a label: see
-// [lanczos.Parts]. It is nil for a connected graph.
+// Quotas distributes the eigenvectors of [Learner.Pairs] over the components with a label:
+// see [lanczos.Parts]. It returns nil for a connected graph.
 func (l Learner) Quotas(in *models.Input) ([]int32, error) {
 	c := componentsOf(in.Graph)
 	if c.Count() == 1 || in.Targets.Classes == nil {
@@ -143,8 +145,8 @@ func componentsOf(g *models.Graph) *sparse.Components {
 	return g.W.Components()
 }
 
-// pairs returns the number of eigenpairs for l labels, which take at least so many, of n
-// points.
+// pairs returns the number of eigenpairs for l labels of n points; the labels need at least
+// least.
 func (o *options) pairs(l, least, n int) (int, error) {
 	switch {
 	case o.Eigenvectors > n:
@@ -158,6 +160,7 @@ func (o *options) pairs(l, least, n int) (int, error) {
 	return defaultCount(l, least, n), nil
 }
 
+// tolerance returns the tolerance of the eigenpairs with its default.
 func (o *options) tolerance() float64 {
 	if o.Tolerance == 0 {
 		return defaultTolerance
@@ -165,8 +168,8 @@ func (o *options) tolerance() float64 {
 	return o.Tolerance
 }
 
-// Cost is that of the least squares and of the scores of all points; the eigenpairs
-// are given.
+// Cost returns the cost of the least squares and of the scores of all points. The
+// eigenpairs are given and do not count.
 func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	o, err := params.Decode(in.Values)
 	if err != nil {
@@ -182,15 +185,18 @@ func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	return fitCost(in.Len(), len(in.Targets.Labeled), p, len(in.Targets.Classes), &o.Settings), nil
 }
 
-// fitCost is that of a fit of p eigenvectors to c classes of l of n points.
+// fitCost returns the cost of a fit of p eigenvectors to c classes, with l of n points
+// labeled.
 func fitCost(points, labels, eigenvectors, classes int, s *Settings) stage.Cost {
 	n := float64(points)
 	l := float64(labels)
 	p := float64(eigenvectors)
 	c := float64(classes)
-	squares, solutions := 7.5, 1. // of the order p; and factorizations
-	rows := min(l, gramRows)      // of a block
-	var garbage float64           // of many factorizations, beside large eigenpairs
+
+	squares := 7.5           // p×p matrices held at once: g, its copies, the eigendecomposition
+	solutions := 1.          // factorizations
+	rows := min(l, gramRows) // gathered rows of a block
+	var garbage float64      // numbers that many factorizations leave to the collector
 	if s.Penalty != NoPenalty && s.Gamma == 0 {
 		folds := float64(s.Folds)
 		if s.Folds == 0 {
@@ -202,7 +208,8 @@ func fitCost(points, labels, eigenvectors, classes int, s *Settings) stage.Cost 
 		garbage = min(n*p/2, 6*solutions*p*p)
 	}
 
-	scores := n * c // of all points
+	// Two classes have one column of scores, then two made from it.
+	scores := n * c
 	if classes == 2 {
 		scores = 3 * n
 	}
@@ -233,6 +240,8 @@ func (Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) 
 		return nil, errors.New("eigenmap: there are no eigenpairs of a graph")
 	}
 
+	// More eigenvectors than points is an error; more than the vertices of components with
+	// a label is a matter of the graph, and the number is cut.
 	o.Settings.Seed = in.Seed
 	components := componentsOf(in.Graph)
 	if _, err := o.pairs(len(in.Targets.Labeled), 1, in.Len()); err != nil {
@@ -272,14 +281,15 @@ func (m *Model) Summary() models.Summary {
 	return s
 }
 
-// warnings tells what is likely to be wrong with the answers.
+// warnings names likely faults of the answers.
 func (m *Model) warnings() []string {
 	var out []string
 	p := m.Settings.Eigenvectors
 	classes := len(m.Classes)
 	if m.Settings.Penalty == NoPenalty && m.Rank < p {
 		out = append(out, fmt.Sprintf("the %d labels settle %d of the coefficients of %d "+
-			"eigenvectors: label more points, or take fewer %s", m.Labeled, m.Rank, p, param.Name("eigenvectors")))
+			"eigenvectors: label more points, or take fewer %s", m.Labeled, m.Rank, p,
+			param.Name("eigenvectors")))
 	}
 	if p < classes {
 		out = append(out, fmt.Sprintf("%d eigenvectors for %d classes, which they can hardly tell "+
@@ -288,5 +298,5 @@ func (m *Model) warnings() []string {
 	return append(out, models.OneSided(len(m.Classes), m.Labels, m.Given)...)
 }
 
-// options are those that the model was fitted with.
+// options returns the values of the parameters that the model was fitted with.
 func (m *Model) options() *options { return &options{m.Settings, m.Laplacian, m.Tolerance} }

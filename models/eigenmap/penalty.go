@@ -21,8 +21,8 @@ const (
 	HeatKernel
 	// Sum is r(λ) = Σ_{i=1..k} λ²ⁱ, that is Σ_{i=1..k} ‖Δⁱf‖².
 	Sum
-	// Polynomial is r(λ) = Σ_i c_i λⁱ with coefficients that are not negative, so that
-	// it approximates any r whose power series has such ones; c₀ is the weight of ‖f‖².
+	// Polynomial is r(λ) = Σ_i c_i λⁱ with nonnegative coefficients. It approximates
+	// every r with a power series of nonnegative terms. c₀ is the weight of ‖f‖².
 	Polynomial
 )
 
@@ -60,7 +60,7 @@ func (u Unit) MarshalText() ([]byte, error) { return units.Marshal(u) }
 // UnmarshalText is the inverse of MarshalText.
 func (u *Unit) UnmarshalText(text []byte) error { return units.Unmarshal(u, text) }
 
-// mostOrder is the largest k of Sum.
+// mostOrder is the largest k of Sum: λ²ᵏ then overflows only above λ/u = 1,200.
 const mostOrder = 50
 
 // fillPenalty sets the numbers of the penalty that have their defaults.
@@ -101,11 +101,12 @@ func (s *Settings) at(x float64) float64 {
 	return math.Pow(x, s.Power)
 }
 
-// referencePair is the eigenvalue, counted from 1, of [Twentieth].
+// referencePair is the position, counted from 1, of the eigenvalue that [Twentieth] takes.
 const referencePair = 20
 
-// penalties returns l·γ·r(λ_j/u) for every eigenvalue, nil without penalty. So many
-// components have a label: null vectors beyond the first move the reference on.
+// penalties returns l·γ·r(λ_j/u) for every eigenvalue, nil without penalty. reached is the
+// number of components with a label: each of them beyond the first adds a null vector, and
+// so moves the position of the reference eigenvalue by one.
 func (s *Settings) penalties(values []float64, l, reached int, gamma float64) []float64 {
 	if s.Penalty == NoPenalty {
 		return nil

@@ -15,13 +15,14 @@ import (
 type labelCounts struct {
 	*sparse.Components
 	labels  []int  // of each component
-	mixed   []bool // tells whether they are of several classes
+	mixed   []bool // tells whether a component has labels of several classes
 	reached int    // components with a label
 	// least is the number of eigenvectors below which least squares cannot fit the
 	// labels: one for each component with a label, two where they are mixed.
 	least int
 }
 
+// newLabelCounts counts the labels of every component in one pass over the points.
 func newLabelCounts(c *sparse.Components, y *data.Labels) *labelCounts {
 	out := &labelCounts{Components: c, labels: make([]int, c.Count()), mixed: make([]bool, c.Count())}
 	first := make([]int32, c.Count())
@@ -44,13 +45,16 @@ func newLabelCounts(c *sparse.Components, y *data.Labels) *labelCounts {
 	return out
 }
 
-// quotas spends p eigenvectors on the components by their labels, and returns the
-// component of each in the order in which they are spent; p is cut to the vertices of
-// components with a label. First every such component gets one, its null vector, those
-// with most labels first, then those with labels of several classes a second one. Then
-// the next goes to the component of s eigenvectors and l labels with the largest
-// l/(s + 1), the first of equals, so that numbers become proportional to labels (the
-// rule of D'Hondt). The first q of p quotas are those of q alone.
+// quotas distributes p eigenvectors over the components with a label, and returns the
+// component of each eigenvector in the order of the distribution. p is cut to the number
+// of vertices of these components.
+//
+// First every component with a label gets one eigenvector, its null vector, in descending
+// order of labels. Then every component with labels of several classes gets a second one.
+// Each further eigenvector goes to the component with the largest l/(s + 1), where l is
+// its number of labels and s its number of eigenvectors so far; the first of equals wins.
+// By this rule (D'Hondt) the numbers become proportional to the labels. quotas(q) is a
+// prefix of quotas(p) for q < p.
 func (c *labelCounts) quotas(p int) []int32 {
 	order := make([]int32, 0, c.reached)
 	for id, l := range c.labels {
@@ -59,6 +63,7 @@ func (c *labelCounts) quotas(p int) []int32 {
 		}
 	}
 
+	// A null vector for each, and a second vector where one cannot tell the classes apart.
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(c.labels[b], c.labels[a]) })
 	out := slices.Clone(order)
 	taken := make([]int, c.Count())
@@ -69,6 +74,7 @@ func (c *labelCounts) quotas(p int) []int32 {
 		}
 	}
 
+	// l/(s + 1) is compared by products of integers, which have no rounding.
 	for len(out) < p {
 		best := int32(-1)
 		for _, id := range order {
@@ -87,12 +93,11 @@ func (c *labelCounts) quotas(p int) []int32 {
 	return out[:min(p, len(out))]
 }
 
-// basis are the eigenvectors that labels can tell something about.
+// basis holds the eigenvectors that labels can tell something about.
 type basis struct {
 	*lanczos.Result
-	// columns are those of the eigenpairs that it was made of; nil if it is all of them.
-	columns []int
-	given   int // number of those eigenpairs
+	columns []int // positions among the eigenpairs given; nil if it has them all
+	given   int   // number of eigenpairs given
 	counts  *labelCounts
 }
 
@@ -108,6 +113,9 @@ func basisOf(e *lanczos.Result, components *sparse.Components, y *data.Labels) *
 	if c.Count() == 1 {
 		return &basis{e, nil, len(e.Values), c}
 	}
+
+	// One pass over the rows yields, for each eigenvector, its squares in total and on
+	// components with a label, and the component of each null vector.
 	n, k := e.Vectors.Dims()
 	total := make([]float64, k)
 	here := make([]float64, k)
@@ -132,6 +140,8 @@ func basisOf(e *lanczos.Result, components *sparse.Components, y *data.Labels) *
 		}
 	}
 
+	// The null vectors of the components with most labels come first, so that a p below
+	// the number of components is spent on these.
 	null, _ := slices.BinarySearch(columns, e.Nullity)
 	slices.SortStableFunc(columns[:null],
 		func(a, b int) int { return cmp.Compare(c.labels[home[b]], c.labels[home[a]]) })

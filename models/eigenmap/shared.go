@@ -14,10 +14,11 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// together is the number of draws whose normal equations are made at once.
+// together is the number of draws that share one pass over the basis: rows are grouped by
+// the set of draws that they count in, and 2⁵ groups are still large.
 const together = 5
 
-// draws are draws of labels that are to be fitted at once, on all eigenvectors.
+// draws collects draws of labels that are fitted at once, on all eigenvectors.
 type draws struct {
 	result     *lanczos.Result
 	components *sparse.Components
@@ -26,10 +27,10 @@ type draws struct {
 	ys         []*data.Labels
 	counts     []*labelCounts
 	fits       [][]*Classifier
-	most       int // eigenvectors of a fit
+	most       int // largest number of eigenvectors of a fit
 }
 
-// add adds a draw with its classifiers, of at most so many eigenvectors.
+// add adds a draw with its classifiers, which use at most most eigenvectors.
 func (d *draws) add(y *data.Labels, c *labelCounts, fits []*Classifier, most int) {
 	d.ys = append(d.ys, y)
 	d.counts = append(d.counts, c)
@@ -40,11 +41,14 @@ func (d *draws) add(y *data.Labels, c *labelCounts, fits []*Classifier, most int
 // orthonormal is the largest |VᵀV − I| of eigenvectors that count as orthonormal.
 const orthonormal = 1e-13
 
-// fit solves for the classifiers of the draws, and forgets these.
+// fit solves for the classifiers of the draws, and forgets the draws.
 func (d *draws) fit(ctx context.Context) error {
 	if len(d.ys) == 0 {
 		return nil
 	}
+
+	// A draw with labels on more than half of the rows subtracts the other rows from the
+	// Gram matrix of all rows, which is I for eigenvectors that are known orthonormal.
 	n, have := d.result.Vectors.Dims()
 	for _, y := range d.ys {
 		if d.several && d.whole == nil && 2*len(y.Labeled()) > n {
@@ -78,20 +82,20 @@ func (d *draws) fit(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// fewShared is the number of rows from which it takes less time to sum up their products
-// once and to add them to several matrices.
+// fewShared is the least number of rows with a sum of their own. For fewer rows the p²
+// additions of that sum to several matrices cost more than repeated products.
 const fewShared = 256
 
 // sharing makes the normal equations of up to [together] draws of labels on one basis. The
-// Gram matrix of a draw is the sum over its labeled rows or, where those are more than half of
-// all, that of the whole basis without the others. Rows that count in the same draws are
-// summed once.
+// Gram matrix of a draw is the sum over its labeled rows. If more than half of all rows are
+// labeled, it is the Gram matrix of the whole basis minus the sum over the other rows. Rows
+// that count in the same draws are summed once.
 type sharing struct {
 	basis *mat.Dense
 	p     int
 	ys    []*data.Labels
 	eqs   []*normalEquations
-	minus []bool     // of a draw: rows without a label are taken from the whole
+	minus []bool     // for each draw: rows without a label are subtracted from the whole
 	x, t  *mat.Dense // memory: rows of the basis, products
 }
 
@@ -106,6 +110,8 @@ func sharedEquations(ctx context.Context, basis *mat.Dense, p int, ys []*data.La
 	for d, y := range ys {
 		labeled := len(y.Labeled())
 		e := newEquations(p, len(y.Classes), labeled)
+
+		// Targets are sums over labeled rows in any case: zeros elsewhere.
 		if s.minus[d] = whole != nil && 2*labeled > n; s.minus[d] {
 			e.g.Copy(whole.Slice(0, p, 0, p))
 			all := make([]int, n)
@@ -132,8 +138,9 @@ func sharedEquations(ctx context.Context, basis *mat.Dense, p int, ys []*data.La
 	return s.eqs, nil
 }
 
-// sum adds up the rows.
+// sum adds up the rows. Bit d of count tells whether a row counts in draw d.
 func (s *sharing) sum(ctx context.Context, count []uint8) error {
+	// Rows with equal bits belong to the same draws, and one sum serves these draws.
 	alike := make([][]int, 1<<len(s.ys))
 	for i, c := range count {
 		alike[c] = append(alike[c], i)
@@ -153,6 +160,7 @@ func (s *sharing) sum(ctx context.Context, count []uint8) error {
 		}
 	}
 
+	// The remaining rows are summed for each draw apart.
 	for d, rows := range own {
 		err := blocks(ctx, rows, func(block []int) {
 			x := dense.Gather(s.x, s.basis, block)
@@ -167,6 +175,7 @@ func (s *sharing) sum(ctx context.Context, count []uint8) error {
 	return nil
 }
 
+// sign returns the factor of a row's products in the Gram matrix of draw d.
 func (s *sharing) sign(d int) float64 {
 	if s.minus[d] {
 		return -1
@@ -174,7 +183,7 @@ func (s *sharing) sign(d int) float64 {
 	return 1
 }
 
-// addTargets adds those of rows that are labeled in draw d.
+// addTargets adds the targets of rows that are labeled in draw d.
 func (s *sharing) addTargets(d int, x *mat.Dense, rows []int) {
 	if !s.minus[d] {
 		s.eqs[d].addTargets(x, s.ys[d], rows)
@@ -195,6 +204,7 @@ func (s *sharing) addShared(ctx context.Context, c uint, rows []int) error {
 		}
 	})
 
+	// Only the lower triangles are sums so far; they are mirrored at the end.
 	par.For(s.p, 64, func(lo, hi int) {
 		for d, e := range s.eqs {
 			for i := lo; i < hi && c>>d&1 == 1; i++ {

@@ -1,3 +1,7 @@
+// Package expansion holds functions that are expansions over points in the values of a
+// kernel: the form of every kernel machine and of all that is fitted by one. It has their
+// parameters of the kernel, their queries and their part of a model file, and it chooses
+// between all points and landmarks.
 package expansion
 
 import (
@@ -27,43 +31,46 @@ import (
 //
 //	f_c(x) = Σ_i a_ic k(x, x_i) + b_c
 //
-// Models that are such functions embed one. It is immutable and safe for concurrent
-// use.
+// Models of this form embed an Expansion. It is immutable and safe for concurrent use.
 type Expansion struct {
 	Kernel kernel.Kernel
-	// Given says that a point is the row of its values k(x, x_i) with all training
-	// points: Kernel does not matter, Points are nil, and no coefficient is left out.
+	// Given says that a point x is given as the row of its values k(x, x_i) with all
+	// training points. Kernel then does not matter, Points is nil, and every training point
+	// has a coefficient.
 	Given        bool
 	Points       data.Points // the x_i
 	Coefficients *mat.Dense  // m×c
-	// Intercepts are the b_c; nil is none.
+	// Intercepts holds the b_c; nil means none.
 	Intercepts []float64
-	Classes    []int64 // coded by the outputs; nil for values
+	Classes    []int64 // classes that the outputs code; nil for values
 
-	queries *queries // nil prepares the points for each query
+	queries *queries // keeps prepared points; nil prepares the points for each query
 }
 
-// New returns an expansion without points and coefficients yet, of a kernel or
-// of given values. What its first query prepares is kept: see [Expansion.Predict].
+// New returns an expansion without points and coefficients yet, of a kernel or of given
+// values. Its first query prepares the points, and the expansion keeps them prepared: see
+// [Expansion.Predict].
 func New(k kernel.Kernel, given bool, classes []int64) Expansion {
 	return Expansion{Kernel: k, Given: given, Classes: classes, queries: new(queries)}
 }
 
-// queries keeps the points of an expansion made ready for its kernel.
+// queries keeps the points of an expansion prepared for its kernel.
 type queries struct {
 	mu     sync.Mutex
 	kernel kernel.Kernel
 	points data.Points
-	side   *kernel.Side // of both
+	side   *kernel.Side // points, prepared for kernel
 }
 
-// side returns the points made ready, which is done once. Copies of an expansion share
-// them as long as they have the same points.
+// side returns the prepared points, and prepares them at the first call. Copies of an
+// expansion share them as long as they have the same points.
 func (e *Expansion) side() (*kernel.Side, error) {
 	q := e.queries
 	if q == nil {
 		return kernel.New(e.Kernel, e.Points)
 	}
+
+	// A copy may have got other points since, so the prepared ones are compared.
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.side != nil && q.points == e.Points && q.kernel == e.Kernel {
@@ -79,8 +86,8 @@ func (e *Expansion) side() (*kernel.Side, error) {
 	return side, err
 }
 
-// Expand returns the expansion with coefficients of the given points of s, or of all
-// for nil rows; they are spread over all points where the values are given.
+// Expand returns the expansion with coefficients of the given points of s, or of all points
+// for nil rows. With given values in place of points, the other points get the coefficient 0.
 func Expand(s kernel.Source, rows []int, coefficients *mat.Dense) *Expansion {
 	made := New(s.Kernel, s.Values != nil, nil)
 	e := &made
@@ -89,6 +96,7 @@ func Expand(s kernel.Source, rows []int, coefficients *mat.Dense) *Expansion {
 	switch {
 	case rows == nil:
 	case e.Given:
+		// A query gives its values with all training points, so each has a coefficient.
 		n, _ := s.Values.Dims()
 		_, c := coefficients.Dims()
 		e.Coefficients = mat.NewDense(n, c, nil)
@@ -102,7 +110,8 @@ func Expand(s kernel.Source, rows []int, coefficients *mat.Dense) *Expansion {
 	return e
 }
 
-// KernelChoice is the choice of the kernel itself.
+// KernelChoice returns the choice that yields the expansion's kernel, with its width as a
+// number.
 func (e *Expansion) KernelChoice() KernelChoice {
 	if e.Given {
 		return KernelChoice{Kind: Precomputed}
@@ -118,7 +127,7 @@ func (e *Expansion) DescribeKernel() string {
 	return e.Kernel.String()
 }
 
-// KernelFact is the kernel in a summary.
+// KernelFact returns the kernel as a fact of a summary.
 func (e *Expansion) KernelFact() models.Fact {
 	if e.Given {
 		return models.Fact{Key: "kernel", Value: map[string]string{"kind": Precomputed}}
@@ -142,12 +151,11 @@ func (e *Expansion) Dim() int {
 	return d
 }
 
-// tilePoints is the number of points whose values are held at once: see
-// kernel.Side.ProductTo.
+// tilePoints is the number of rows of kernel values that kernel.Side.ProductTo holds at once.
 const tilePoints = 256
 
-// QueryCost is that of the values with all points of the expansion: their copies in
-// float64, which are kept, the values of a tile, and the answers.
+// QueryCost returns the cost of the values with all points of the expansion: the copies of
+// the points in float64, which are kept, the values of a tile, and the answers.
 func (e *Expansion) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
 	size, c := e.Coefficients.Dims()
 	d := e.Dim()
@@ -161,7 +169,7 @@ func (e *Expansion) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
 	return out
 }
 
-// AnswerBytes is the memory of answers for n points with c outputs.
+// AnswerBytes returns the memory of answers for n points with c outputs.
 func AnswerBytes(n, c, classes int) int64 {
 	if classes == 0 {
 		return 8 * int64(n) * int64(c)
@@ -172,14 +180,17 @@ func AnswerBytes(n, c, classes int) int64 {
 	return int64(n) * int64(8*c+4)
 }
 
-// Predict evaluates f. It takes the time of a product with the m×n kernel
-// values, and the memory of 256 rows of them beside the points. The first call makes
-// the points ready for the kernel, in float64, and keeps that for the others.
+// Predict evaluates f at new points. It takes the time of a product with all kernel values,
+// and the memory of 256 rows of them beside the points. The first call prepares the points of
+// the expansion for the kernel, in float64, and keeps them for later calls.
 func (e *Expansion) Predict(ctx context.Context, x data.Points,
 	s *models.PredictSettings) (*models.Prediction, error) {
 	if err := models.CheckQuery(x, e.Dim()); err != nil {
 		return nil, err
 	}
+
+	// Given values are multiplied as they are; else tiles of values are formed, and a few
+	// points take a way without tiles.
 	product := func(dst *mat.Dense, lo, hi int) error {
 		givenProduct(dst, x, lo, e.Coefficients)
 		return nil
@@ -201,8 +212,8 @@ func (e *Expansion) Predict(ctx context.Context, x data.Points,
 	return e.Evaluate(ctx, x, s, product)
 }
 
-// Evaluate makes the prediction for x by batches, of which product sets the rows lo
-// to hi of the expansion without intercepts.
+// Evaluate makes the prediction for x batch by batch. product sets dst to the rows lo to hi of
+// the expansion without intercepts.
 func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *models.PredictSettings,
 	product func(dst *mat.Dense, lo, hi int) error) (*models.Prediction, error) {
 	n, _ := x.Dims()
@@ -227,8 +238,8 @@ func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *models.Predi
 	return models.NewPrediction(f, e.Classes), nil
 }
 
-// givenProduct sets dst to the product of rows of kernel values, from lo on,
-// with a.
+// givenProduct sets dst to the product of kernel values with a. The rows of x from lo on hold
+// the kernel values.
 func givenProduct(dst *mat.Dense, x data.Points, lo int, a *mat.Dense) {
 	rows, _ := dst.Dims()
 	n, _ := a.Dims()
@@ -245,8 +256,13 @@ func givenProduct(dst *mat.Dense, x data.Points, lo int, a *mat.Dense) {
 	})
 }
 
-// Arrays returns coefficients (m×c), bias (c) if there are intercepts, classes if
-// there are any, and the points (m×d) if there are any.
+// Arrays returns the arrays of an expansion over m points with c outputs:
+//
+//	coefficients  float64  m×c  coefficients a
+//	bias          float64  c    intercepts b, if there are any
+//	classes       int64         values of the classes, if the outputs code classes
+//
+// and the points, unless values are given: see [models.PointEntries].
 func (e *Expansion) Arrays() []archive.Array {
 	out := []archive.Array{models.MatrixEntry("coefficients", e.Coefficients)}
 	if e.Intercepts != nil {
@@ -255,8 +271,8 @@ func (e *Expansion) Arrays() []archive.Array {
 	return append(append(out, models.ClassEntries(e.Classes)...), models.PointEntries(e.Points, nil)...)
 }
 
-// Read is the inverse of [Expansion.Arrays] for a kernel whose width is a number;
-// intercepts tells whether there must be some.
+// Read is the inverse of [Expansion.Arrays]. The width of k must be a number, not a rule.
+// intercepts tells whether the file must have intercepts.
 func Read(r *models.Reader, k KernelChoice, intercepts bool) (*Expansion, error) {
 	s, err := k.On(nil, 0)
 	if err != nil {
@@ -264,7 +280,8 @@ func Read(r *models.Reader, k KernelChoice, intercepts bool) (*Expansion, error)
 	}
 	made := New(s.Kernel, k.Given(), nil)
 	e := &made
-	e.Coefficients, e.Classes = r.Matrix("coefficients"), r.ReadClasses()
+	e.Coefficients = r.Matrix("coefficients")
+	e.Classes = r.ReadClasses()
 	if intercepts {
 		e.Intercepts = models.Numbers[float64](r, "bias")
 	}
@@ -275,6 +292,7 @@ func Read(r *models.Reader, k KernelChoice, intercepts bool) (*Expansion, error)
 // CheckPoints returns an error unless every row of the coefficients has its point,
 // or the values are given and there are no points.
 func (e *Expansion) CheckPoints() error {
+	// Given values and points exclude each other.
 	if (e.Points == nil) != e.Given {
 		return fmt.Errorf("models: a %s with points %t", e.DescribeKernel(), e.Points != nil)
 	}

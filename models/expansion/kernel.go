@@ -15,27 +15,27 @@ import (
 // Precomputed is the choice of values of a kernel that are given in place of points.
 const Precomputed = "precomputed"
 
-// KernelChoice names a kernel whose width may depend on the points. Its zero value
-// is the Gaussian kernel of the median distance.
+// KernelChoice names a kernel. Its width is a number or a rule that depends on the points. The
+// zero value is the Gaussian kernel with the median distance as width.
 type KernelChoice struct {
 	// Kind is the name of a [kernel.Kind], or [Precomputed]; empty means gaussian.
 	Kind string
 	// Sigma is the width σ as a number, or the name of a [kernel.Rule]; empty means
-	// median. It counts for kernels with a width.
+	// median. Only kernels with a width use it.
 	Sigma string
-	// Degree, Scale and Offset are those of [kernel.Kernel].
+	// Degree, Scale and Offset have the meaning of the fields of [kernel.Kernel].
 	Degree        int
 	Scale, Offset float64
 }
 
-// WidthKernels are the names of the kernels with a width.
+// WidthKernels lists the names of the kernels with a width.
 var WidthKernels = slices.DeleteFunc(enum.All[kernel.Kind](), func(name string) bool {
 	var k kernel.Kind
 	return k.UnmarshalText([]byte(name)) != nil || !k.HasWidth()
 })
 
-// widthRules are the names that may stand in the place of a width: that of a rule, or
-// of a rule and what its width is divided by.
+// widthRules lists the names that may stand in place of a width: a rule, or a rule and a
+// divisor.
 var widthRules = append(enum.All[kernel.Rule](), "median/2", "median/4")
 
 // KernelParams are the parameters of a [KernelChoice].
@@ -50,8 +50,9 @@ var KernelParams = models.Table[KernelChoice]{
 		Only: &models.Condition{Param: "kernel", In: WidthKernels}, Axis: true,
 		Grid: []string{"median/4", "median/2", "median"}},
 		At: func(k *KernelChoice) any { return &k.Sigma }},
-	{Param: models.Param{Name: "degree", Doc: "degree of the polynomial kernel (scale·xᵀz + offset)^degree",
-		Default: "3", Range: models.AtLeast(1), Only: onlyPolynomial},
+	{Param: models.Param{Name: "degree",
+		Doc: "degree of the polynomial kernel (scale·xᵀz + offset)^degree", Default: "3",
+		Range: models.AtLeast(1), Only: onlyPolynomial},
 		At: func(k *KernelChoice) any { return &k.Degree }},
 	{Param: models.Param{Name: "scale", Doc: "scale of the polynomial kernel", Default: "1",
 		Range: models.Positive(), Only: onlyPolynomial},
@@ -63,7 +64,7 @@ var KernelParams = models.Table[KernelChoice]{
 
 var onlyPolynomial = &models.Condition{Param: "kernel", In: []string{kernel.Polynomial.String()}}
 
-// kernelChoiceOf is the choice of k itself.
+// kernelChoiceOf returns the choice that yields k.
 func kernelChoiceOf(k kernel.Kernel) KernelChoice {
 	c := KernelChoice{Kind: k.Kind.String(), Degree: k.Degree, Scale: k.Scale, Offset: k.Offset}
 	if k.Sigma != 0 {
@@ -75,8 +76,8 @@ func kernelChoiceOf(k kernel.Kernel) KernelChoice {
 // Given tells whether values are given in place of points.
 func (c KernelChoice) Given() bool { return c.Kind == Precomputed }
 
-// Of returns the points x, or the values that they are, with the kernel as far as it
-// is known without them: a width that a rule is to choose is 0.
+// Of returns a source of the points x, or of the values in x, with the kernel as far as it is
+// known without looking at x: a width that a rule will choose is 0.
 func (c KernelChoice) Of(x data.Points) (kernel.Source, error) {
 	if c.Given() {
 		return kernel.Source{Values: x}, nil
@@ -90,9 +91,8 @@ func (c KernelChoice) Of(x data.Points) (kernel.Source, error) {
 	return s, err
 }
 
-// On is Of with the kernel filled with its defaults. A width that a rule is to choose
-// is that of the points x, by seed: see [kernel.Width], which has the cost. x may be
-// nil if there is no such rule.
+// On is Of with the defaults of the kernel filled in. A rule for the width is applied to the
+// points x, by seed: [kernel.Width] states the cost. x may be nil if there is no rule.
 func (c KernelChoice) On(x data.Points, seed uint64) (kernel.Source, error) {
 	s, err := c.Of(x)
 	if err != nil || c.Given() {
@@ -109,7 +109,7 @@ func (c KernelChoice) On(x data.Points, seed uint64) (kernel.Source, error) {
 	return s, err
 }
 
-// width returns σ.
+// width returns σ: the number in Sigma, or the width that its rule finds on x.
 func (c KernelChoice) width(x data.Points, seed uint64) (float64, error) {
 	rule := kernel.Median
 	divisor := 1.0
@@ -121,6 +121,8 @@ func (c KernelChoice) width(x data.Points, seed uint64) (float64, error) {
 			return 0, &models.ParamError{Name: "sigma", Value: c.Sigma,
 				Must: "a number, positive, or " + enum.Or(widthRules)}
 		}
+
+		// "median/4" is a quarter of the rule median.
 		name, part, divided := strings.Cut(c.Sigma, "/")
 		if divided {
 			divisor, _ = strconv.ParseFloat(part, 64)
@@ -137,9 +139,8 @@ func (c KernelChoice) width(x data.Points, seed uint64) (float64, error) {
 	return w / divisor, err
 }
 
-// ResolveWidth returns the values of in with a number in place of a rule for the
-// width of the kernel, as [KernelChoice.On] finds it; it is the Resolve of learners
-// with [KernelParams].
+// ResolveWidth returns the values of in with a number in place of a rule for the width of the
+// kernel: see [KernelChoice.On]. Learners with [KernelParams] use it as their Resolve.
 func ResolveWidth(in *models.Input) (models.Values, error) {
 	if in.Values.Float("sigma") != 0 {
 		return in.Values, nil

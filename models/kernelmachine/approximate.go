@@ -40,12 +40,11 @@ type ApproximateProblem struct {
 // NewApproximateProblem prepares fits to the points of d with the intrinsic norm of
 // a power of their Laplacian, or without one if there is none.
 //
-// Landmarks. With K_mm = RRᵀ the features Φ = K_nm R⁻ᵀ at the points make the
-// expansion a linear model, f = Φw, ‖f‖² = wᵀw, a = R⁻ᵀw, and both norms of the
-// machine are those of [linear.Problem]. Φ comes from solvers.NewNystrom (n·m²
-// operations, n·m values; the kernel once), ΦᵀLᵖΦ = R⁻¹(K_mnLᵖK_nm)R⁻ᵀ from it by
-// blocks of columns, another n·m² and 2p·nnz·m. A fit of least squares is then a
-// Cholesky factorization of order m; for 16 and more settings at once one
+// Landmarks. With K_mm = RRᵀ the features Φ = K_nm R⁻ᵀ at the points make the expansion a linear
+// model, f = Φw, ‖f‖² = wᵀw, a = R⁻ᵀw, and both norms of the machine are the norms of
+// [linear.Problem]. Φ comes from solvers.NewNystrom (n·m² operations, n·m values; the kernel once),
+// ΦᵀLᵖΦ = R⁻¹(K_mnLᵖK_nm)R⁻ᵀ from it by blocks of columns, another n·m² and 2p·nnz·m. A fit of
+// least squares is then a Cholesky factorization of order m; for 16 and more settings at once one
 // eigendecomposition (5m³) serves them all; see [ApproximateProblem.Path].
 //
 // For more than 5000 landmarks, or where n·m values exceed limit, or where it
@@ -74,6 +73,7 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int,
 		return nil, err
 	}
 
+	// The approach is chosen by operations and by the memory that is allowed.
 	p := &ApproximateProblem{data: d, settings: filled}
 	if p.method, err = filled.approach(d.Source(), d.Limit); err == nil {
 		err = filled.fits(d.Source(), p.method.rank, d.Limit)
@@ -81,6 +81,7 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int,
 	if err != nil {
 		return nil, err
 	}
+	// Fourier features need the coordinates of the points, and no product with the kernel.
 	if filled.Approximation == Fourier {
 		if d.Values != nil {
 			return nil, errors.New("kernelmachine: Fourier features are of points, and values of the " +
@@ -97,6 +98,7 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int,
 		return nil, err
 	}
 
+	// Iterative methods keep Φ for their preconditioner only.
 	switch {
 	case filled.Approximation == MatrixFree:
 		p.products = set
@@ -147,6 +149,7 @@ func (p *ApproximateProblem) features(ctx context.Context, power int) error {
 		return err
 	}
 	p.phi = dense.New(n, count)
+	// Blocks of rows bound the time until a cancelled context is seen.
 	for lo := 0; lo < n; lo += data.BlockRows {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -199,6 +202,7 @@ func (s *Settings) biased() bool { return s.Intercept || s.Method != RLS }
 // labeled prepares fits to t, with an intercept or without.
 func (p *ApproximateProblem) labeled(t *models.Targets, intercept bool) *linear.Labeled {
 	w := linear.NewLabeled(p.linear, t)
+	// Least squares without an intercept are those through the origin: nothing is centred.
 	if !intercept {
 		clear(w.Mean)
 		clear(w.TargetMean)
@@ -221,6 +225,8 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 		}
 	}
 
+	// Machines with and without an intercept need different sums over the labeled points; each is
+	// made once.
 	parts := map[bool]*linear.Labeled{}
 	var before *linear.Model
 	var out []*Approximate
@@ -244,6 +250,7 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 			before, err = p.fitLinear(ctx, w, m, before, len(filled))
 		}
 
+		// A machine that did not converge is kept, and the path goes on.
 		if unconverged(err) {
 			unfinished = append(unfinished, err)
 			err = nil
@@ -260,9 +267,8 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 	return out, errors.Join(unfinished...)
 }
 
-// fitLinear fits m, one of so many, as a linear model of the features. before is
-// the last support vector machine, where Newton's method starts, or nil; the next
-// one is returned.
+// fitLinear fits m, one of count machines, as a linear model of the features. before is the last
+// support vector machine, where Newton's method starts, or nil; the next one is returned.
 func (p *ApproximateProblem) fitLinear(ctx context.Context, w *linear.Labeled, m *Approximate,
 	before *linear.Model, count int) (*linear.Model, error) {
 	next := before
@@ -279,6 +285,7 @@ func (p *ApproximateProblem) fitLinear(ctx context.Context, w *linear.Labeled, m
 		err = w.NormalEquations(ctx, found)
 	}
 
+	// The coefficients of the features become coefficients of kernel functions.
 	if found.Coefficients != nil {
 		m.Intercepts = found.Intercepts
 		m.Report.Iterations = found.Iterations
@@ -319,6 +326,7 @@ func (p *ApproximateProblem) answer(ctx context.Context, m *Approximate,
 	_, r := p.phi.Dims()
 	_, c := m.Coefficients.Dims()
 	w := m.Coefficients
+	// The features are held, and a product with w costs less than kernel values.
 	if p.frequencies == nil { // w = Rᵀa
 		a := w
 		if m.Points == nil {
@@ -340,7 +348,7 @@ func (p *ApproximateProblem) answer(ctx context.Context, m *Approximate,
 	return models.NewPrediction(f, m.Classes), nil
 }
 
-// linearSettings are those of the same machine on features.
+// linearSettings returns the settings of the same machine on features.
 func linearSettings(s *Settings) linear.Settings {
 	out := linear.Settings{Regularizer: s.Regularizer, Tolerance: s.Tolerance, MaxIterations: s.MaxIterations}
 	if s.Method == SVM {
@@ -358,6 +366,7 @@ func (p *ApproximateProblem) expand(m *Approximate, w *mat.Dense) {
 	if p.frequencies != nil {
 		return
 	}
+	// a = R⁻ᵀw, since f = Φw = K_nm R⁻ᵀw.
 	dense.SolveLower(dense.Transposed, p.root, m.Coefficients)
 	e := expansion.Expand(p.data.Source(), p.pivots, m.Coefficients)
 	m.Coefficients, m.Points = e.Coefficients, e.Points
@@ -377,6 +386,7 @@ func (p *ApproximateProblem) leading(ctx context.Context, w *linear.Labeled, r r
 		}
 	}
 
+	// H = factor·ΦᵀJΦ/l + γ_A I + factor·γ_I s ΦᵀLᵖΦ among the leading features.
 	n, _ := p.data.Source().Rows().Dims()
 	_, outputs := w.Moments.Dims()
 	h = mat.NewDense(size, size, nil)
@@ -397,8 +407,7 @@ func (p *ApproximateProblem) leading(ctx context.Context, w *linear.Labeled, r r
 	return h, b, nil
 }
 
-// estimated is the number of points at which f is compared with that of half the
-// features.
+// estimated is the number of points at which f is compared with the function of half the features.
 const estimated = 5000
 
 // estimate sets Change and Flips: least squares on all features against those on
@@ -415,6 +424,7 @@ func (p *ApproximateProblem) estimate(ctx context.Context, w *linear.Labeled, m 
 	if half == 0 {
 		return nil
 	}
+	// Every step-th point is compared, so that all parts of the file count.
 	step := (n + estimated - 1) / estimated
 	var rows []int
 	for i := 0; i < n; i += step {
@@ -446,6 +456,8 @@ func (p *ApproximateProblem) estimate(ctx context.Context, w *linear.Labeled, m 
 		return f, nil
 	}
 
+	// Half of the Fourier features have twice the weight each, so that they estimate the same
+	// kernel.
 	f, err := values(r, 1)
 	if err != nil {
 		return err

@@ -100,18 +100,17 @@ func (s ApproximationSettings) fill(n int) (ApproximationSettings, error) {
 
 // ApproximationReport says how well a machine stands for the exact one.
 type ApproximationReport struct {
-	// Landmarks is the number in use: less than asked for where the points have
-	// no more to give. Of MatrixFree it is that of the preconditioner.
+	// Landmarks is the number in use: less than asked for where the points have no more to give.
+	// For MatrixFree it counts the landmarks of the preconditioner.
 	Landmarks int `json:"landmarks,omitempty"`
 	// KernelError is the part of the kernel that is left out: tr(K − K̂)/tr K of
 	// landmarks, and the root mean square of k − k̂ over 1000 pairs of points for
 	// Fourier features; 0 of MatrixFree.
 	KernelError float64 `json:"kernel_error"`
-	// Change is the relative root mean square of what f would change by with half
-	// the landmarks or features, at up to 5000 of the points, and Flips the share
-	// of these points that would change class: the part of the error that is due
-	// to m is usually below them. Those of the hinge are taken from least
-	// squares. Zero where not estimated; see [ApproximateProblem.Path].
+	// Change is the relative root mean square of what f would change by with half the landmarks or
+	// features, at up to 5000 of the points, and Flips the share of these points that would change
+	// class: the part of the error that is due to m is usually below them. For the hinge both are
+	// estimated by least squares. Zero where not estimated; see [ApproximateProblem.Path].
 	Change float64 `json:"change,omitempty"`
 	Flips  float64 `json:"flips,omitempty"`
 	// Iterations of conjugate gradients or Newton's method; 0 of a direct method.
@@ -149,7 +148,7 @@ type Approximate struct {
 func FitApproximate(ctx context.Context, d *Data, t *models.Targets, r *Settings,
 	s *ApproximationSettings) (*Approximate, error) {
 	if r == nil {
-		r = &Settings{} // whose fault is named
+		r = &Settings{} // the check names the fault
 	}
 	filled, err := r.fill()
 	if err != nil {
@@ -160,6 +159,7 @@ func FitApproximate(ctx context.Context, d *Data, t *models.Targets, r *Settings
 		return nil, err
 	}
 
+	// A path of one setting comes with the estimates of its error.
 	models, err := p.Path(ctx, t, []Settings{filled})
 	if models == nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (m *Approximate) Dim() int {
 	return m.Machine.Dim()
 }
 
-// QueryCost is that of the expansion, or of the features.
+// QueryCost returns the cost of the expansion, or of the features.
 func (m *Approximate) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	if m.Frequencies == nil {
 		return m.Machine.QueryCost(n, s)
@@ -187,8 +187,8 @@ func (m *Approximate) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 		Operations: 2 * float64(n) * float64(half) * float64(d+2*c+40)}
 }
 
-// Predict evaluates f, by batches: the memory is that of 256 rows of kernel
-// values, or of 2048 rows of features, beside the points.
+// Predict evaluates f, by batches: it holds 256 rows of kernel values, or 2048 rows of features,
+// beside the points.
 func (m *Approximate) Predict(ctx context.Context, x data.Points,
 	s *models.PredictSettings) (*models.Prediction, error) {
 	if m.Frequencies == nil {
@@ -197,6 +197,7 @@ func (m *Approximate) Predict(ctx context.Context, x data.Points,
 	if err := models.CheckQuery(x, m.Dim()); err != nil {
 		return nil, err
 	}
+	// One block of features serves all batches.
 	n, _ := x.Dims()
 	size, _ := m.Coefficients.Dims()
 	phi := mat.NewDense(min(data.BlockRows, n), size, nil)
@@ -235,6 +236,7 @@ func (m *Approximate) describe() string {
 		text = fmt.Sprintf("matrix-free, preconditioned by %d landmarks", r.Landmarks)
 	}
 
+	// The change by half the basis is the estimate of the error that a user can act on.
 	if r.Change > 0 {
 		text += fmt.Sprintf(", half of them would change f by %.2g %%", 100*r.Change)
 		if m.Classes != nil {
@@ -280,6 +282,7 @@ func (m *Approximate) check() error {
 	if m.Frequencies == nil {
 		return m.Machine.check()
 	}
+	// Each frequency makes two features, a cosine and a sine.
 	size, _ := m.Coefficients.Dims()
 	if _, w := m.Frequencies.Dims(); size != 2*w || m.Points != nil {
 		return fmt.Errorf("kernelmachine: %d coefficients for %d frequencies, with points %t", size, w,

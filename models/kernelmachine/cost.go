@@ -34,6 +34,8 @@ func (s ApproximationSettings) approach(x kernel.Source, limit int64) (approach,
 	p := direct
 	tooMuch := func(rank int) bool { return s.fits(x, rank, limit) != nil }
 	const iterations, outputs = 50, 10
+	// Landmarks go to conjugate gradients where Φ is too large, or where 50 iterations of products
+	// take fewer operations than Φ, which costs its rank for each value.
 	switch {
 	case s.Approximation == MatrixFree:
 		p.expansion = n
@@ -124,6 +126,7 @@ func threads() int64 { return int64(runtime.GOMAXPROCS(0)) }
 // checkFit returns an error unless machines of the settings r can be fitted by the
 // approach p.
 func (s ApproximationSettings) checkFit(r *Settings, p approach) error {
+	// An intercept would make the system of conjugate gradients indefinite.
 	switch {
 	case !r.Method.approximates():
 		return fmt.Errorf("kernelmachine: %v by %v; it is fitted exactly only", r.Method, s.Approximation)
@@ -143,6 +146,7 @@ func (s ApproximationSettings) resolve(x kernel.Source, r *Settings, limit int64
 	if err != nil {
 		return s, approach{}, err
 	}
+	// Only least squares without an intercept have an approach that takes less memory.
 	if r.biased() || s.Approximation != Nystrom {
 		limit = 0
 	}
@@ -178,6 +182,7 @@ func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Se
 	if x.Values != nil {
 		d = 0
 	}
+	// Values of a given kernel cost nothing to compute.
 	power := float64(max(1, r.Power))
 	var out parts
 	out.held = heldBytes(rows, p.rank)
@@ -207,6 +212,8 @@ func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Se
 		}
 	}
 
+	// Conjugate gradients hold blocks of vectors among the labeled points and, with a graph, among
+	// all points or its edges, and tiles of the kernel.
 	if p.expansion > 0 {
 		e := float64(p.expansion)
 		q := 0
@@ -226,6 +233,7 @@ func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Se
 		// the tile of a product and of the one before; answers take the points once more
 		values += 8*(n+float64(l+q))*c + 2*256*math.Max(n, e) + e*d
 		out.held += s.sideBytes(x)
+		// A product makes the kernel values anew; K_nm and its transpose are two of them.
 		product := n * e * (2*d + 2*c + 40)
 		if s.Approximation == Nystrom {
 			product *= 2
@@ -239,7 +247,7 @@ func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Se
 	return out
 }
 
-// approximateCost is that of [FitApproximate] for the values of source.
+// approximateCost returns the cost of [FitApproximate] for the values of source.
 // Settings that cannot be fitted are an error.
 func approximateCost(in *models.Input, source kernel.Source, r *Settings,
 	s *ApproximationSettings) (stage.Cost, error) {
@@ -249,6 +257,8 @@ func approximateCost(in *models.Input, source kernel.Source, r *Settings,
 	}
 	_, outputs := in.Targets.Y.Dims()
 	c := filled.parts(p, source, sizes{len(in.Targets.Labeled), outputs, in.EdgeCount()}, r)
+	// A direct solution comes with the estimates: rows of Φ at the compared points, and a solution
+	// with half of the features.
 	m := float64(p.rank)
 	if p.expansion == 0 {
 		c.fit += 8 * int64(min(estimated, in.Targets.Len)) * int64(p.rank)

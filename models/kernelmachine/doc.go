@@ -33,7 +33,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Learners are those of this package.
+// Learners are the learners of this package.
 var Learners = []models.Learner{
 	Learner{RLS, false}, Learner{SVM, false}, TSVMLearner{}, Learner{SVR, false}, Learner{OneClass, false},
 	Learner{RLS, true}, Learner{SVM, true}, Learner{SVR, true}, Learner{OneClass, true}, VVMRLearner{},
@@ -74,7 +74,7 @@ func dataOf(l models.Learner, in *models.Input, k expansion.KernelChoice,
 	return d, err
 }
 
-// Source is what gives the values of the kernel.
+// Source gives the values of the kernel.
 func (d *Data) Source() kernel.Source {
 	return kernel.Source{Kernel: d.Kernel, Points: d.Points, Values: d.Values}
 }

@@ -33,7 +33,7 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 		return nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
 	}
 	if s == nil {
-		s = &Settings{} // whose fault is named
+		s = &Settings{} // the check names the fault
 	}
 	filled, err := s.fill()
 	if err != nil {
@@ -66,8 +66,8 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 	return w.Fit(ctx, t, &filled)
 }
 
-// fewDimensions is how many dimensions a point may have for single rows of K to
-// cost not much more than those of a Gram matrix, made by products of blocks.
+// fewDimensions bounds the dimensions of points for which a single row of K costs not much more
+// than a row of a Gram matrix, which is made by products of blocks.
 const fewDimensions = 64
 
 // byRows tells whether the programs of a machine without a graph are to read rows
@@ -101,6 +101,7 @@ func fitRows(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Mac
 	if limit <= 0 {
 		limit = kernel.GramBytes(side.Dim())
 	}
+	// The programs run one after the other, because they share the cache of rows.
 	m := newMachine(s, d, t)
 	beta, err := m.programs(ctx, solvers.CachedRows(side, limit), solvers.LabelGram{}, s.columns(t), t, d)
 	if beta == nil {
@@ -179,8 +180,8 @@ func (w *Warped) HoldOut(ctx context.Context, kept, held []int) (*HeldOut, error
 	return &HeldOut{gram, across}, err
 }
 
-// Fit fits a machine to targets of all that is kept and returns f at what is held out, which
-// with solvers.ErrNotConverged is usable. The norms of s are those of w.
+// Fit fits a machine to targets of all points that are kept, and returns f at the points that are
+// held out. With solvers.ErrNotConverged f is usable. The norms of s must be the norms of w.
 func (h *HeldOut) Fit(ctx context.Context, t *models.Targets, s *Settings) (*mat.Dense, error) {
 	filled, err := s.fill()
 	if err != nil {
@@ -217,6 +218,7 @@ func (w *Warped) among(t *models.Targets, s *Settings) ([]int, error) {
 			ours, w.reg.Power, w.reg.Laplacian, theirs, s.Power, s.Laplacian)
 	}
 
+	// Points of w ascend, so positions are found by halving.
 	positions := make([]int, len(t.Labeled))
 	for p, i := range t.Labeled {
 		q, ok := slices.BinarySearch(w.points, i)
@@ -245,9 +247,10 @@ func (m *Machine) solve(ctx context.Context, gram solvers.LabelGram, t *models.T
 	return g, err
 }
 
-// programs solves the quadratic program of every column, with rows of gram or, if its τ is 0, of any
-// kernel, and sets Intercepts and Gap, so many columns one after the other. C is 1/(2γ_A l): the objective of
-// regularizer.Regularizer over 2γ_A. d is told how far they are.
+// programs solves the quadratic program of every column, with rows of gram or, if its τ is 0, of
+// any kernel, and sets Intercepts and Gap. It solves together columns one after the other in each
+// goroutine. C is 1/(2γ_A l): the objective of regularizer.Regularizer over 2γ_A. d is told how far
+// they are.
 func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.LabelGram, together int,
 	t *models.Targets, d *Data) (*mat.Dense, error) {
 	s := &m.Settings
@@ -260,6 +263,7 @@ func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.
 	results := make([]*solvers.SMOResult, c)
 	faults := make([]error, c)
 
+	// One program a column; together of them run in one goroutine.
 	progress := newProgramProgress(d, c)
 	par.For(c, together, func(lo, hi int) {
 		for j := lo; j < hi; j++ {
@@ -278,6 +282,7 @@ func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.
 		}
 	})
 
+	// The multiplier of the equality constraint is −b.
 	beta := mat.NewDense(l, c, nil)
 	m.Intercepts = make([]float64, c)
 	for j, r := range results {
@@ -328,6 +333,7 @@ func (w *Warped) expansion(m *Machine, g *mat.Dense, labeled []int) {
 	n, _ := w.problem.gram.Dims()
 	c := columnsOf(g)
 	whole := mat.NewDense(n, c, nil)
+	// Without γ_I the coefficients are g itself; with it they are α = (I + MK)⁻¹Eβ.
 	if w.expand == nil {
 		for i, p := range w.points {
 			copy(whole.RawRowView(p), g.RawRowView(i))

@@ -69,6 +69,7 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 		source kernel.Source
 		by     ApproximationSettings
 	}
+	// Settings that share a kernel and an approximation share its matrix or its features.
 	for _, same := range models.Grouped(t.usable,
 		func(i int) shared { return shared{t.sources[i], t.options[i].ApproximationSettings} }) {
 		fit := t.exact
@@ -104,6 +105,7 @@ func (g *grid) exact(ctx context.Context, settings []int) error {
 			})
 		}
 
+		// The Gram matrix among all points is made for the first graph and serves the others.
 		if base == nil {
 			var err error
 			if base, err = NewProblem(ctx, d); err != nil {
@@ -111,6 +113,7 @@ func (g *grid) exact(ctx context.Context, settings []int) error {
 			}
 		}
 
+		// One warped kernel serves all γ_A of a ratio γ_I/γ_A.
 		problem := base.withNorm(l)
 		for _, same := range g.sameRatio(settings) {
 			if err := ctx.Err(); err != nil {
@@ -143,6 +146,7 @@ func (g *grid) strongest(settings []int) *Settings {
 // γ_I/γ_A, up to 1e-12.
 func (g *grid) sameRatio(settings []int) [][]int {
 	var seen []*Settings
+	// Ratios of weights that were computed in other ways differ in their last bits.
 	return models.Grouped(settings, func(i int) int {
 		r := &g.options[i].Settings
 		ratio := r.GammaI / r.GammaA
@@ -170,6 +174,7 @@ func (g *grid) labeledGram(ctx context.Context, d *Data) (*mat.Dense, error) {
 // exactAnswers fits machines on the kernel w among all labeled points.
 func (g *grid) exactAnswers(ctx context.Context, w *Warped, s *models.Split, settings []int) []models.Answer {
 	answers := make([]models.Answer, len(settings))
+	// The part of the kernel for this split is cut once for all settings.
 	h, err := w.HoldOut(ctx, s.Kept, s.Held)
 	for i, at := range settings {
 		if answers[i].Err = err; err != nil {
@@ -193,6 +198,7 @@ func (g *grid) approximate(ctx context.Context, settings []int) error {
 		g.Fail(settings, err)
 		return nil
 	}
+	// The features do not depend on the graph; ΦᵀLᵖΦ is made for each.
 	base, err := NewApproximateProblem(ctx, d, 1, &by)
 	if err != nil {
 		return err
@@ -218,6 +224,7 @@ func (g *grid) approximateAnswers(ctx context.Context, problem *ApproximateProbl
 	for i, p := range at {
 		settings[i] = g.options[p].Settings
 	}
+	// All settings are one path. If one of them fails, each is fitted alone, to find out which.
 	fits, err := problem.machines(ctx, s.Train, settings, false)
 	answers := make([]models.Answer, len(at))
 	for i := range answers {
@@ -250,6 +257,8 @@ func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		}
 	}
 
+	// Exact and approximate settings run one after the other, so the larger memory counts and
+	// operations add up.
 	var total models.GridCost
 	for _, same := range models.Grouped(g.All(), func(i int) bool { return all[i].Approximation == Exact }) {
 		c, err := partOf(g, all, same).cost()
@@ -277,7 +286,7 @@ func partOf(g *models.Grid, all []options, settings []int) *grid {
 	return out
 }
 
-// cost is that of settings that are all exact, or none.
+// cost returns the cost of settings that are all exact, or none.
 func (g *grid) cost() (models.GridCost, error) {
 	widths := g.CountOf(func(i int) any { return g.options[i].Kernel })
 	source, err := g.options[0].Kernel.Of(g.Points)
@@ -303,7 +312,7 @@ func (g *grid) intrinsic() bool {
 	return slices.ContainsFunc(g.options, func(o options) bool { return o.GammaI > 0 })
 }
 
-// exactCost is that of exact machines with so many kernels.
+// exactCost returns the cost of exact machines with so many kernels.
 func (g *grid) exactCost(widths float64) models.GridCost {
 	n, l, d, outputs := g.Sizes()
 	edges := float64(g.EdgeCount())
@@ -313,6 +322,8 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 	if !g.options[0].Method.approximates() {
 		c.Remedy = "give fewer points, or take a linear model"
 	}
+	// With a graph: the Gram matrix, I + MK and its factors among all points, one for each kernel,
+	// graph and ratio.
 	if g.intrinsic() {
 		c.Shared = models.Bytes(8 * (3*n*n + n*l + l*l))
 		if widths > 1 {
@@ -326,6 +337,7 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 		c.Operations = widths*n*n*d + warps*(2*n*n*n/3+2*n*n*l+10*edges*n)
 	}
 
+	// A quadratic program was measured at about 100 l² operations.
 	if g.options[0].Method == RLS {
 		c.Operations += g.Fits() * l * l * l / 3
 	} else {
@@ -334,7 +346,7 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 	return c
 }
 
-// approximateCost is that of approximate machines with so many kernels, of which source has one.
+// approximateCost returns the cost of approximate machines with so many kernels, of which source has one.
 func (g *grid) approximateCost(widths float64, source kernel.Source) (models.GridCost, error) {
 	o := g.options[0]
 	c := models.GridCost{Remedy: o.remedy() + ", or fewer threads"}
@@ -347,6 +359,7 @@ func (g *grid) approximateCost(widths float64, source kernel.Source) (models.Gri
 	of := func(edges int) parts { return s.parts(p, source, sizes{int(l), int(outputs), edges}, &r) }
 	r.GammaI = 0
 
+	// The part without a graph is made once for each kernel, the rest for each norm.
 	one := of(0)
 	norms := regularizer.Count(g.Grid, g.norms)
 	c.Operations = widths * one.prepare

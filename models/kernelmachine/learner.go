@@ -90,8 +90,7 @@ var (
 // too.
 func (m Method) approximates() bool { return m <= SVM }
 
-// table lists the parameters for a user, for whom [withApproximation] fills in the
-// approximation.
+// table lists the parameters for a user. [withApproximation] fills in the approximation.
 func (l Learner) table() models.Table[options] {
 	norms := func(o *options) *regularizer.Regularizer { return &o.Regularizer }
 	var t models.Table[options]
@@ -102,6 +101,7 @@ func (l Learner) table() models.Table[options] {
 		t = append(t, models.Part(regularizer.Ambient, norms)...)
 	}
 
+	// The kernel stands between the weights and the rest of the norms.
 	t = append(t, models.Part(expansion.KernelParams,
 		func(o *options) *expansion.KernelChoice { return &o.Kernel })...)
 	if l.Intrinsic {
@@ -158,7 +158,7 @@ var (
 	settingsParams = slices.Concat(heatParams, slices.Concat(methodParams[:]...), iterations)
 )
 
-// solverParams are the parameters of what is solved by iteration.
+// solverParams are the parameters of iterative solvers.
 func solverParams[S any](tolerance float64, at func(*S) (*float64, *int)) models.Table[S] {
 	return models.Table[S]{
 		{Param: models.Param{Name: "tolerance",
@@ -204,6 +204,7 @@ func (l Learner) decodeAs(v models.Values) (options, error) {
 	if o.Heat > 0 && o.Power > 1 {
 		faults = append(faults, &models.ParamError{Name: "power", Value: v["power"], Must: "1 with heat"})
 	}
+	// Faults that no single parameter shows come with the others.
 	if l.Method.approximates() {
 		return o, errors.Join(append(faults, approximationFaults(v))...)
 	}
@@ -241,6 +242,8 @@ func (l Learner) Choose(in *models.Input) (models.Values, string, error) {
 		}
 	}
 
+	// The number of points in the expansion decides: all of them with a graph, else the labeled
+	// ones.
 	return expansion.ChooseApproximation(in, n, l.Check, func(in *models.Input) (stage.Cost, error) {
 		o, err := l.decodeAs(in.Values)
 		if err != nil {
@@ -250,7 +253,7 @@ func (l Learner) Choose(in *models.Input) (models.Values, string, error) {
 	})
 }
 
-// Cost is that of the way that Fit goes.
+// Cost returns the cost of the way that Fit goes.
 func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	o, err := l.optionsFor(in)
 	if err != nil {
@@ -299,6 +302,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		return modelOf(Fit(ctx, d, in.Targets, &o.Settings))
 	}
 
+	// Landmarks and features are drawn by the seed of the run.
 	o.Seed = in.Seed
 	return modelOf(FitApproximate(ctx, d, in.Targets, &o.Settings, &o.ApproximationSettings))
 }
@@ -314,7 +318,7 @@ func modelOf[T any, M interface {
 	return m, err
 }
 
-// exactCost is that of [Fit].
+// exactCost returns the cost of [Fit].
 func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 	rows, cols := in.Points.Dims()
 	n := int64(rows)
@@ -345,6 +349,7 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 		held += kept
 	}
 
+	// Least squares factor a matrix of order l; programs hold rows of it.
 	fit := 8 * (l*l + 3*l*c)
 	if s.Method != RLS {
 		// Programs that run at the same time keep some rows among half of the variables.
@@ -369,8 +374,8 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 	return out
 }
 
-// approximationFaults are those of an odd number of features, of features for a
-// kernel that they do not approximate, and of exp(tL) in an approximation.
+// approximationFaults returns the faults that no single parameter shows: an odd number of features,
+// features for a kernel that they do not approximate, and exp(tL) in an approximation.
 func approximationFaults(v models.Values) error {
 	var faults []error
 	if text, ok := v["features"]; ok {

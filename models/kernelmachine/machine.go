@@ -87,6 +87,7 @@ type Settings struct {
 // fill returns s with its defaults, or all faults at once.
 func (s Settings) fill() (Settings, error) {
 	r, err := s.Regularizer.Fill()
+	// Settings of the intrinsic norm that do not matter must not make two machines different.
 	if r.GammaI == 0 {
 		r = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}
 		s.Heat = 0
@@ -103,6 +104,7 @@ func (s Settings) fill() (Settings, error) {
 	}
 	faults = append(faults, settingsParams.Check(&options{Settings: s}))
 
+	// Defaults come last, after the given values were checked.
 	if s.Method == SVR && s.Epsilon == 0 {
 		s.Epsilon = 0.1
 	}
@@ -115,7 +117,7 @@ func (s Settings) fill() (Settings, error) {
 	return s, errors.Join(faults...)
 }
 
-// name is that of the learner with these settings: without γ_I the plain one.
+// name returns the name of the learner with these settings: without γ_I the plain one.
 func (s *Settings) name() string {
 	if s.GammaI > 0 {
 		return intrinsic.String(s.Method)
@@ -123,8 +125,8 @@ func (s *Settings) name() string {
 	return s.Method.String()
 }
 
-// Machine is a fitted kernel machine: an expansion over the training points whose
-// coefficients are not zero. It is immutable.
+// Machine is a fitted kernel machine: an expansion over the training points with coefficients other
+// than zero. It is immutable.
 type Machine struct {
 	Settings Settings
 	expansion.Expansion
@@ -204,6 +206,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 
+	// The expansion is common to both kinds of machines.
 	e, err := expansion.Read(r, o.Kernel, true)
 	if err != nil {
 		return nil, err
@@ -212,6 +215,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if o.Approximation == Exact {
 		return &m, m.check()
 	}
+	// An approximation has its report and, of Fourier features, its frequencies.
 	o.Seed = f.Seed
 	a := &Approximate{Machine: m, ApproximationSettings: o.ApproximationSettings}
 	if f.Report == nil {
@@ -246,6 +250,7 @@ func (m *Machine) keep(x data.Points, whole *mat.Dense) []int {
 	if len(rows) == 0 {
 		rows = []int{0} // all outputs are constant
 	}
+	// Points without a coefficient do not matter to predictions.
 	m.Points = data.Select(x, rows)
 	m.Coefficients = mat.NewDense(len(rows), c, nil)
 	dense.Gather(m.Coefficients, whole, rows)

@@ -16,8 +16,8 @@ import (
 	"github.com/bigfit/bigfit/solvers"
 )
 
-// addLandmarks adds landmarks, drawn with equal chances, to those of the preconditioner,
-// as many as were asked for.
+// addLandmarks adds landmarks, drawn with equal chances, to the landmarks of the preconditioner, up
+// to the number that was asked for.
 func (p *ApproximateProblem) addLandmarks(ctx context.Context, set kernel.Set) error {
 	side, ok := set.(*kernel.Side)
 	if !ok {
@@ -32,12 +32,15 @@ func (p *ApproximateProblem) addLandmarks(ctx context.Context, set kernel.Set) e
 		chosen[i] = true
 	}
 
+	// The landmarks of the preconditioner stay the first ones.
 	for _, i := range rng.Perm(n) {
 		if len(rows) < p.settings.Landmarks && !chosen[i] {
 			rows = append(rows, i)
 		}
 	}
 
+	// The Gram matrix of all landmarks is factored with pivots, which leaves out landmarks that
+	// add nothing.
 	z := data.Select(p.data.Points, rows)
 	among, err := kernel.New(p.data.Kernel, z)
 	if err != nil {
@@ -86,6 +89,7 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 		return err
 	}
 
+	// The right-hand side has y/√l at the labeled points and zeros for the graph.
 	_, q := root.Dims()
 	_, c := w.Centred.Dims()
 	b := mat.NewDense(q, c, nil)
@@ -109,6 +113,7 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 		return err
 	}
 
+	// α = Sh; the residual is that of (8) itself, recomputed.
 	alpha := mat.NewDense(n, c, nil)
 	root.MulTo(alpha, res.X)
 	m.Intercepts = make([]float64, c)

@@ -25,11 +25,11 @@ type TSVMSettings struct {
 	linear.Transduction
 	// Tolerance of solvers.SMO. Default 1e-3.
 	Tolerance float64
-	// MaxIterations of solvers.SMO in a round, whose default it has.
+	// MaxIterations of solvers.SMO in a round. Default: the default of solvers.SMO.
 	MaxIterations int
 }
 
-// fill returns s with its defaults for targets t, and those of the machine.
+// fill returns s with its defaults for targets t, and the settings of the machine.
 func (s TSVMSettings) fill(t *models.Targets) (TSVMSettings, Settings, error) {
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-3
@@ -47,8 +47,8 @@ func (s *TSVMSettings) machine() Settings {
 		MaxIterations: s.MaxIterations}
 }
 
-// TSVM is a fitted transductive support vector machine: a kernel machine with
-// what is known of its fit. It is immutable.
+// TSVM is a fitted transductive support vector machine: a kernel machine and the record of its fit.
+// It is immutable.
 type TSVM struct {
 	*Machine
 	Settings TSVMSettings
@@ -66,7 +66,7 @@ func FitTSVM(ctx context.Context, d *Data, t *models.Targets, s *TSVMSettings) (
 		return nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
 	}
 	if s == nil {
-		s = &TSVMSettings{} // whose fault is named
+		s = &TSVMSettings{} // the check names the fault
 	}
 	if _, _, err := s.fill(t); err != nil {
 		return nil, err
@@ -88,13 +88,12 @@ func FitTSVM(ctx context.Context, d *Data, t *models.Targets, s *TSVMSettings) (
 //
 //	1/l Σ_labeled V(y_i f(x_i)) + Weight/l Σ_unlabeled V(y*_j f(x_j)) + γ_A ‖f‖²
 //
-// over f and y* with V the hinge, a given share of y* being positive. It begins
-// with the labeled points, whose machine gives the largest outputs among the
-// others the positive targets. Then the weight of the unlabeled points grows from
-// Weight/10⁵ by factors of 10. At each weight, pairs of a positive and a negative
-// point with losses ξ > 0 and ξ' > 0, ξ + ξ' > 2, trade places, the worst with
-// the worst, all at once, and the machine is trained again from where it was,
-// until there are none: each trade lowers the objective and keeps the share.
+// over f and y* with V the hinge, a given share of y* being positive. It begins with a machine of
+// the labeled points; the unlabeled points with its largest outputs get the positive targets. Then
+// the weight of the unlabeled points grows from Weight/10⁵ by factors of 10. At each weight, pairs
+// of a positive and a negative point with losses ξ > 0 and ξ' > 0, ξ + ξ' > 2, trade places, the
+// worst with the worst, all at once, and the machine is trained again from where it was, until
+// there are none: each trade lowers the objective and keeps the share.
 //
 // A round is a quadratic program in as many variables as w has points. With
 // solvers.ErrNotConverged the machine is usable.
@@ -194,6 +193,7 @@ func (r *tsvm) run(ctx context.Context) error {
 	if r.at == nil {
 		return unconverged
 	}
+	// The machine of the labeled points assigns the first targets; then their weight grows.
 	linear.Assign(r.y, r.f, r.unlabeled, r.share)
 	r.start = r.objective()
 	for _, part := range linear.Annealing {
@@ -224,6 +224,7 @@ func (r *tsvm) train(ctx context.Context, upper float64, v []float64) error {
 	n := len(r.y)
 	q := &solvers.QP{Rows: solvers.DenseRows(r.gram), Linear: make([]float64, n), Lower: make([]float64, n),
 		Upper: make([]float64, n), Start: v}
+	// The variable of a point lies between 0 and y·C, C being smaller for unlabeled points.
 	bound := func(points []int, c float64) {
 		for _, i := range points {
 			q.Linear[i] = -r.y[i]
@@ -248,6 +249,8 @@ func (r *tsvm) train(ctx context.Context, upper float64, v []float64) error {
 // trade swaps the targets of all pairs that lower the objective by more than the
 // tolerance and tells whether there were any. A pair's variables keep their sum.
 func (r *tsvm) trade() bool {
+	// Pairs are taken in the order of their losses, so the first pair that gains nothing ends the
+	// round.
 	plus, minus := linear.WorstFirst(r.y, r.f, r.unlabeled)
 	traded := false
 	for p := range min(len(plus), len(minus)) {
@@ -267,12 +270,13 @@ func (r *tsvm) trade() bool {
 	return traded
 }
 
-// objective is that of f with all targets at the full weight, times 2γ_A.
+// objective returns the objective of f with all targets at the full weight, times 2γ_A.
 func (r *tsvm) objective() float64 {
 	var norm, loss float64
 	for i, v := range r.at.V {
 		norm += v * r.at.Product[i]
 	}
+	// The norm is βᵀK̃β; the hinge counts at the full weight of both kinds of points.
 	add := func(points []int, c float64) {
 		for _, i := range points {
 			loss += c * max(0, 1-r.y[i]*r.f[i])

@@ -47,7 +47,7 @@ func (TSVMLearner) Resolve(in *models.Input) (models.Values, error) {
 	return expansion.ResolveWidth(in)
 }
 
-// Cost is that of the values among all points, and of the programs of as many
+// Cost returns the cost of the values among all points, and of the programs of as many
 // outputs as run at the same time.
 func (TSVMLearner) Cost(in *models.Input) (stage.Cost, error) {
 	o, err := tsvmParams.Decode(in.Values)
@@ -61,6 +61,8 @@ func (TSVMLearner) Cost(in *models.Input) (stage.Cost, error) {
 	rows, cols := in.Points.Dims()
 	n := int64(rows)
 	c := int64(in.Targets.Y.RawMatrix().Cols)
+	// Outputs run at the same time, one in each thread, and each holds vectors and the rows of its
+	// active variables.
 	held := min(n/2, 4096) // rows of a program
 	programs := 8 * (min(c, threads())*(20*n+held*held) + 6*n*c)
 	bytes := 8*n*n + max(source.Bytes(), programs+pointBytes(in.Points))
@@ -87,7 +89,7 @@ func (l TSVMLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 // Name is [TSVMName].
 func (m *TSVM) Name() string { return TSVMName }
 
-// Summary is that of the machine with what became of the other points.
+// Summary adds to the summary of the machine the targets of the unlabeled points.
 func (m *TSVM) Summary() models.Summary {
 	s := m.Machine.Summary()
 	s.Values = m.values()
@@ -128,6 +130,7 @@ func (TSVMLearner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 
+	// The machine is an expansion; the rest says what became of the unlabeled points.
 	e, err := expansion.Read(r, o.Kernel, true)
 	if err != nil {
 		return nil, err

@@ -65,9 +65,9 @@ type VVMR struct {
 	OutputKernel *mat.Dense
 	// Labels are the labels of the outputs, ascending; nil for a regression.
 	Labels []int64
-	// Residual is ‖Y/(lγ_A) − (JG + lγ_I LᵖG)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation
-	// (17), recomputed from the definition with the kernel in use, that of the
-	// landmarks included; J has a zero for every missing entry of Y.
+	// Residual is ‖Y/(lγ_A) − (JG + lγ_I LᵖG)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation (17), recomputed
+	// from the definition with the kernel in use, which may be the kernel of the landmarks; J has a
+	// zero for every missing entry of Y.
 	Residual   float64
 	Iterations int // of the conjugate gradients that polish the direct solution
 	// Approximation in use, nil for exact, and KernelError the part of the
@@ -93,7 +93,7 @@ func (m *VVMR) Output() models.Output {
 // onPoints tells whether f(x) = Cᵀx.
 func (m *VVMR) onPoints() bool { return m.Points == nil }
 
-// QueryCost is that of the expansion, or of a product with C.
+// QueryCost returns the cost of the expansion, or of a product with C.
 func (m *VVMR) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	if !m.onPoints() {
 		return m.Expansion.QueryCost(n, s)
@@ -134,6 +134,7 @@ func (m *VVMR) Summary() models.Summary {
 	if m.Labels != nil {
 		s.Text = fmt.Sprintf("%d labels", outputs)
 	}
+	// The basis that f is made of: dimensions, landmarks or points.
 	switch a := m.Approximation; {
 	case m.onPoints() && !m.Given:
 		s.Text += fmt.Sprintf(", %d dimensions", size)
@@ -234,6 +235,7 @@ func (m *VVMR) check() error {
 		return fmt.Errorf("kernelmachine: %d labels for %d outputs", len(m.Labels), outputs)
 	}
 
+	// A given kernel of the outputs is n×n.
 	if b := m.OutputKernel; b != nil {
 		rows, columns := b.Dims()
 		if _, outputs := m.Coefficients.Dims(); rows != outputs || columns != outputs {

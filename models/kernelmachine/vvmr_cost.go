@@ -12,7 +12,7 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// vvmrCost is that of [FitVVMR] for the values of source; a nil s is exact.
+// vvmrCost returns the cost of [FitVVMR] for the values of source; a nil s is exact.
 // The limit chooses the approach of landmarks only. What cannot be fitted in any
 // memory is an error.
 func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
@@ -27,6 +27,7 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 		return cost, err
 	}
 
+	// Missing entries make the preconditioner inexact, so more steps are expected.
 	rows, d := in.Points.Dims()
 	intrinsic := settings.GammaI > 0
 	power := settings.Power
@@ -75,6 +76,8 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 		}
 	}
 
+	// The shifted systems go by the labeled rows or by one eigendecomposition, whichever takes
+	// fewer operations.
 	m := float64(rank)
 	l := len(t.Labeled)
 	outputs := t.Y.RawMatrix().Cols
@@ -91,6 +94,7 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 	}
 
 	operations += direct + steps*columns*(8*n*m+product+10*float64(power*edges))
+	// The unknowns of conjugate gradients; an overflow means that no memory is enough.
 	size := float64(entries) * columns
 	if size > math.MaxInt64/1024 {
 		return stage.Cost{Bytes: math.MaxInt64 / 4, Operations: operations}, nil

@@ -23,13 +23,14 @@ import (
 func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs, s *VVMRSettings,
 	a *ApproximationSettings) (*VVMR, error) {
 	if s == nil {
-		s = &VVMRSettings{} // whose fault is named
+		s = &VVMRSettings{} // the check names the fault
 	}
 	filled, err := s.fill()
 	if err != nil {
 		return nil, err
 	}
 
+	// The graph of the outputs follows from the targets where the settings ask for it.
 	if o == nil && s.GammaO > 0 && s.OutputNeighbors > 0 {
 		w, err := multilabel.OutputGraph(t, s.OutputNeighbors)
 		if err != nil {
@@ -57,10 +58,10 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 //
 //	−(JG + lγ_I s LᵖG)AQ/(lγ_A) − A + Y/(lγ_A) = 0.
 //
-// t are values, or labels of ±1, with NaN for entries that are missing: their
-// squares are left out of the first sum, which stays divided by the number l of
-// points with any entry. o is nil for independent outputs, and γ_O must be 0 then.
-// Then, too, every output is that of LapRLS by itself (RLS if γ_I = 0).
+// t are values, or labels of ±1, with NaN for entries that are missing: their squares are left out
+// of the first sum, which stays divided by the number l of points with any entry. o is nil for
+// independent outputs, and γ_O must be 0 then. Then every output is a LapRLS function by itself
+// (RLS if γ_I = 0).
 //
 // With B = J/l + γ_I s Lᵖ = SSᵀ the equation is A = Sh,
 //
@@ -93,6 +94,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 	if o == nil {
 		o = solvers.IndependentOutputs(n)
 	}
+	// Q has the eigenvectors of the graph of outputs and the eigenvalues θ.
 	theta := o.Scaled(filled.GammaO)
 	direct, err := p.shifted(ctx, t, theta, filled.Regularizer)
 	if err != nil {
@@ -111,6 +113,8 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 	if ctx.Err() != nil { // which products do not tell
 		return nil, ctx.Err()
 	}
+	// Where conjugate gradients break down or stall on an exact kernel, the outputs are
+	// represented in the root of the Gram matrix instead.
 	var a, aq *mat.Dense
 	g, exact := p.operator.(kernel.Matrix)
 	if lost := new(cg.BreakdownError); exact && !e.Incomplete() &&
@@ -134,6 +138,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 		m.KernelError = p.report.KernelError
 	}
 
+	// f = GAQ at the training points, and the residual from the definition.
 	m.Values = mat.NewDense(t.Len, n, nil)
 	p.until(ctx).MulTo(m.Values, aq)
 	m.Residual = p.equation17(m.Values, a, t, filled)
@@ -191,6 +196,7 @@ func (p *VVMRProblem) equation17(f, a *mat.Dense, t *models.Targets, s VVMRSetti
 
 	dense.AddScaled(e, 1, -l*s.GammaA, a)
 	var size float64
+	// J has a zero for a missing entry, whose difference is left out.
 	for q, i := range t.Labeled {
 		to := e.RawRowView(i)
 		from := f.RawRowView(i)
@@ -211,6 +217,7 @@ func (p *VVMRProblem) equation17(f, a *mat.Dense, t *models.Targets, s VVMRSetti
 // finish sets the coefficients of f = GAQ, and the points they belong to.
 func (p *VVMRProblem) finish(m *VVMR, aq *mat.Dense) {
 	_, n := aq.Dims()
+	// The expansion is over landmarks, over all points, or in the features themselves.
 	switch {
 	case p.expansion != nil:
 		m.Coefficients, m.Points = p.expansion.Coefficients(aq), p.expansion.Landmarks()

@@ -24,8 +24,8 @@ type vvmrOptions struct {
 	Approximation ApproximationSettings
 }
 
-// vvmrParams are the parameters of vvmrOptions for a user, for whom
-// [withApproximation] fills in the approximation.
+// vvmrParams are the parameters of vvmrOptions for a user. [withApproximation] fills in the
+// approximation.
 var vvmrParams = slices.Concat(
 	models.Part(normWeights, func(o *vvmrOptions) *regularizer.Regularizer { return &o.Regularizer }),
 	models.Part(expansion.KernelParams, func(o *vvmrOptions) *expansion.KernelChoice { return &o.Kernel }),
@@ -62,8 +62,8 @@ func (VVMRLearner) Info() models.Info {
 // Params lists the parameters.
 func (VVMRLearner) Params() []models.Param { return vvmrParams.Params() }
 
-// decodeVVMR returns the options that v stands for, or all faults at once; the
-// approximation is that of [expansion.DecodeAny].
+// decodeVVMR returns the options that v stands for, or all faults at once; [expansion.DecodeAny]
+// chooses the approximation.
 func decodeVVMR(v models.Values) (vvmrOptions, error) {
 	return expansion.DecodeAny(v, onlyFor(vvmrParams, approximationOnly).Decode)
 }
@@ -95,8 +95,8 @@ func (l VVMRLearner) options(in *models.Input) (vvmrOptions, error) {
 	return decodeWith(in, v)
 }
 
-// decodeWith decodes v, of which the approximation is given, and checks that γ_O has
-// one graph of outputs.
+// decodeWith decodes v, which names the approximation, and checks that γ_O has one graph of
+// outputs.
 func decodeWith(in *models.Input, v models.Values) (vvmrOptions, error) {
 	o, err := decodeVVMR(v)
 	if _, given := in.Values["output-neighbors"]; given && in.Outputs != nil {
@@ -126,7 +126,7 @@ func (VVMRLearner) Resolve(in *models.Input) (models.Values, error) {
 	return expansion.ResolveWidth(in)
 }
 
-// Cost is that of the way that Fit goes.
+// Cost returns the cost of the way that Fit goes.
 func (l VVMRLearner) Cost(in *models.Input) (stage.Cost, error) {
 	v, _, err := l.Choose(in)
 	if err != nil {
@@ -150,6 +150,7 @@ func (VVMRLearner) cost(in *models.Input) (stage.Cost, error) {
 	remedy := fmt.Sprintf("take %s nystrom or matrix-free, or give fewer points", param.Name("approximation"))
 
 	a := o.approximation()
+	// A refusal names the way to fit in less memory.
 	c, err := vvmrCost(in, source, &o.VVMRSettings, a)
 	switch {
 	case err != nil && a == nil:
@@ -179,6 +180,7 @@ func (l VVMRLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 		}
 	}
 
+	// A given kernel takes the place of a graph of the outputs.
 	if in.OutputKernel != nil {
 		if outputs, err = solvers.NewOutputKernel(ctx, in.OutputKernel); err != nil {
 			return nil, err

@@ -77,6 +77,7 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 			"allowed; use landmarks, or allow more memory", n, 4*kernel.GramBytes(n), limit)
 	}
 
+	// Any other exact kernel: features from the eigenvectors of its Gram matrix.
 	g, err := gramOf(ctx, d, d.Source(), n)
 	if err != nil {
 		return nil, err

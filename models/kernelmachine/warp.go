@@ -30,6 +30,7 @@ func NewProblem(ctx context.Context, d *Data) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Fits to other targets and weights share this matrix.
 	p := &Problem{data: d}
 	p.gram, err = gramOf(ctx, d, d.Source(), n)
 	return p, err
@@ -104,6 +105,7 @@ func (p *Problem) norm(s *Settings) (sparse.Operator, error) {
 		return l.With(max(s.Power, 1), 0), nil
 	}
 
+	// exp(tL) is a Chebyshev series in L, which is applied and never formed.
 	m, err := sparse.NewFunction(l, func(lambda float64) float64 { return math.Exp(s.Heat * lambda) })
 	if err != nil {
 		return nil, fmt.Errorf("kernelmachine: exp(tL) with t = %v; take a smaller t, or the "+
@@ -127,6 +129,7 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 			"ascending order", n)
 	}
 
+	// Without the intrinsic norm the kernel is K itself.
 	if w.reg.GammaI == 0 {
 		w.gram.Z = p.gram
 		if l < n {
@@ -135,6 +138,7 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 		return w, nil
 	}
 
+	// The direct way comes first, as it costs less; it tells whether rounding spoilt it.
 	if w.m, err = p.norm(s); err != nil {
 		return nil, err
 	}
@@ -154,6 +158,8 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 		weight = weight / w.reg.GammaA
 	}
 
+	// The loss joins the norm, so that the system stays well conditioned; the machine takes the
+	// loss out again.
 	b := &solvers.PointNorm{Points: n, Labeled: points, Gamma: weight, M: w.m}
 	r, err := solvers.NewRepresenter(ctx, p.gram, b, ridge,
 		func(part float64, note string) { p.data.report(part, 1, note) })
@@ -164,8 +170,8 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 	return w, err
 }
 
-// proximity is by how much a loss in the norm is smaller than that of a machine: the smaller,
-// the fewer steps [solvers.LabelGram] takes to remove it, and the fewer digits are left.
+// proximity is the factor between the loss of a machine and a loss in the norm: the smaller, the
+// fewer steps [solvers.LabelGram] takes to remove it, and the fewer digits are left.
 const proximity = 1e4
 
 func tooLarge(n int, need, limit int64) error {
@@ -191,6 +197,7 @@ func (w *Warped) direct(ctx context.Context) (lost bool, err error) {
 	}
 
 	p.data.report(2, 3, "solution")
+	// (I + MK)⁻¹E needs the columns of the labeled points only.
 	l := len(w.points)
 	w.expand = mat.NewDense(n, l, nil)
 	for j, i := range w.points {
@@ -201,6 +208,8 @@ func (w *Warped) direct(ctx context.Context) (lost bool, err error) {
 		return false, err
 	}
 
+	// K̃ = EᵀK(I + MK)⁻¹E. In exact arithmetic it is symmetric, and (I + MK)⁻¹ keeps the null
+	// vector of L; both show what rounding lost.
 	rows := mat.NewDense(l, n, nil)
 	dense.Gather(rows, p.gram, w.points)
 	w.gram = solvers.LabelGram{Z: mat.NewDense(l, l, nil)}
@@ -219,6 +228,7 @@ func (p *Problem) system(ctx context.Context, m sparse.Operator,
 	const columns = 512
 	n, _ := p.gram.Dims()
 	ratio := r.Intrinsic(n, p.data.Laplacian) / r.GammaA
+	// Stripes of columns bound the scratch of the operator.
 	a := dense.New(n, n)
 	for lo := 0; lo < n; lo += columns {
 		if err := ctx.Err(); err != nil {
@@ -243,6 +253,7 @@ func (p *Problem) Outputs(m *Machine) *mat.Dense {
 	n, _ := p.gram.Dims()
 	size, c := m.Coefficients.Dims()
 	f := mat.NewDense(n, c, nil)
+	// Points whose coefficients are zero were left out of the expansion.
 	if m.rows == nil {
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, p.gram, m.Coefficients, 0, f)
 	} else {

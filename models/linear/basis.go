@@ -50,6 +50,7 @@ func (b inBasis) MulTransTo(dst, r *mat.Dense) {
 		v = mat.NewDense(len(b.scale), r.RawMatrix().Cols, nil)
 	}
 	b.x.MulTransTo(v, r)
+	// (X − 1μᵀ)ᵀr = Xᵀr − μ·Σr.
 	if b.mean != nil {
 		total := make([]float64, r.RawMatrix().Cols)
 		for i := range r.RawMatrix().Rows {

@@ -48,6 +48,7 @@ func sizeOf(in *models.Input, s Settings) (size, error) {
 		z.element = 8
 	}
 
+	// Without an intrinsic norm the graph is not looked at.
 	if s.Regularizer.GammaI == 0 {
 		z.edges = 0
 	}
@@ -77,6 +78,7 @@ func (z *size) fit() int64 {
 	case z.formed():
 		return z.direct()
 	case z.spanned():
+		// The search for the space of the points and the fit in it do not overlap.
 		side := 12*z.stored + 8*z.d // transposed
 		search := side + 8*(5*z.n*z.n+128*(z.n+z.d))
 		in := *z // the coordinates
@@ -97,6 +99,8 @@ func (z *size) direct() int64 {
 	if z.intrinsic() {
 		norm = 8 * z.d * z.d
 	}
+	// While XᵀLᵖX is made: a block of columns, its product with Lᵖ, and for other types a copy in
+	// float64.
 	if z.intrinsic() && !z.summed {
 		blocks := int64(1) // n×128
 		if z.element != 8 {
@@ -113,6 +117,7 @@ func (z *size) direct() int64 {
 	if z.s.Loss == LeastSquares && z.l >= z.d {
 		return max(before, norm+labeled+8*(2*z.d*z.d+min(z.l, data.BlockRows)*z.d+4*z.d*z.m))
 	}
+	// Fewer labels than columns: Z and its eigenbasis.
 	rows := 8 * z.l * z.d // Z
 	basis := int64(0)
 	if z.intrinsic() {
@@ -150,6 +155,7 @@ func (z *size) products() int64 {
 		bytes += z.l*z.d*z.element + z.converted(z.n)
 	}
 
+	// Xw and LᵖXw for all points.
 	if z.intrinsic() {
 		bytes += 8 * 2 * z.n * z.m
 		if z.s.Regularizer.Power > 1 {
@@ -173,7 +179,7 @@ func newtonBytes(l, d, m int64) int64 {
 	return 8 * (8*l*m + 13*d*m + 12*l*min(m, int64(runtime.GOMAXPROCS(0))))
 }
 
-// Cost is that of the matrices of a fit.
+// Cost returns the cost of the matrices of a fit.
 func (k learner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := k.settings(in.Values)
 	if err != nil {
@@ -186,7 +192,7 @@ func (k learner) Cost(in *models.Input) (stage.Cost, error) {
 	return stage.Cost{Bytes: stage.DenseBytes(z.fit()), Remedy: remedy}, nil
 }
 
-// Cost is that of Newton's method over all points.
+// Cost returns the cost of Newton's method over all points.
 func (tsvmLearner) Cost(in *models.Input) (stage.Cost, error) {
 	c, err := tsvmParams.Decode(in.Values)
 	if err != nil {
@@ -203,7 +209,7 @@ func (tsvmLearner) Cost(in *models.Input) (stage.Cost, error) {
 	return stage.Cost{Bytes: stage.DenseBytes(bytes), Remedy: remedy}, nil
 }
 
-// GridCost is that of the graph, XᵀLᵖX and its eigenvectors, which are shared, and
+// GridCost returns the cost of the graph, XᵀLᵖX and its eigenvectors, which are shared, and
 // of the fits of a fold.
 func (k learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	settings := make([]Settings, len(g.Settings))
@@ -218,6 +224,7 @@ func (k learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		}
 	}
 
+	// The setting with the widest norm bounds the memory of all.
 	z, err := sizeOf(&g.Input, widest)
 	if err != nil {
 		return models.GridCost{}, err
@@ -244,6 +251,8 @@ func (k learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		c.Operations = 5 * d * d * d
 	}
 
+	// XᵀLᵖX with its eigenvectors, and blocks of columns, are shared; a fold has its labeled rows
+	// and factors.
 	c.Shared = models.Bytes(24*edges + 8*(4*d*d+3*n*min(d, 128)) + columns)
 	c.Fold = models.Bytes(8*(2*l*d+2*d*d) + columns)
 	c.Operations += norms*(n*d*d+10*edges*d) + float64(len(g.Splits))*l*d*d

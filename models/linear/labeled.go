@@ -46,6 +46,7 @@ func NewLabeled(p *Problem, t *models.Targets) *Labeled {
 	for j := range w.Mean {
 		w.Mean[j] /= float64(w.Rows)
 	}
+	// Points and targets less their means eliminate the intercept.
 	w.TargetMean = dense.ColumnMeans(t.Y)
 	w.Centred = mat.DenseCopyOf(t.Y)
 	for i := range w.Rows {
@@ -100,6 +101,7 @@ func (w *Labeled) sumMoments(ctx context.Context) error {
 	gram := mat.NewDense(w.Dim, w.Dim, nil)
 	moments := mat.NewDense(w.Dim, outputs, nil)
 	var buffer []float64
+	// Blocks of centred rows are added up, so that X̃ is never held.
 	for lo := 0; lo < w.Rows; lo += data.BlockRows {
 		w.p.report(float64(lo), float64(w.Rows), "labeled points")
 		if err := ctx.Err(); err != nil {
@@ -142,6 +144,7 @@ func (w *Labeled) NormalEquations(ctx context.Context, m *Model) error {
 		h.Set(i, i, h.At(i, i)+r.GammaA)
 	}
 
+	// One factorization serves all outputs.
 	c := mat.NewDense(w.Dim, outputs, nil)
 	c.Scale(1/float64(w.Rows), w.Moments)
 	if err := regularizer.SolvePositive(ctx, h, c, r); err != nil {
@@ -179,6 +182,7 @@ func (w *Labeled) inEigenbasis(ctx context.Context) (z *mat.Dense, values []floa
 		return nil, nil, fmt.Errorf("linear: eigenvectors of XᵀLᵖX: %w", err)
 	}
 
+	// Z does not depend on the weights, so it is kept for the path.
 	if w.rows == nil {
 		w.rows, _ = w.centred(nil, 0, w.Rows)
 		if u != nil {
@@ -221,6 +225,7 @@ func (w *Labeled) Dual(ctx context.Context, m *Model) error {
 		}
 	}
 
+	// ZD⁻¹Zᵀ + lI is of the order of the labeled points.
 	g := mat.NewDense(w.Rows, w.Rows, nil)
 	dense.Syrk(dense.NoTrans, 1, scaled, 0, g)
 	for i := range w.Rows {
@@ -231,6 +236,7 @@ func (w *Labeled) Dual(ctx context.Context, m *Model) error {
 		return err
 	}
 
+	// w = UD⁻¹Zᵀβ.
 	_, outputs := beta.Dims()
 	v := mat.NewDense(w.Dim, outputs, nil)
 	dense.Gemm(dense.Transposed, dense.NoTrans, 1, z, beta, 0, v)
@@ -252,6 +258,7 @@ func (w *Labeled) newtonInBasis(ctx context.Context, m, before *Model) error {
 	for j, v := range scale {
 		scale[j] = 1 / math.Sqrt(2*v)
 	}
+	// Where Z is small it is formed; otherwise products go through X and U.
 	x := inBasis{w.x, w.Mean, u, scale}
 	if w.Rows < w.Dim || w.Rows*w.Dim <= SmallRows {
 		z, _, err := w.inEigenbasis(ctx)
@@ -266,8 +273,8 @@ func (w *Labeled) newtonInBasis(ctx context.Context, m, before *Model) error {
 	return w.minimize(ctx, m, before, problem, inBasis{mean: w.Mean, u: u, scale: scale})
 }
 
-// minimize runs Newton's method from the model before, if there is one. The
-// coordinates of problem are those of b.
+// minimize runs Newton's method from the model before, if there is one. problem has the coordinates
+// of b.
 func (w *Labeled) minimize(ctx context.Context, m, before *Model, problem *solvers.NewtonProblem,
 	b inBasis) error {
 	s := m.Settings
@@ -290,6 +297,7 @@ func (w *Labeled) minimize(ctx context.Context, m, before *Model, problem *solve
 		return err
 	}
 
+	// The solution goes back to the coordinates of the points, and the mean into the intercepts.
 	m.Coefficients = b.expand(res.W)
 	m.Intercepts = res.B
 	m.Iterations = res.Iterations
@@ -314,6 +322,7 @@ func (b inBasis) coordinates(m *Model) (*mat.Dense, []float64) {
 		}
 	}
 
+	// The intercept of centred points is the value of f at their mean.
 	shift := append([]float64{}, m.Intercepts...)
 	if b.mean != nil {
 		for j, v := range MeanProduct(b.mean, m.Coefficients) {

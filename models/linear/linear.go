@@ -68,8 +68,8 @@ type Settings struct {
 	// Width h of HuberizedHinge: V is quadratic where |1 − y·f| < h, and exceeds
 	// the hinge by at most h/4. Default 0.1; at most 1.
 	Width float64
-	// Tolerance of iterations: the residual of a linear system relative to its
-	// right-hand side, or the norm of the gradient relative to that of f = 0. Default 1e-8.
+	// Tolerance of iterations: the residual of a linear system relative to its right-hand side, or
+	// the norm of the gradient relative to its norm at f = 0. Default 1e-8.
 	Tolerance float64
 	// MaxIterations bounds the conjugate gradient steps of least squares, by
 	// default 10000, or the Newton steps of the hinges, by default 200.
@@ -113,11 +113,10 @@ func (s Settings) fill() (Settings, error) {
 //
 //	1/l Σ V(f(x_i), y_i) + γ_A ‖w‖² + γ_I s (Xw)ᵀLᵖ(Xw),
 //
-// Belkin, Niyogi & Sindhwani (2006), sections 4.2 and 4.4, with K = XXᵀ solved
-// in the primal. b costs nothing: the intrinsic norm is that of Xw, as in the
-// paper's problem with a bias. For the combinatorial Laplacian that is the norm
-// of f, since L takes constants to zero. For the normalized one it is not, and
-// the origin of x matters.
+// Belkin, Niyogi & Sindhwani (2006), sections 4.2 and 4.4, with K = XXᵀ solved in the primal. b
+// costs nothing: the intrinsic norm is the norm of Xw, as in the paper's problem with a bias. For
+// the combinatorial Laplacian that is the norm of f, since L takes constants to zero. For the
+// normalized one it is not, and the origin of x matters.
 //
 // x is n×d, l the Laplacian of a graph on the n points (nil if γ_I = 0; a shift
 // it has is left out), and y names the labeled ones. s must give γ_A; progress may

@@ -49,7 +49,7 @@ func (m *Model) Dim() int {
 	return d
 }
 
-// QueryCost is that of the scores and of the points that are converted at a time.
+// QueryCost returns the cost of the scores and of the points that are converted at a time.
 func (m *Model) QueryCost(n int, _ *models.PredictSettings) stage.Cost {
 	rows := int64(n)
 	d := int64(m.Dim())

@@ -75,6 +75,8 @@ func newProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power i
 		p.l = l.With(power, 0)
 	}
 
+	// Fewer points than columns: f has its minimum in the span of the points, where n coordinates
+	// are enough.
 	if !p.direct() && n <= MaxFormed && n < d {
 		p.report(0, 1, "coordinates in the space of the points")
 		space, points, err := newRowSpace(ctx, x)
@@ -92,6 +94,7 @@ func newProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power i
 	if l == nil {
 		return p, nil
 	}
+	// XᵀLᵖX is made once and serves all fits.
 	_, d = p.x.Dims()
 	p.Norm = mat.NewDense(d, d, nil)
 	return p, p.form(ctx)
@@ -114,6 +117,7 @@ func (p *Problem) direct() bool {
 // form computes XᵀLᵖX.
 func (p *Problem) form(ctx context.Context) error {
 	n, d := p.x.Dims()
+	// Blocks of columns bound the memory of LᵖX.
 	width := max(16, min(128, d, 1<<23/n))
 	var columns, rows []float64
 	y := make([]float64, n*width)
@@ -128,6 +132,8 @@ func (p *Problem) form(ctx context.Context) error {
 		ly := mat.NewDense(n, to-from, y[:n*(to-from)])
 		p.l.MulTo(ly, block)
 
+		// XᵀLᵖX is symmetric, so a block of columns is multiplied with the columns from its own
+		// on.
 		below := p.Norm.Slice(from, d, from, to).(*mat.Dense)
 		for lo := 0; lo < n; lo += data.BlockRows {
 			if err := ctx.Err(); err != nil {
@@ -140,6 +146,7 @@ func (p *Problem) form(ctx context.Context) error {
 		}
 	}
 
+	// The upper triangle mirrors the lower one.
 	for i := range d {
 		for j := range i {
 			p.Norm.Set(j, i, p.Norm.At(i, j))
@@ -166,6 +173,7 @@ func (p *Problem) Eigen(ctx context.Context) (values []float64, basis *mat.Dense
 	if p.values, p.basis, err = dense.EigenSym(ctx, p.Norm); err != nil {
 		return nil, nil, err
 	}
+	// XᵀLᵖX is positive semidefinite; negative values are rounding.
 	for j, v := range p.values {
 		p.values[j] = math.Max(0, v)
 	}
@@ -221,6 +229,7 @@ func (p *Problem) Path(ctx context.Context, t *models.Targets, settings []Settin
 		}
 	}
 
+	// Sums over the labeled points serve the whole path, and each model starts at the one before.
 	work := NewLabeled(p, t)
 	var out []*Model
 	var unfinished []error
@@ -245,6 +254,7 @@ func (p *Problem) Path(ctx context.Context, t *models.Targets, settings []Settin
 		out = append(out, m)
 	}
 
+	// Coefficients go back from the space of the points.
 	if p.space != nil {
 		for _, m := range out {
 			m.Coefficients = p.space.expand(m.Coefficients)
@@ -285,6 +295,7 @@ func (p *Problem) Objective(m *Model, t *models.Targets) []float64 {
 		}
 	}
 
+	// The ambient norm, then the intrinsic one.
 	r := m.Settings.Regularizer
 	for j := range total {
 		w := m.Coefficients.ColView(j)
@@ -312,6 +323,7 @@ func (p *Problem) WithNorm(ctx context.Context, l *sparse.Laplacian) (*Problem, 
 	if !q.direct() {
 		return q, nil
 	}
+	// Only the norm depends on the graph.
 	_, d := q.x.Dims()
 	q.Norm = mat.NewDense(d, d, nil)
 	return q, q.form(ctx)

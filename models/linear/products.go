@@ -36,6 +36,7 @@ func (o normOperator) MulTo(dst, w *mat.Dense) {
 		dst.Scale(o.ridge, w)
 		return
 	}
+	// XᵀLᵖXw, from the right to the left.
 	n, _ := o.x.Dims()
 	_, m := w.Dims()
 	f := mat.NewDense(n, m, nil)
@@ -79,6 +80,7 @@ func (w *Labeled) conjugateGradients(ctx context.Context, m, before *Model) erro
 		return err
 	}
 
+	// All outputs are one block, so that a pass over X serves them together.
 	settings := &cg.Settings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations, Preconditioner: jacobi,
 		Block: outputs, OnIteration: func(at cg.State) error {
 			w.p.report(float64(at.Converged), float64(at.Columns), at.String())
@@ -109,12 +111,12 @@ func (w *Labeled) newton(ctx context.Context, m, before *Model) error {
 	}, inBasis{})
 }
 
-// diagonal approximates that of factor·(γ_A I + γ_I s XᵀLᵖX) + weight·X̃ᵀX̃. For
-// XᵀLᵖX it takes the diagonal of L to the power p alone, without the edges
-// between points of one feature.
+// diagonal approximates the diagonal of factor·(γ_A I + γ_I s XᵀLᵖX) + weight·X̃ᵀX̃. For XᵀLᵖX it
+// takes the diagonal of L to the power p alone, without the edges between points of one feature.
 func (w *Labeled) diagonal(r regularizer.Regularizer, factor, weight float64) []float64 {
 	out := make([]float64, w.Dim)
 	solvers.AddSquares(out, w.x, func(int) float64 { return weight })
+	// The diagonal of centred rows: Σx² − lμ².
 	for j, mean := range w.Mean {
 		out[j] = max(0, out[j]-weight*float64(w.Rows)*mean*mean) + factor*r.GammaA
 	}

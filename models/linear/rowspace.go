@@ -27,6 +27,7 @@ func newRowSpace(ctx context.Context, x data.Points) (*rowSpace, *data.Dense[flo
 	s := &rowSpace{x: solvers.NewDesign(x)}
 	k := mat.NewDense(n, n, nil)
 	const width = 128
+	// XXᵀ by products with X and Xᵀ, as sparse points have no rows to multiply.
 	for from := 0; from < n; from += width {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -45,12 +46,14 @@ func newRowSpace(ctx context.Context, x data.Points) (*rowSpace, *data.Dense[flo
 	if err != nil {
 		return nil, nil, fmt.Errorf("linear: eigenvectors of XXᵀ: %w", err)
 	}
+	// Directions that rounding alone makes are left out.
 	first := 0 // the eigenvalues ascend
 	for first < n-1 && !(values[first] > dense.Negligible*values[n-1]) {
 		first++
 	}
 	points := data.NewDense[float64](n, n-first)
 
+	// The coordinates are VΣ, and VΣ⁻¹ leads back.
 	s.back = mat.NewDense(n, n-first, nil)
 	for i := range n {
 		row := points.Row(i)

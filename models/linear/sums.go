@@ -23,9 +23,9 @@ type Norm struct {
 	Volume float64     // sum of the degrees of all points
 }
 
-// NewSummed prepares fits to the dense points x with an intrinsic norm that was summed
-// elsewhere, or without one if norm is nil. It costs nothing; x may be a mapped file, of which
-// only labeled rows are read. The norm is shared, not copied.
+// NewSummed prepares fits to the dense points x with an intrinsic norm that was summed elsewhere,
+// or without one if norm is nil. It costs nothing; x may be a mapped file; only its labeled rows
+// are read. The norm is shared, not copied.
 func NewSummed(x data.Points, norm *Norm) (*Problem, error) {
 	p := &Problem{given: x, x: x, Power: 1}
 	_, d := x.Dims()
@@ -68,7 +68,7 @@ func (p *Problem) intrinsic(r regularizer.Regularizer) float64 {
 	return r.Intrinsic(n, p.l)
 }
 
-// Sums are what least squares need of labeled points: their number l, the means, and with X̃
+// Sums hold all that least squares need of labeled points: their number l, the means, and with X̃
 // and Ỹ the points and targets less their means, X̃ᵀX̃ and X̃ᵀỸ.
 type Sums struct {
 	Rows          int        // l
@@ -80,8 +80,8 @@ type Sums struct {
 // sumRows is the number of labeled rows that [SumLabeled] holds at a time.
 const sumRows = 1 << 14
 
-// SumLabeled returns the sums of the labeled rows of dense points. t may name labeled points of
-// a part of the rows: its numbers are those of x. It takes l(2d² + 2dm) operations and memory for
+// SumLabeled returns the sums of the labeled rows of dense points. t may name labeled points of a
+// part of the rows: its numbers are rows of x. It takes l(2d² + 2dm) operations and memory for
 // 16384 rows and for two d×d matrices.
 func SumLabeled(ctx context.Context, x data.Points, t *models.Targets) (*Sums, error) {
 	_, d := x.Dims()
@@ -93,6 +93,7 @@ func SumLabeled(ctx context.Context, x data.Points, t *models.Targets) (*Sums, e
 		return nil, err
 	}
 
+	// Sums of blocks are merged, so that few rows are held.
 	for lo := 0; lo < len(t.Labeled); lo += sumRows {
 		hi := min(lo+sumRows, len(t.Labeled))
 		w := NewLabeled(p, &models.Targets{Len: t.Len, Labeled: t.Labeled[lo:hi],
@@ -151,6 +152,7 @@ func (p *Problem) FitSums(ctx context.Context, sums *Sums, classes []int64, s *S
 		return nil, errNoTarget
 	}
 
+	// The sums take the place of the labeled rows.
 	_, d := p.x.Dims()
 	w := &Labeled{p: p, Dim: d, Sums: *sums}
 	m := &Model{Settings: filled, Classes: classes, Labeled: sums.Rows}

@@ -17,7 +17,7 @@ import (
 // Transduction says how the points without a label take part in a transductive
 // support vector machine.
 type Transduction struct {
-	// Weight of the loss of an unlabeled point beside that of a labeled one: C*/C. Default 1.
+	// Weight of the loss of an unlabeled point; a labeled point has the weight 1: C*/C. Default 1.
 	Weight float64
 	// Positive is the share of the unlabeled points that each output is to take
 	// for its class. Default the share among the labeled ones.
@@ -34,6 +34,7 @@ func (s Transduction) Fill(t *models.Targets) (Transduction, error) {
 	if s.Weight == 0 {
 		s.Weight = 1
 	}
+	// The share of positive labels stands for the share among all points.
 	if s.Positive == nil {
 		for j := range c {
 			s.Positive = append(s.Positive, 0.5+mat.Sum(t.Y.ColView(j))/float64(2*l))
@@ -106,8 +107,8 @@ func Assign(y, f []float64, unlabeled []int, share float64) {
 	}
 }
 
-// WorstFirst returns the unlabeled points of positive targets by ascending output
-// and those of negative ones by descending output.
+// WorstFirst returns the unlabeled points with positive targets by ascending output, and the points
+// with negative targets by descending output.
 func WorstFirst(y, f []float64, unlabeled []int) (plus, minus []int) {
 	for _, i := range unlabeled {
 		if y[i] > 0 {
@@ -129,7 +130,7 @@ type FileFit struct {
 	Rounds    int       `json:"rounds"`
 }
 
-// File returns the part in the manifest, for so many labeled points.
+// File returns the part in the manifest of a fit with the given number of labeled points.
 func (d *Transduced) File(labeled int) FileFit {
 	return FileFit{labeled, d.Objective, d.Start, d.Rounds}
 }
@@ -152,8 +153,7 @@ func (d *Transduced) Describe(s *models.Summary, t Transduction) {
 		models.Fact{Key: "positive", Value: t.Positive})
 }
 
-// ReadTransduced is the inverse of File and Entries, for a machine of so many
-// outputs.
+// ReadTransduced is the inverse of File and Entries, for a machine of the given number of outputs.
 func ReadTransduced(r *models.Reader, f FileFit, outputs int) (Transduced, error) {
 	d := Transduced{Objective: f.Objective, Start: f.Start, Rounds: f.Rounds, Assigned: r.Matrix("assigned")}
 	numbers := models.Numbers[int64](r, "unlabeled")
@@ -170,6 +170,7 @@ func ReadTransduced(r *models.Reader, f FileFit, outputs int) (Transduced, error
 			len(f.Start), outputs)
 	}
 
+	// Numbers that do not ascend would be another set of points.
 	for p, i := range numbers {
 		if i < 0 || p > 0 && i <= numbers[p-1] {
 			return d, fmt.Errorf("linear: element %d of unlabeled is %d; the numbers must ascend from 0", p, i)

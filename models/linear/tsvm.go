@@ -21,8 +21,8 @@ const TSVMName = "tsvm-linear"
 
 // TSVMSettings of [FitTSVM].
 type TSVMSettings struct {
-	// Settings are those of a machine without an intrinsic norm. Loss
-	// defaults to SquaredHinge and Tolerance, of the last rounds, to 1e-5.
+	// Settings of a machine without an intrinsic norm. Loss defaults to SquaredHinge and Tolerance,
+	// of the last rounds, to 1e-5.
 	Settings
 	Transduction
 }
@@ -54,8 +54,8 @@ type TSVM struct {
 	Transduced
 }
 
-// While targets still change, Newton's method goes only so far: to this
-// tolerance, or for so many steps with so many of conjugate gradients each.
+// While targets still change, Newton's method ends at this tolerance, or after this number of steps
+// with this number of inner steps each.
 const (
 	roundTolerance = 1e-3
 	roundSteps     = 10
@@ -104,6 +104,7 @@ func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSetti
 	if len(unlabeled) == 0 {
 		return nil, ErrNoUnlabeled
 	}
+	// Points without a label count as negative until they are assigned.
 	_, c := t.Y.Dims()
 	design := solvers.NewDesign(x)
 	mean := meanOf(design)
@@ -129,6 +130,7 @@ func FitTSVM(ctx context.Context, x data.Points, t *models.Targets, s *TSVMSetti
 	for j, v := range MeanProduct(mean, r.w) {
 		r.b[j] -= v // of the points as they are
 	}
+	// The model, and the course of its fit.
 	m := &TSVM{Settings: filled, Model: &Model{Settings: filled.Settings, Classes: t.Classes,
 		Coefficients: r.w, Intercepts: r.b,
 		Labeled: len(t.Labeled), Iterations: r.iterations}}
@@ -177,6 +179,7 @@ func (r *linearTSVM) run(ctx context.Context) error {
 		Assign(y, f, r.unlabeled, r.s.Positive[j])
 		return true
 	})
+	// The weight of the unlabeled points grows in steps, each from the solution before.
 	r.start = r.objective()
 	for _, part := range Annealing {
 		r.stage++
@@ -217,6 +220,7 @@ func (r *linearTSVM) train(ctx context.Context, last bool) error {
 	p.Diagonal = r.diagonal()
 	newton := &solvers.NewtonSettings{Tolerance: r.s.Tolerance, MaxIterations: r.s.MaxIterations, StartW: r.w,
 		StartB: r.b, OnIteration: r.report}
+	// While targets still change, an exact solution would be thrown away.
 	if !last {
 		newton.Tolerance = max(newton.Tolerance, roundTolerance)
 		newton.MaxIterations = min(newton.MaxIterations, roundSteps)
@@ -247,14 +251,15 @@ func (r *linearTSVM) report(at solvers.NewtonState) error {
 	return nil
 }
 
-// diagonal is about that of the Hessian: of 2γ_A I and the points less their
-// mean, all weighted as if on the curved part of the loss.
+// diagonal approximates the diagonal of the Hessian, the sum of 2γ_A I and the points less their
+// mean, all weighted as if they were on the curved part of the loss.
 func (r *linearTSVM) diagonal() []float64 {
 	n, d := r.x.Dims()
 	curve := 2.0 // V'' of the squared hinge
 	if r.s.Loss == HuberizedHinge {
 		curve = 1 / (2 * r.s.Width)
 	}
+	// The second derivative of the loss, over the number of labeled points.
 	curve /= float64(len(r.labeled))
 	total := floats.Sum(r.weights)
 	mean := mat.NewDense(d, 1, nil)
@@ -297,6 +302,7 @@ func (r *linearTSVM) eachOutput(change func(j int, y, f []float64) bool) bool {
 		columns[j] = mat.Col(nil, j, r.y)
 		changed[j] = change(j, columns[j], mat.Col(nil, j, r.f))
 	})
+	// Columns are written back after the parallel part.
 	any := false
 	for j, ok := range changed {
 		if ok {
@@ -308,7 +314,7 @@ func (r *linearTSVM) eachOutput(change func(j int, y, f []float64) bool) bool {
 	return any
 }
 
-// objective is that of every output with all targets at the full weight.
+// objective returns the objective of every output with all targets at the full weight.
 func (r *linearTSVM) objective() []float64 {
 	_, c := r.y.Dims()
 	out := make([]float64, c)
@@ -320,6 +326,7 @@ func (r *linearTSVM) objective() []float64 {
 		}
 	}
 
+	// Unlabeled points count at the full weight, whatever it is now.
 	add(r.labeled, 1)
 	add(r.unlabeled, r.s.Weight)
 	for j := range out {

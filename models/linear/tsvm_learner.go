@@ -64,7 +64,7 @@ func (k tsvmLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 // Name is [TSVMName].
 func (m *TSVM) Name() string { return TSVMName }
 
-// Summary is that of the function and of the fit.
+// Summary returns the summary of the function and of the fit.
 func (m *TSVM) Summary() models.Summary {
 	s := m.Model.Summary()
 	s.Values = m.values()

@@ -27,6 +27,7 @@ func newContingency(truth, clusters []int64) (*contingency, error) {
 		return cmp.Or(cmp.Compare(a[0], b[0]),
 			cmp.Compare(a[1], b[1]))
 	})
+	// Sorted pairs lie together, so that a cell is a run.
 	sizes := func(x []int64) (values []int64, counts []float64) {
 		x = slices.Sorted(slices.Values(x))
 		for i, v := range x {
@@ -44,6 +45,7 @@ func newContingency(truth, clusters []int64) (*contingency, error) {
 	groups, groupCounts := sizes(clusters)
 	t.classes = classCounts
 	t.groups = groupCounts
+	// Each cell bears the sizes of its class and its group.
 	for i, p := range pairs {
 		if i == 0 || p != pairs[i-1] {
 			a, _ := slices.BinarySearch(classes, p[0])
@@ -80,6 +82,7 @@ func NMI(truth, clusters []int64) (float64, error) {
 	for _, c := range t.cells {
 		information += c[0] / t.points * math.Log(t.points*c[0]/(c[1]*c[2]))
 	}
+	// Two partitions without entropy are one part each, and equal.
 	h := (entropy(t.classes) + entropy(t.groups)) / 2
 	if h == 0 {
 		return 1, nil
@@ -93,8 +96,8 @@ func NMI(truth, clusters []int64) (float64, error) {
 //
 //	(S − AB/N) / (½(A + B) − AB/N)
 //
-// 1 if they are the same up to names, 0 on average for random ones (Hubert &
-// Arabie, J. Classification 2, 1985). Errors and cost are those of NMI.
+// 1 if they are the same up to names, 0 on average for random ones (Hubert & Arabie, J.
+// Classification 2, 1985). Errors and cost are the same as for NMI.
 func AdjustedRand(truth, clusters []int64) (float64, error) {
 	t, err := newContingency(truth, clusters)
 	if err != nil {
@@ -115,6 +118,7 @@ func AdjustedRand(truth, clusters []int64) (float64, error) {
 		return 1, nil
 	}
 
+	// AB/N is the number of pairs together in both by chance.
 	chance := a / pairs(t.points) * b
 	return (s - chance) / ((a+b)/2 - chance), nil
 }

@@ -35,6 +35,8 @@ func BreakEven(scores []float64, positive []bool) (Break, error) {
 	}
 	var found float64
 
+	// As many points as there are positive ones are taken, the highest scores first; tied points
+	// count in part.
 	left := r
 	for _, g := range groups {
 		take := min(left, g.points)
@@ -46,7 +48,7 @@ func BreakEven(scores []float64, positive []bool) (Break, error) {
 	return Break{p, 2 * (1 - p) * float64(r) / float64(len(scores)), Cut(scores, r)}, nil
 }
 
-// PRBEP returns that of [BreakEven].
+// PRBEP returns the precision–recall break-even point of [BreakEven].
 func PRBEP(scores []float64, positive []bool) (float64, error) {
 	b, err := BreakEven(scores, positive)
 	return b.PRBEP, err
@@ -76,6 +78,7 @@ func Cut(scores []float64, r int) float64 {
 		return math.Nextafter(s[len(s)-1], math.Inf(1))
 	}
 
+	// The middle may round to the lower score, which must not reach the threshold.
 	below := s[first-1]
 	above := s[first]
 	if mid := below/2 + above/2; mid > below {

@@ -9,7 +9,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 )
 
-// Number is a float64 whose NaN is null in JSON.
+// Number is a float64 with null for NaN in JSON.
 type Number float64
 
 // MarshalJSON writes NaN as null.
@@ -47,6 +47,7 @@ func NewConfusion(truth, predicted []int64) (*Confusion, error) {
 		m.Counts[i] = make([]int, len(m.Classes))
 	}
 
+	// Both lookups succeed, as Classes has all values.
 	for p, c := range truth {
 		i, _ := slices.BinarySearch(m.Classes, c)
 		j, _ := slices.BinarySearch(m.Classes, predicted[p])
@@ -134,10 +135,10 @@ func (m *Confusion) MicroF1() float64 {
 	return 2 * float64(right) / float64(all)
 }
 
-// AUC returns the area under the receiver operating characteristic, which is the
-// share of the pairs of a positive and a negative point in which the positive
-// one has the higher score; equal scores count one half. NaN if all points are
-// positive or none is. Errors and cost are those of PRBEP.
+// AUC returns the area under the receiver operating characteristic, which is the share of the pairs
+// of a positive and a negative point in which the positive one has the higher score; equal scores
+// count one half. NaN if all points are positive or none is. Errors and cost are the same as for
+// PRBEP.
 func AUC(scores []float64, positive []bool) (float64, error) {
 	groups, err := tied(scores, positive)
 	if err != nil {
@@ -146,6 +147,8 @@ func AUC(scores []float64, positive []bool) (float64, error) {
 
 	// All numbers of pairs are exact: they are below 2⁵³ for any n below 10⁸.
 	var above, won, positives float64
+	// Every negative point of the group loses against the positive ones above, and half against
+	// its own.
 	for _, g := range groups {
 		p := float64(g.positive)
 		q := float64(g.points - g.positive)
@@ -206,9 +209,9 @@ func MAE(truth, predicted []float64) (float64, error) {
 	return meanError(truth, predicted, 1), nil
 }
 
-// R2 returns the coefficient of determination, 1 − Σ (tᵢ − pᵢ)² / Σ (tᵢ − t̄)²:
-// 1 for perfect predictions, 0 for those no better than the mean t̄. NaN if all
-// true values are equal; errors are those of RMSE.
+// R2 returns the coefficient of determination, 1 − Σ (tᵢ − pᵢ)² / Σ (tᵢ − t̄)²: 1 for perfect
+// predictions, 0 for those no better than the mean t̄. NaN if all true values are equal; errors are
+// the same as for RMSE.
 func R2(truth, predicted []float64) (float64, error) {
 	if err := samePoints(len(truth), len(predicted), "predictions"); err != nil {
 		return 0, err
@@ -217,6 +220,7 @@ func R2(truth, predicted []float64) (float64, error) {
 	for _, v := range truth {
 		mean += v / float64(len(truth))
 	}
+	// The mean is the prediction that knows nothing.
 	means := slices.Repeat([]float64{mean}, len(truth))
 	if slices.Min(truth) == slices.Max(truth) {
 		return math.NaN(), nil
@@ -249,6 +253,7 @@ func meanError(a, b []float64, p int) float64 {
 	if out > 0 && !math.IsInf(out, 0) {
 		return out
 	}
+	// Differences relative to the largest neither overflow nor vanish when squared.
 	var top float64
 	for i, v := range a {
 		top = math.Max(top, math.Abs(v-b[i]))
@@ -259,10 +264,9 @@ func meanError(a, b []float64, p int) float64 {
 	return top * mean(top)
 }
 
-// ErrorRate returns the share of the points without a label in drawn whose
-// predicted class differs from truth: the error on the unlabeled part, as the
-// papers report it. A nil drawn has no labels. Points that truth does not know are
-// left out; NaN if none are left.
+// ErrorRate returns the share of wrong predictions among the points without a label in drawn: the
+// error on the unlabeled part, as the papers report it. A nil drawn has no labels. Points that
+// truth does not know are left out; NaN if none are left.
 func ErrorRate(predicted []int32, truth, drawn *data.Labels) float64 {
 	var wrong, total float64
 	for i, c := range truth.Index {

@@ -14,7 +14,7 @@ import (
 // predicted where its score is positive.
 type MultiLabelReport struct {
 	Points int `json:"points"` // with an entry that is known
-	// Labels are those of AUC; nil numbers them from 0.
+	// Labels are the labels of AUC; nil numbers them from 0.
 	Labels []int64 `json:"labels,omitempty"`
 	// AUC is the area under the ROC curve of each label; see [AUC]. NaN if no
 	// point has the label, or all have it.
@@ -47,6 +47,7 @@ func NewMultiLabelReport(truth, scores *mat.Dense) (*MultiLabelReport, error) {
 	}
 	out := &MultiLabelReport{AUC: make([]Number, n)}
 
+	// Each label is measured by itself and joins the sums over all.
 	var all tally
 	var macro, areas, defined float64
 	for j := range n {
@@ -66,6 +67,7 @@ func NewMultiLabelReport(truth, scores *mat.Dense) (*MultiLabelReport, error) {
 			}
 		}
 
+		// A label that no point is known to have, or all have, has no area.
 		area := math.NaN()
 		if len(values) > 0 {
 			if area, err = AUC(values, positive); err != nil {
@@ -94,6 +96,7 @@ func NewMultiLabelReport(truth, scores *mat.Dense) (*MultiLabelReport, error) {
 		}
 	}
 
+	// Means go over the labels with an area; the Hamming loss over all known entries.
 	out.MeanAUC = Number(areas / defined)
 	out.HammingLoss = Number((all.found + all.there - 2*all.both) / all.total)
 	out.MicroF1 = Number(all.f1())
@@ -169,6 +172,7 @@ func rankingLoss(y, scores *mat.Dense) float64 {
 			}
 		}
 
+		// Points with labels of one sign alone have no pairs.
 		if pairs > 0 {
 			sum = sum + lost/pairs
 			points += 1

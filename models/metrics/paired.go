@@ -23,8 +23,8 @@ type Paired struct {
 	P Number `json:"p"`
 }
 
-// NewPaired compares a with b, which have the same length. Draws of which one
-// measurement is NaN are left out. larger says that larger values are the better ones.
+// NewPaired compares a with b, which have the same length. Draws with a measurement that is NaN are
+// left out. larger says that larger values are the better ones.
 func NewPaired(a, b []float64, larger bool) Paired {
 	var p Paired
 	var d []float64
@@ -46,6 +46,7 @@ func NewPaired(a, b []float64, larger bool) Paired {
 		}
 	}
 
+	// The standard error of the mean difference, and Student's t with one degree less than pairs.
 	p.Pairs = len(d)
 	n := float64(len(d))
 	mean := sum / n

@@ -27,11 +27,11 @@ type ProbabilityReport struct {
 	// Hauskrecht 2015; Guo et al. 2017, equation 3).
 	ECE  float64 `json:"ece"`
 	Bins []Bin   `json:"reliability"`
-	// Coverage says what is gained by leaving out what is less sure than a threshold.
+	// Coverage says how much the error falls if answers below a probability are left out.
 	Coverage []Covered `json:"coverage"`
 }
 
-// Bin holds the points whose largest probability is above Low and at most High.
+// Bin holds the points with a largest probability above Low and at most High.
 type Bin struct {
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
@@ -40,7 +40,7 @@ type Bin struct {
 	Right  Number  `json:"right"`       // share of the points whose class is the true one
 }
 
-// Covered counts the points whose largest probability is at least Threshold.
+// Covered counts the points with a largest probability of at least Threshold.
 type Covered struct {
 	Threshold float64 `json:"threshold"`
 	Share     float64 `json:"coverage"` // of all points
@@ -50,10 +50,10 @@ type Covered struct {
 // thresholds of [ProbabilityReport.Coverage].
 var thresholds = []float64{0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}
 
-// NewProbabilityReport measures probabilities, n×c, against the positions of the true
-// classes among the columns; −1 is a class without a column, whose probability is 0. Lengths
-// that differ, no points, and rows that are no probabilities (an entry outside [0, 1], or a
-// sum that differs from 1 by more than 1e-4) are errors. O(n·c).
+// NewProbabilityReport measures probabilities, n×c, against the positions of the true classes among
+// the columns; −1 is a class without a column and of probability 0. Lengths that differ, no points,
+// and rows that are no probabilities (an entry outside [0, 1], or a sum that differs from 1 by more
+// than 1e-4) are errors. O(n·c).
 func NewProbabilityReport(truth []int, p *mat.Dense) (*ProbabilityReport, error) {
 	n, _ := p.Dims()
 	if err := samePoints(len(truth), n, "rows of probabilities"); err != nil {
@@ -76,6 +76,7 @@ func NewProbabilityReport(truth []int, p *mat.Dense) (*ProbabilityReport, error)
 			}
 		}
 
+		// A class that the model does not know has probability zero.
 		if class >= 0 {
 			own = row[class]
 		}
@@ -85,6 +86,7 @@ func NewProbabilityReport(truth []int, p *mat.Dense) (*ProbabilityReport, error)
 		right[i] = class == best
 	}
 
+	// Reliability and coverage look at the probability of the answer alone.
 	r.bin(sure, right)
 	for _, t := range thresholds {
 		r.Coverage = append(r.Coverage, covered(t, sure, right))
@@ -121,6 +123,7 @@ func (r *ProbabilityReport) bin(sure []float64, right []bool) {
 		}
 	}
 
+	// ECE = Σ |hits − means| over the bins, each by its share of the points.
 	for b := range r.Bins {
 		bin := &r.Bins[b]
 		count := float64(bin.Points)
@@ -158,6 +161,7 @@ func (r *ProbabilityReport) String() string {
 		}
 	}
 
+	// What a user gains by leaving unsure points to others.
 	b.WriteString(alignRight(rows))
 	rows = [][]string{{"answered if p ≥", "coverage", "error"}}
 	for _, c := range r.Coverage {

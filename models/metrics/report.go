@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Report says how good predicted classes are. Shares are in [0, 1]; what is not
-// defined is NaN, null in JSON.
+// Report says how good predicted classes are. Shares are in [0, 1]; figures that are not defined
+// are NaN, null in JSON.
 type Report struct {
 	Points  int     `json:"points"`
 	Error   float64 `json:"error"` // share of wrong predictions
@@ -68,10 +68,9 @@ func (r *Report) SetNames(names []string) {
 	r.Confusion.Names = all
 }
 
-// AddScores adds PRBEP and AUC of the classes that have a column in scores, n×c:
-// columns[j] is the class of column j. Classes without a column stay without
-// them, and columns of classes that nobody has or is predicted to have are left
-// out. Errors are those of [PRBEP].
+// AddScores adds PRBEP and AUC of the classes that have a column in scores, n×c: columns[j] is the
+// class of column j. Classes without a column stay without them, and columns of classes that nobody
+// has or is predicted to have are left out. Errors are the same as for [PRBEP].
 func (r *Report) AddScores(truth []int64, scores *mat.Dense, columns []int64) error {
 	if _, c := scores.Dims(); c != len(columns) {
 		return fmt.Errorf("metrics: scores have %d columns for %d classes", c, len(columns))
@@ -84,6 +83,7 @@ func (r *Report) AddScores(truth []int64, scores *mat.Dense, columns []int64) er
 		if j < 0 {
 			continue
 		}
+		// One class against the others.
 		for p, c := range truth {
 			positive[p] = c == k.Class
 		}
@@ -103,6 +103,7 @@ func (r *Report) AddScores(truth []int64, scores *mat.Dense, columns []int64) er
 		aucs = append(aucs, auc)
 	}
 
+	// Classes without positive points have no figures and do not count.
 	r.MacroPRBEP = meanDefined(prbeps)
 	r.MacroAUC = meanDefined(aucs)
 	return nil
@@ -156,6 +157,7 @@ func (r *Report) String() string {
 		b.WriteString("\n")
 	}
 
+	// A line a class, then the confusion matrix.
 	rows := [][]string{{"class", "points", "predicted", "precision", "recall", "F1"}}
 	if r.MacroPRBEP != nil {
 		rows[0] = append(rows[0], "PRBEP", "AUC")
@@ -170,6 +172,7 @@ func (r *Report) String() string {
 	}
 
 	b.WriteString("\n" + alignRight(rows))
+	// More columns than this do not fit on a page.
 	if len(r.Classes) > mostInTable {
 		return b.String()
 	}
@@ -226,8 +229,8 @@ type ValueReport struct {
 	R2     Number  `json:"r2"` // NaN if all true values are equal
 }
 
-// NewValueReport measures n predicted numbers against n true ones. Errors are
-// those of [RMSE], and values that are not finite.
+// NewValueReport measures n predicted numbers against n true ones. Errors are the same as for
+// [RMSE], and values that are not finite.
 func NewValueReport(truth, predicted []float64) (*ValueReport, error) {
 	for _, v := range []struct {
 		what string

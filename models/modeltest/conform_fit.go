@@ -450,6 +450,8 @@ func (c *checker) checkMissing() {
 				return in.Graph != nil
 			},
 		} {
+
+			// A learner that does not need the part is not asked.
 			in := c.input(blobs(sampleSize, false, 1), k)
 			if take(in) {
 				c.try(what, func() { c.refuse(what, "an input without "+what, in) })

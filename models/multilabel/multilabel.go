@@ -1,3 +1,5 @@
+// Package multilabel makes targets of points that may have several labels, and the graph of
+// the labels that vector-valued learners join their outputs by.
 package multilabel
 
 import (
@@ -9,11 +11,10 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
-// LabelTargets takes labels of points that may have several: an N×n block of 1
-// and −1, or of 1 and 0, which becomes −1. NaN is an entry that is not known, and a
-// row of NaN a point without labels. Anything else is an error, and so are both −1
-// and 0 in one block. values are the labels of the columns, ascending; nil numbers
-// them from 0.
+// LabelTargets makes targets of points that may have several labels. y is an N×n block of 1
+// and −1, or of 1 and 0, which becomes −1. NaN is an entry that is not known; a row of NaN is
+// a point without labels. Anything else is an error, and so are both −1 and 0 in one block.
+// values holds the labels of the columns, ascending; nil numbers them from 0.
 func LabelTargets(y *mat.Dense, values []int64) (*models.Targets, error) {
 	_, n := y.Dims()
 	if values == nil {
@@ -38,8 +39,9 @@ func LabelTargets(y *mat.Dense, values []int64) (*models.Targets, error) {
 	return t, nil
 }
 
-// Signs returns y with −1 for 0.
+// Signs returns a copy of y with −1 in place of 0.
 func Signs(y *mat.Dense) (*mat.Dense, error) {
+	// Both forms in one block would leave open what 0 means beside −1.
 	out := mat.DenseCopyOf(y)
 	var minus, zero bool
 	n, _ := y.Dims()
@@ -54,7 +56,8 @@ func Signs(y *mat.Dense) (*mat.Dense, error) {
 				zero = true
 				row[j] = -1
 			default:
-				return nil, fmt.Errorf("models: label %d of point %d is %v; it must be 1, and −1 or 0, or NaN", j, i, v)
+				return nil, fmt.Errorf("models: label %d of point %d is %v; it must be 1, and −1 or "+
+					"0, or NaN", j, i, v)
 			}
 			if minus && zero {
 				return nil, fmt.Errorf("models: label %d of point %d is %v, but others are −1 and 0; "+
@@ -66,10 +69,10 @@ func Signs(y *mat.Dense) (*mat.Dense, error) {
 	return out, nil
 }
 
-// PartialTargets takes the values of a regression with n outputs, an N×n block
-// with NaN for every value that is not known, as [kernelmachine.VVMRProblem.Fit] takes them: Y of
-// the targets has NaN there. A row of NaN is a point without a target. Infinities
-// are errors.
+// PartialTargets makes targets of a regression with n outputs. y is an N×n block with NaN for
+// every value that is not known. Y of the targets keeps these NaN, which
+// [kernelmachine.VVMRProblem.Fit] expects. A row of NaN is a point without a target.
+// Infinities are errors.
 func PartialTargets(y *mat.Dense) (*models.Targets, error) {
 	n, m := y.Dims()
 	t := &models.Targets{Len: n}
@@ -77,6 +80,8 @@ func PartialTargets(y *mat.Dense) (*models.Targets, error) {
 	for i := range n {
 		row := y.RawRowView(i)
 		known := false
+
+		// Comparisons with NaN are false, so an unknown value passes the bound.
 		for j, v := range row {
 			if math.Abs(v) > models.MaxTarget {
 				return nil, fmt.Errorf("models: the target of point %d, column %d, is %v; beyond ±%g "+

@@ -12,15 +12,17 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// OutputGraph joins every output with the k whose columns of t.Y are nearest by
-// the mean squared difference over the points where both are known, ties to the
-// smaller number, with weights one and edges either way: the graph of Minh &
-// Sindhwani (2011), section 6. Outputs that are never known together are not
-// joined. With k ≥ n all are. It costs n²l operations.
+// OutputGraph joins every output with its k nearest outputs by edges of weight one: the graph
+// of Minh & Sindhwani (2011), section 6. The distance of two outputs is the mean squared
+// difference of their columns of t.Y over the points where both are known; of equal distances
+// the smaller number wins. An edge counts in both directions. Outputs that are never known
+// together are not joined. With k ≥ n all others are joined. It costs n²l operations.
 func OutputGraph(t *models.Targets, k int) (*sparse.CSR, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("models: %d neighbours of an output; there must be at least 1", k)
 	}
+
+	// Sums of squared differences of all pairs of outputs, one point at a time.
 	l, n := t.Y.Dims()
 	sums := mat.NewDense(n, n, nil)
 	counts := mat.NewDense(n, n, nil)
@@ -38,6 +40,7 @@ func OutputGraph(t *models.Targets, k int) (*sparse.CSR, error) {
 		}
 	}
 
+	// The stable sort leaves ties in the order of the numbers.
 	joined := mat.NewDense(n, n, nil)
 	for a := range n {
 		var others []int

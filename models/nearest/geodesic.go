@@ -51,7 +51,7 @@ func (GeodesicLearner) Info() models.Info {
 // Params lists the parameters.
 func (GeodesicLearner) Params() []models.Param { return geodesicParams.Params() }
 
-// geodesicSettings returns those of the values, with defaults.
+// geodesicSettings decodes the values and fills in the defaults.
 func geodesicSettings(v models.Values) (GeodesicSettings, error) {
 	s, err := geodesicParams.Decode(v)
 	if s.Vote == 0 {
@@ -60,7 +60,7 @@ func geodesicSettings(v models.Values) (GeodesicSettings, error) {
 	return s, err
 }
 
-// Cost is that of the lengths of the edges, the queue of Dijkstra's algorithm and the
+// Cost returns the cost of the lengths of the edges, the queue of Dijkstra's algorithm and the
 // paths it finds.
 func (GeodesicLearner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := geodesicSettings(in.Values)
@@ -81,6 +81,7 @@ func (GeodesicLearner) Cost(in *models.Input) (stage.Cost, error) {
 		inUse += n * int64(d) / 8
 	}
 
+	// Every edge may be visited once for each vote.
 	const step = 100 // operations of a visit
 	return stage.Cost{Bytes: stage.HeapBytes(inUse) + stage.RuntimeBytes,
 		Operations: step * float64(edges) * float64(k),
@@ -103,6 +104,7 @@ func (l GeodesicLearner) Fit(ctx context.Context, in *models.Input) (models.Mode
 		return nil, errors.New("nearest: the targets are not classes")
 	}
 
+	// Edges need lengths; the graph holds weights.
 	g := in.Graph
 	if err := g.W.CheckGraph(); err != nil {
 		return nil, err
@@ -123,12 +125,14 @@ func (l GeodesicLearner) Fit(ctx context.Context, in *models.Input) (models.Mode
 		}
 	}
 
+	// Dijkstra's algorithm from all labeled points at once settles k paths a vertex.
 	total := float64(len(lengths.Col) * min(s.Vote, len(in.Targets.Labeled)))
 	found, err := shortest(ctx, lengths, in.Targets.Labeled, s.Vote,
 		func(settled int) { in.Report(min(float64(settled), total), max(total, 1), "") })
 	if err != nil {
 		return nil, err
 	}
+	// Labeled points keep their labels, the others get the vote of their paths.
 	m := &Geodesic{Settings: s, Classes: y.Classes, Fallback: models.Majority(y),
 		Labeled: len(in.Targets.Labeled), Neighborhood: g.Keep(),
 		Given: models.GivenOf(in.Targets), paths: found, Labels: slices.Clone(y.Index)}
@@ -153,8 +157,8 @@ func (l GeodesicLearner) Fit(ctx context.Context, in *models.Input) (models.Mode
 type Geodesic struct {
 	Settings GeodesicSettings
 	Classes  []int64
-	// Labels are the classes of all points, positions in Classes: the given one where
-	// there is one, Fallback in components without a label, else that of the vote.
+	// Labels are the classes of all points, positions in Classes: the given class where there is
+	// one, Fallback in components without a label, else the class of the vote.
 	Labels    []int32
 	Fallback  int32 // the most frequent class among the labels
 	Labeled   int   // number of labeled points
@@ -214,9 +218,9 @@ func (m *Geodesic) Training(scores bool) *models.Prediction {
 	return p
 }
 
-// QueryCost is that of the search and the scores.
+// QueryCost returns the cost of the search and the scores.
 func (m *Geodesic) QueryCost(n int, s *models.PredictSettings) stage.Cost {
-	k, _ := m.Joined(s) // whose error Predict returns
+	k, _ := m.Joined(s) // Predict returns the error
 	c := m.Neighborhood.QueryCost(n, k)
 	c.Bytes += 8 * int64(n) * int64(len(m.Classes))
 	return c
@@ -245,6 +249,7 @@ func (m *Geodesic) Predict(ctx context.Context, x data.Points,
 		return nil, err
 	}
 
+	// A new point is joined to its neighbours, and their paths are its paths.
 	out := &models.Prediction{Classes: make([]int32, nb.Len()),
 		Scores: mat.NewDense(nb.Len(), len(m.Classes), nil), Recall: recall}
 	par.For(nb.Len(), 256, func(lo, hi int) {
@@ -271,6 +276,7 @@ func (m *Geodesic) meet(visits []visit, index []int32, distance []float64) ([]in
 		}
 	}
 
+	// The nearest labeled points in all, each counted once.
 	slices.SortFunc(visits, func(a, b visit) int {
 		return cmp.Or(cmp.Compare(a.length, b.length),
 			cmp.Compare(a.from, b.from))

@@ -55,6 +55,7 @@ func (GeodesicLearner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, r.Err
 	}
 
+	// Paths begin at given points, so these are read before the paths are checked.
 	if m.Given, err = r.Given(len(m.Labels), f.Labeled, 0); err != nil {
 		return nil, err
 	}
@@ -85,6 +86,7 @@ func (m *Geodesic) check() error {
 			len(p.count), len(p.source), len(p.length), p.k, n)
 	}
 
+	// Every path must begin at a labeled point, the shortest first.
 	for i, c := range p.count {
 		if c < 0 || int(c) > p.k {
 			return fmt.Errorf("nearest: %d paths to point %d, of at most %d", c, i, p.k)

@@ -24,8 +24,8 @@ const Name = "knn"
 
 // Settings of [Fit].
 type Settings struct {
-	// Vote is the number k of labeled points that vote; fewer where there are
-	// fewer. Default that of the least leave-one-out error among 1, 3, …, 15.
+	// Vote is the number k of labeled points that vote; fewer where there are fewer. Default: the
+	// number among 1, 3, …, 15 with the least leave-one-out error.
 	Vote   int
 	Metric knn.Metric
 	// Method searches for them; Auto chooses by the number of labeled points.
@@ -69,7 +69,7 @@ func (Learner) Info() models.Info {
 // Params lists the parameters.
 func (Learner) Params() []models.Param { return params.Params() }
 
-// Cost is that of the neighbours of the labeled points among themselves.
+// Cost returns the cost of the neighbours of the labeled points among themselves.
 func (Learner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := params.Decode(in.Values)
 	if err != nil {
@@ -79,6 +79,7 @@ func (Learner) Cost(in *models.Input) (stage.Cost, error) {
 	s.Method = chosen(labeled, &s)
 	c := stage.Cost{Bytes: knn.IndexBytes(labeled, s.Method, s.Metric, max(s.Vote, MostVotes)),
 		Remedy: fmt.Sprintf("use fewer %s", param.Name("labels"))}
+	// With a given number of votes nothing is searched in a fit.
 	if s.Vote == 0 { // leave-one-out: lists of all labeled points, and the buffers of the search
 		l, _ := labeled.Dims()
 		c.Bytes += 24*int64(l)*int64(MostVotes) + 1<<20
@@ -183,6 +184,7 @@ func (m *Model) leaveOneOut(ctx context.Context, progress func(done, total float
 		return err
 	}
 
+	// Odd numbers only: two votes among two classes tie.
 	for k := 1; k <= nb.K; k += 2 {
 		wrong := 0
 		classes := make([]int32, k)
@@ -198,6 +200,7 @@ func (m *Model) leaveOneOut(ctx context.Context, progress func(done, total float
 		m.Tried = append(m.Tried, VoteError{k, float64(wrong) / float64(len(m.Labels))})
 	}
 
+	// MinFunc takes the first of equal errors, which is the smallest vote.
 	m.Settings.Vote = slices.MinFunc(m.Tried,
 		func(a, b VoteError) int { return cmp.Compare(a.Error, b.Error) }).Vote
 	return nil
@@ -230,7 +233,7 @@ func (m *Model) votes(s *models.PredictSettings) int {
 	return m.Settings.Vote
 }
 
-// QueryCost is that of the search and the scores.
+// QueryCost returns the cost of the search and the scores.
 func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
 	c := m.Neighborhood.QueryCost(n, m.votes(s))
 	c.Bytes += 8 * int64(n) * int64(len(m.Classes))

@@ -71,9 +71,9 @@ type Poll struct {
 	ranks  *knn.Ranks // once it is needed
 }
 
-// NewPoll returns a poll of points. nb may hold the nearest neighbours of all points, as
-// many as the caller likes: where enough of them are labeled, no search is
-// needed. metric is that of nb.
+// NewPoll returns a poll of points. nb may hold the nearest neighbours of all points, as many as
+// the caller likes: where enough of them are labeled, no search is needed. metric is the metric of
+// nb.
 func NewPoll(x data.Points, metric knn.Metric, nb *knn.Neighbors) *Poll {
 	return &Poll{x: x, metric: metric, nb: nb}
 }
@@ -161,6 +161,7 @@ func (v *Poll) rank(ctx context.Context, y *data.Labels, labeled []int, open []b
 		}
 	}
 
+	// Ranks serve dense points in float32 by Euclidean distance.
 	x, dense := v.x.(*data.Dense[float32])
 	if !dense || v.metric != knn.Euclidean || len(labeled) <= most || len(rest) == 0 {
 		return rest, nil
@@ -180,6 +181,7 @@ func (v *Poll) rank(ctx context.Context, y *data.Labels, labeled []int, open []b
 		decideAt(rest[at], classes)
 	})
 
+	// Points whose order rounding may have changed stay open.
 	left := rest[:0]
 	for at, i := range rest {
 		if unsure[at] {
@@ -209,6 +211,7 @@ func GeodesicKNN(lengths *sparse.CSR, y *data.Labels, ks []int) ([][]int32, erro
 	for i := range out {
 		out[i] = slices.Clone(y.Index)
 	}
+	// The paths are found once for the largest k.
 	var classes []int32
 	for i := range lengths.Rows {
 		if y.Index[i] != data.Unlabeled {

@@ -27,10 +27,10 @@ func (p *paths) at(i int) (source []int32, length []float64) {
 // pathStep is the number of visits between looks at the context.
 const pathStep = 1 << 14
 
-// shortest finds the k labeled vertices nearest to every vertex of a graph by the
-// lengths of its edges, nil for one each; of equal lengths those of smaller number. It
-// is one run of Dijkstra's algorithm from all labeled vertices, in which every vertex is
-// settled by up to k of them: O(k·nnz·log n). progress is told how many have been.
+// shortest finds the k labeled vertices nearest to every vertex of a graph by the lengths of its
+// edges, nil for one each; of equal lengths the vertices of smaller number. It is one run of
+// Dijkstra's algorithm from all labeled vertices, in which every vertex is settled by up to k of
+// them: O(k·nnz·log n). progress is told how many have been.
 func shortest(ctx context.Context, lengths *sparse.CSR, labeled []int, k int,
 	progress func(settled int)) (*paths, error) {
 	n := lengths.Rows
@@ -49,6 +49,7 @@ func shortest(ctx context.Context, lengths *sparse.CSR, labeled []int, k int,
 			progress(settled)
 		}
 
+		// A vertex is settled by the nearest k sources; later and repeated visits are dropped.
 		v := queue.pop()
 		if from, _ := p.at(int(v.at)); len(from) == k || slices.Contains(from, v.from) {
 			continue
@@ -59,6 +60,7 @@ func shortest(ctx context.Context, lengths *sparse.CSR, labeled []int, k int,
 		p.count[v.at]++
 		settled++
 
+		// A path goes on to neighbours that still lack sources.
 		col, length := lengths.Row(int(v.at))
 		for q, j := range col {
 			if int(p.count[j]) < k {

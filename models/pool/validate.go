@@ -123,7 +123,8 @@ func multiplied(v, resolved models.Values, times map[string][]float64) []models.
 		}
 		var out []models.Values
 		for _, factor := range factors {
-			out = append(out, resolved.With(models.Values{name: models.FormatFloat(factor * resolved.Float(name))}))
+			own := models.FormatFloat(factor * resolved.Float(name))
+			out = append(out, resolved.With(models.Values{name: own}))
 		}
 		return out
 	}

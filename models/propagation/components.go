@@ -21,8 +21,8 @@ const leastPart = 5000
 // span is a range of points, in the order of the problem, that no edge leaves.
 type span struct{ from, to int }
 
-// spans cuts the points between components, as the order goes through one after the
-// other. It is one span if the components given are not those of the graph.
+// spans cuts the points between components, as the order goes through one after the other. It is
+// one span if the given components are not the components of the graph.
 func (p *Problem) spans() []span {
 	of := p.components.Of
 	runs := 0
@@ -36,6 +36,8 @@ func (p *Problem) spans() []span {
 		}
 	}
 
+	// Vertices of a component must lie together; otherwise the given components are not those of
+	// this graph.
 	if runs != p.components.Count() || len(cuts) < 2 {
 		return []span{{0, len(of)}}
 	}
@@ -60,6 +62,7 @@ func (p *Problem) part(s span) *Problem {
 		return j - int32(s.from)
 	})
 
+	// The part is a problem like the whole, with its own numbers of components.
 	l, err := sparse.NewLaplacian(g, sparse.Combinatorial)
 	if err != nil {
 		panic(err) // the whole graph was checked
@@ -158,6 +161,7 @@ func (d *draw) byComponent(ctx context.Context) (*cg.Result, error) {
 			return
 		}
 
+		// The state of a part is told as a share of all columns of all parts.
 		if hook := d.settings.OnIteration; hook != nil {
 			part.settings.OnIteration = func(st cg.State) error {
 				one.Lock()
@@ -173,6 +177,7 @@ func (d *draw) byComponent(ctx context.Context) (*cg.Result, error) {
 		}
 	})
 
+	// Parts that did not converge are counted and do not spoil the others.
 	short := 0
 	for at, r := range results {
 		if err := failures[at]; errors.Is(err, cg.ErrNotConverged) {

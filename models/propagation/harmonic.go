@@ -10,8 +10,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// pinned is the operator L with the rows and columns of some vertices replaced
-// by those of the identity: positive definite if every component has one.
+// pinned is the operator L with rows and columns of the identity in the place of the rows and
+// columns of some vertices: positive definite if every component has one.
 type pinned struct {
 	l  *sparse.Laplacian
 	at []int32 // vertices pinned
@@ -37,6 +37,7 @@ func (d *draw) pinned() (a *pinned, m cg.Preconditioner, fixed []bool, err error
 	for _, i := range d.at {
 		fixed[i] = true
 	}
+	// Labeled vertices and vertices out of reach are fixed: their rows are those of the identity.
 	a = &pinned{l: p.plain}
 	diagonal := make([]float64, n)
 	for i, degree := range p.plain.Degrees() {
@@ -53,6 +54,7 @@ func (d *draw) pinned() (a *pinned, m cg.Preconditioner, fixed []bool, err error
 
 // inflow returns W_ul y_l for values y of the points at, which are fixed: n×c.
 func (d *draw) inflow(at []int32, y *mat.Dense, fixed []bool) *mat.Dense {
+	// Each fixed vertex adds its weights times its values to its neighbours that are not fixed.
 	w := d.problem.plain.Graph()
 	_, c := y.Dims()
 	b := mat.NewDense(d.problem.Len(), c, nil)
@@ -82,6 +84,7 @@ func (d *draw) harmonic(ctx context.Context) (*cg.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A start that was scaled by class masses is of no use.
 	b := d.inflow(d.at, d.y, fixed)
 	if d.settings.MassNormalization { // its scores are scaled
 		d.start = nil
@@ -115,6 +118,7 @@ func (d *draw) normalizeMass(f *mat.Dense) {
 		}
 	}
 
+	// Each class gets the mass of its prior, relative to all priors.
 	var total float64
 	for _, v := range q {
 		total += v

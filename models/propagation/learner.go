@@ -15,7 +15,7 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// Learners are those of this package, in the order of their methods.
+// Learners are the learners of this package, in the order of their methods.
 var Learners = []models.Learner{Learner{Method: Harmonic}, Learner{Method: LGC}, Learner{Method: Tikhonov},
 	Learner{Method: Poisson}, ReweightedLearner{}}
 
@@ -76,7 +76,7 @@ func join(tables ...models.Table[Settings]) models.Table[Settings] {
 	return out
 }
 
-// positiveNorms are parameters of a regularizer whose γ_I cannot be 0.
+// positiveNorms are parameters of a regularizer with a positive γ_I.
 func positiveNorms(t models.Table[Settings]) models.Table[Settings] {
 	for _, f := range t {
 		t = t.Change(f.Name, func(p *models.Param) { p.Only = nil })
@@ -90,7 +90,7 @@ func positiveNorms(t models.Table[Settings]) models.Table[Settings] {
 // params are the parameters of a method.
 func params(m Method) models.Table[Settings] { return tables[m] }
 
-// settings returns those of the method with the given values.
+// settings returns the settings of the method with the given values.
 func (l Learner) settings(v models.Values) (Settings, error) {
 	s, err := params(l.Method).Decode(v)
 	s.Method = l.Method
@@ -131,7 +131,7 @@ func (l Learner) Info() models.Info {
 // Params lists the parameters of the method.
 func (l Learner) Params() []models.Param { return params(l.Method).Params() }
 
-// Cost is that of the linear system, the reordered graph and the answers for all
+// Cost returns the cost of the linear system, the reordered graph and the answers for all
 // points.
 func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := l.settings(in.Values)
@@ -185,13 +185,14 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 	return stage.HeapBytes(problem), stage.HeapBytes(fit) + stage.RuntimeBytes, nil
 }
 
-// factors bounds the memory of the factors that are in use at a time: that of the graph, or
-// those of some components; 0 where the graph is not hard or not there yet.
+// factors bounds the memory of the factors that are in use at a time: the factor of the graph, or
+// the factors of some components; 0 where the graph is not hard or not there yet.
 func factors(in *models.Input, n, edges int64) int64 {
 	if in.Graph == nil || in.Graph.W == nil || in.Graph.Components == nil || n == 0 ||
 		!cg.Hard(in.Graph.W, sparse.Normalized) {
 		return 0
 	}
+	// Components are factored side by side, each as large as the largest at most.
 	sizes := in.Graph.Components.Sizes
 	most := int64(min(int(n), slices.Max(sizes)+leastPart))
 	return int64(par.Workers(len(sizes), 1)) * cg.FactorBytes(int(most), int(edges*most/n))
@@ -218,6 +219,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		return nil, errNoGraph
 	}
 
+	// One class alone has nothing to separate; a regression needs one value.
 	if y := in.Targets.ClassLabels(); y != nil {
 		if err := models.CheckLabels(y, in.Len()); err != nil {
 			return nil, err
@@ -250,6 +252,7 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 		if err != nil {
 			return err
 		}
+		// Settings that moments serve need no fit in each fold.
 		served, terms := l.byMoments(g, same)
 		if len(served) > 0 {
 			if err := l.fitByMoments(ctx, g, problem, graph.W, served, terms); err != nil {
@@ -282,7 +285,7 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	return nil
 }
 
-// GridCost is that of the largest graph and of a fit in each fold.
+// GridCost returns the cost of the largest graph and of a fit in each fold.
 func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	served, terms := l.byMoments(g, g.All())
 	out := models.GridCost{Operations: momentCost(g, terms), Remedy: fmt.Sprintf("make graphs of fewer %s", param.Name("neighbors"))}
@@ -297,6 +300,7 @@ func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		if err != nil {
 			return models.GridCost{}, err
 		}
+		// The matrix of the graph and its copy in the order of the problem.
 		graph := 12*int64(g.EdgeCount()) + 12*n
 
 		if served[i] != nil {

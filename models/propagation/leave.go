@@ -49,6 +49,7 @@ func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Setting
 		return nil, nil, err
 	}
 
+	// Class masses and priors depend on the labels that are left out, so they join at the end.
 	l := &leave{priors: filled.Priors}
 	filled.MassNormalization = false
 	filled.Start = nil
@@ -59,6 +60,7 @@ func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Setting
 		return nil, nil, short
 	}
 
+	// A label that is alone in its component leaves nothing to judge it by.
 	labels := l.labelsOfComponents()
 	scores = mat.NewDense(len(l.at), l.f.RawMatrix().Cols, nil)
 	known = make([]bool, len(l.at))
@@ -72,7 +74,7 @@ func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Setting
 	return scores, known, short
 }
 
-// leave is a draw whose labels are left out one by one.
+// leave is a draw for leaving out its labels one by one.
 type leave struct {
 	*draw
 	f      *mat.Dense // values with all labels, n×c
@@ -90,6 +92,7 @@ func (l *leave) prepare(ctx context.Context) error {
 	}
 	l.f = fit.X
 	n := l.problem.Len()
+	// Two methods need one more product or system with all labels.
 	switch l.settings.Method {
 	case Harmonic:
 		l.extra = mat.NewDense(n, l.f.RawMatrix().Cols, nil)
@@ -117,6 +120,7 @@ func (l *leave) respond(ctx context.Context) error {
 	size := blockOf(l.problem.Len())
 	l.g = make([]float64, len(l.at))
 	var short error
+	// Blocks of labels bound the memory of the responses.
 	for lo := 0; lo < len(l.at); lo += size {
 		hi := min(lo+size, len(l.at))
 		r, err := solve(ctx, lo, hi)
@@ -144,6 +148,7 @@ func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, er
 		}
 		return b
 	}
+	// The operator and its preconditioner are made once for all blocks.
 	switch l.settings.Method {
 	case Harmonic:
 		a, m, fixed, err := l.pinned()
@@ -183,6 +188,8 @@ func (l *leave) responseOf(x *mat.Dense, q, j int) float64 {
 	if l.settings.Method != Harmonic {
 		return x.At(i, j)
 	}
+	// For harmonic functions g_i is the Schur complement d_i − w_iᵤ x, the flow that keeps vertex
+	// i at one.
 	g := l.problem.plain.Degrees()[i]
 	col, val := l.problem.plain.Graph().Row(i)
 	for e, u := range col {
@@ -207,6 +214,8 @@ func (l *leave) row(dst []float64, q int, m float64) {
 	y := l.y.RawRowView(q)
 	g := l.g[q]
 	copy(dst, l.f.RawRowView(i))
+	// A rank-one change of the system: the label's own share is taken out of f and divided by what
+	// is left.
 	switch l.settings.Method {
 	case LGC:
 		for c := range dst {
@@ -226,6 +235,8 @@ func (l *leave) row(dst []float64, q int, m float64) {
 			}
 		}
 	case Poisson:
+		// Without the label the shares of the other labels change as well, and with them all
+		// sources.
 		mean := l.means[l.problem.components.Of[i]]
 		for c, v := range y {
 			dst[c] -= (v - mean[c]) * (m*g - l.extra.At(i, 0)) / (m - 1)
@@ -272,7 +283,7 @@ func (l Learner) LeaveOneOut(ctx context.Context, in *models.Input) (*mat.Dense,
 	return p.LeaveOneOut(ctx, in.Targets, &s)
 }
 
-// LeaveOneOutCost is that of a fit and of systems with a column for each labeled point.
+// LeaveOneOutCost returns the cost of a fit and of systems with a column for each labeled point.
 func (l Learner) LeaveOneOutCost(in *models.Input) (stage.Cost, error) {
 	c, err := l.Cost(in)
 	if err != nil {
@@ -286,6 +297,7 @@ func (l Learner) LeaveOneOutCost(in *models.Input) (stage.Cost, error) {
 		return c, err
 	}
 
+	// A column for each label of a block, beside the fit.
 	c.Bytes += stage.HeapBytes(solver + 24*int64(in.Len())*int64(block+columns))
 	c.Operations *= float64(labels+columns) / float64(columns)
 	c.Remedy = fmt.Sprintf("take fewer labels, or leave out whole folds of them with %s", param.Name("folds"))

@@ -16,8 +16,8 @@ import (
 	"github.com/bigfit/bigfit/stage"
 )
 
-// Model is a Solution with what joins new points to its graph. Without points it
-// answers for those of the graph only.
+// Model is a Solution with what joins new points to its graph. Without points it answers for the
+// points of the graph only.
 type Model struct {
 	*Solution
 	models.Neighborhood
@@ -32,7 +32,7 @@ func (m *Model) Kept() *models.Kept {
 		Start: m.Scores, Classes: m.Classes}
 }
 
-// Name is that of the method.
+// Name returns the name of the method.
 func (m *Model) Name() string { return m.Settings.Method.String() }
 
 // Output is the class of each point, or its values.
@@ -55,9 +55,9 @@ func (s *Solution) answers(scores bool) *models.Prediction {
 	return p
 }
 
-// QueryCost is that of the search and the scores.
+// QueryCost returns the cost of the search and the scores.
 func (m *Model) QueryCost(n int, s *models.PredictSettings) stage.Cost {
-	k, _ := m.Joined(s) // whose error Predict returns
+	k, _ := m.Joined(s) // Predict returns the error
 	c := m.Neighborhood.QueryCost(n, k)
 	_, columns := m.Scores.Dims()
 	c.Bytes += 8 * int64(n) * int64(columns)
@@ -89,6 +89,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points,
 	if err != nil {
 		return nil, err
 	}
+	// The neighbours of a new point get the weights of edges of the graph.
 	nb, recall, err := m.Nearest(ctx, x, k, s)
 	if err != nil {
 		return nil, err
@@ -113,6 +114,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points,
 		}
 	})
 
+	// Points that no label reaches answer as their nearest training point does.
 	if m.Classes != nil {
 		out.Classes = models.Decide(out.Scores)
 	}
@@ -142,6 +144,7 @@ func (m *Model) induce(dst []float64, index []int32, w []float64) bool {
 		return false
 	}
 
+	// Label spreading divides by the roots of both degrees, the others by the degree of the point.
 	for q, i := range index {
 		v := w[q] / d
 		if m.Settings.Method == LGC {
@@ -226,6 +229,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, r.Err
 	}
 
+	// Classes are given as labels, and values as columns.
 	n, columns := m.Scores.Dims()
 	if f.Given {
 		if m.Classes != nil {
@@ -249,6 +253,7 @@ func (m *Model) check() error {
 		}
 	}
 
+	// All faults of the file are reported at once.
 	n, c := m.Scores.Dims()
 	expect(len(m.Residuals) == c, "%d residuals for %d columns", len(m.Residuals), c)
 	if m.Classes != nil {

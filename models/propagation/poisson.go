@@ -63,6 +63,7 @@ func (d *draw) flows(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
 		}
 	}
 
+	// With v = D^½u the normalized Laplacian is solved, whose condition is lower.
 	dense.ScaleRows(b, root)
 	s := d.solver()
 	s.Project = true // what rounding left along the null vectors
@@ -76,6 +77,7 @@ func (d *draw) flows(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
 		}
 	}
 
+	// D^½ of each component spans the null space.
 	inverse := make([]float64, len(root)) // D^½
 	for i, f := range root {
 		inverse[i] = 1 / f
@@ -104,6 +106,7 @@ func (d *draw) shares() map[int32][]float64 {
 		labels[component]++
 	}
 
+	// Counts become shares.
 	for component, share := range shares {
 		for c := range share {
 			share[c] /= labels[component]
@@ -120,6 +123,7 @@ func (d *draw) centre(u *mat.Dense) {
 	count := len(d.reached)
 	sums := mat.NewDense(count, classes, nil)
 	mass := make([]float64, count)
+	// The mean of u by degrees of each component is subtracted; vertices without edges have none.
 	for i, component := range of {
 		mass[component] += degrees[i]
 		sum := sums.RawRowView(int(component))

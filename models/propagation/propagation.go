@@ -80,9 +80,8 @@ type Settings struct {
 	Alpha float64
 	// Regularizer of Tikhonov, which needs it: γ_A and γ_I positive.
 	Regularizer regularizer.Regularizer
-	// MassNormalization scales each class of a harmonic function so that its
-	// share of the mass is that of Priors: class mass normalization (Zhu et al.
-	// 2003, section 4).
+	// MassNormalization scales each class of a harmonic function to the share of the mass that
+	// Priors give it: class mass normalization (Zhu et al. 2003, section 4).
 	MassNormalization bool
 	// Priors are the shares of the classes in all points, up to a factor. The
 	// default with MassNormalization are the labeled points of each class and
@@ -90,13 +89,13 @@ type Settings struct {
 	// et al. 2020, equation 2.4); its default is ȳ, which changes nothing. Other
 	// methods have none.
 	Priors []float64
-	// Tolerance bounds the relative residuals; see [cg.Settings]. Default 1e-8.
-	// Those of Tikhonov are relative to Jy/l: with γ_I far below 1/l, take less.
+	// Tolerance bounds the relative residuals; see [cg.Settings]. Default 1e-8. Residuals of
+	// Tikhonov are relative to Jy/l: with γ_I far below 1/l, take less.
 	Tolerance float64
 	// MaxIterations bounds the iterations. Default 10,000.
 	MaxIterations int
-	// Start, if not nil, is n×c near the Scores, as those of a graph with fewer points
-	// or labels are, with which the solver begins.
+	// Start, if not nil, is n×c and near the Scores, for example the Scores of a graph with fewer
+	// points or labels. The solver begins with it.
 	Start *mat.Dense
 	// OnIteration, if not nil, is told how far the solver is; an error stops it.
 	OnIteration func(cg.State) error
@@ -118,6 +117,7 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		faults = append(faults, fmt.Errorf("propagation: "+format,
 			args...))
 	}
+	// The parameters of the method bound its settings, so a range stands once.
 	table := solverParams
 	if methods.Valid(s.Method) {
 		table = params(s.Method)
@@ -128,7 +128,7 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		fault("%v is for classes; for a regression take %v or %v", s.Method, Harmonic, Tikhonov)
 	}
 
-	// Ranges are those of the method's parameters; other methods have no use for theirs.
+	// The parameters of the method give the ranges; parameters of other methods are not checked.
 	if err := table.Check(&s); err != nil {
 		faults = append(faults, err)
 	}
@@ -156,6 +156,7 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 			param.Name("priors"), len(s.Priors), len(y.Classes)))
 	}
 
+	// Defaults come after the checks, which must see what was given.
 	if s.Alpha == 0 && s.Method == LGC {
 		s.Alpha = defaultAlpha
 	}
@@ -186,9 +187,9 @@ type Solution struct {
 	// one where there is one, Fallback in components without a label, else that
 	// of the largest score. Nil for a regression.
 	Labels []int32
-	// Residuals ‖b_j − Ax_j‖/‖b_j‖ of the linear system, a column each,
-	// recomputed from the definition, the largest of those in the parts of a graph
-	// whose components are solved apart; and the iterations it took.
+	// Residuals ‖b_j − Ax_j‖/‖b_j‖ of the linear system, a column each, recomputed from the
+	// definition, and the number of iterations. Of a graph in parts, which are solved apart, they
+	// are the largest of any part.
 	Residuals  []float64
 	Iterations int
 	Labeled    int // number of labeled points
@@ -211,9 +212,9 @@ func Fit(ctx context.Context, w *sparse.CSR, c *sparse.Components, y *models.Tar
 
 // Fit continues the targets y to all points. A nil s means the defaults.
 //
-// Every component is a problem of its own. In one without a label nothing is
-// known: see [Solution]. In one whose labels are all of one class Poisson learning
-// has no source; its points get that class.
+// Every component is a problem of its own. In one without a label nothing is known: see [Solution].
+// In a component with labels of one class only, Poisson learning has no source; its points get that
+// class.
 //
 // It costs an iteration of cg.Solve, a pass over the graph for all classes at
 // once, times their number, and holds seven n×c blocks. Components of 5000 points and more
@@ -295,6 +296,7 @@ func (g *Solution) settle(d *draw, y *models.Targets) {
 		g.Fallback = d.mostFrequent()
 	}
 
+	// A component without a label tells nothing of its points.
 	for i, at := range d.problem.place {
 		if d.reached[d.problem.components.Of[at]] {
 			continue
@@ -334,6 +336,7 @@ func (p *Problem) newDraw(t *models.Targets, s Settings) *draw {
 	if s.Method == Tikhonov {
 		d.intrinsic = s.Regularizer.Intrinsic(p.Len(), p.laplacian(s.Regularizer.Laplacian))
 	}
+	// A component is reached by its first label.
 	for _, i := range t.Labeled {
 		d.at = append(d.at, p.place[i])
 		d.reached[p.components.Of[p.place[i]]] = true

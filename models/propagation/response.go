@@ -46,9 +46,12 @@ const momentColumns = 32
 func (p *Problem) moments(ctx context.Context, at []int32, terms int) (*moments, error) {
 	l := p.laplacian(sparse.Normalized)
 	m := &moments{labels: len(at)}
+	// Float32 is enough: the moments serve tolerances of 1e-3 and more.
 	for range terms {
 		m.blocks = append(m.blocks, make([]float32, len(at)*len(at)))
 	}
+	// Unit vectors at the labeled points run through the Chebyshev recurrence T_k+1 = 2(L − I)T_k
+	// − T_k−1.
 	for lo := 0; lo < len(at); lo += momentColumns {
 		width := min(momentColumns, len(at)-lo)
 		before := mat.NewDense(p.Len(), width, nil)
@@ -85,6 +88,7 @@ func decay(r float64) (root, q float64) {
 func (m *moments) matrix(r float64) *mat.SymDense {
 	root, q := decay(r)
 	g := make([]float64, m.labels*m.labels)
+	// The series of 1/(λ + r) in Chebyshev polynomials has the coefficients 2(−q)^k/√(a² − 1).
 	for k, block := range m.blocks {
 		factor := 2 * math.Pow(-q, float64(k)) / root
 		if k == 0 {
@@ -95,6 +99,7 @@ func (m *moments) matrix(r float64) *mat.SymDense {
 		}
 	}
 
+	// Rounding leaves the sum nearly symmetric.
 	out := mat.NewSymDense(m.labels, nil)
 	for i := range m.labels {
 		for j := range i + 1 {
@@ -119,6 +124,7 @@ func (s *Settings) terms(n int) (terms int, r float64) {
 	if !(r > 0) || !(s.Tolerance >= 1e-3) {
 		return 0, 0
 	}
+	// The remainder after k terms falls like q^k.
 	_, q := decay(r)
 	if k := 1 + math.Ceil(math.Log(s.Tolerance/2)/math.Log(q)); k <= most {
 		return int(k), r
@@ -134,8 +140,8 @@ const (
 	momentLabels     = 512
 )
 
-// byMoments returns the settings of one graph of a grid that moments serve, those of all
-// where they are worth it, and the number of terms.
+// byMoments returns the settings of one graph of a grid that moments serve, and the number of
+// terms; none where the fits of the folds cost less.
 func (l Learner) byMoments(g *models.Grid, settings []int) (served map[int]*Settings, terms int) {
 	n := g.Len()
 	labels := len(g.Targets.Labeled)
@@ -154,6 +160,7 @@ func (l Learner) byMoments(g *models.Grid, settings []int) (served map[int]*Sett
 		}
 	}
 
+	// More labels than four columns a fold make the fits of the folds the cheaper way.
 	if labels > min(momentLabels, 4*len(g.Splits)*columns(g.Targets)) ||
 		momentCost(g, terms) > momentOperations {
 		return nil, 0
@@ -161,12 +168,12 @@ func (l Learner) byMoments(g *models.Grid, settings []int) (served map[int]*Sett
 	return served, terms
 }
 
-// momentCost is the number of operations of so many terms.
+// momentCost returns the number of operations for the given number of terms.
 func momentCost(g *models.Grid, terms int) float64 {
 	return float64(terms) * float64(len(g.Targets.Labeled)) * (4*float64(g.EdgeCount()) + 4*float64(g.Len()))
 }
 
-// momentKey is that of the moments of a graph in [models.Derived].
+// momentKey is the key of the moments of a graph in [models.Derived].
 type momentKey struct {
 	w *sparse.CSR
 	t *models.Targets
@@ -179,6 +186,7 @@ func (l Learner) fitByMoments(ctx context.Context, g *models.Grid, p *Problem, w
 	for _, i := range g.Targets.Labeled {
 		at = append(at, p.place[i])
 	}
+	// Moments of a graph are kept for the other learners and settings of the grid.
 	box := g.Derived.Of(momentKey{w, g.Targets}, func() any { return &moments{} }).(*moments)
 	if len(box.blocks) < terms {
 		m, err := p.moments(ctx, at, terms)
@@ -193,6 +201,7 @@ func (l Learner) fitByMoments(ctx context.Context, g *models.Grid, p *Problem, w
 		if s == nil {
 			continue
 		}
+		// One block of the inverse answers for all splits of the setting.
 		_, r := s.terms(p.Len())
 		block := box.matrix(r)
 		err := g.Run(ctx, []int{i}, func(split *models.Split) []models.Answer {
@@ -226,12 +235,14 @@ func (s *Settings) fromBlock(g *mat.SymDense, split *models.Split, n int, r floa
 	}
 
 	var out mat.Dense
+	// F = r(L + rI)⁻¹Y needs no further system.
 	if s.Method == LGC {
 		out.Mul(across, d)
 		out.Scale(r, &out)
 		return &out, nil
 	}
 
+	// Tikhonov: a system of the order of the kept labels.
 	a := mat.NewSymDense(train, nil)
 	for p, i := range split.Kept {
 		for q, j := range split.Kept[:p+1] {

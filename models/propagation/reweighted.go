@@ -51,6 +51,7 @@ func (p *Problem) Potential(ctx context.Context, y *models.Targets, s *Settings)
 		b.Set(int(i), 0, 1)
 	}
 
+	// In each component the sources at labels and the uniform sinks add up to zero.
 	for i, c := range of {
 		b.Set(i, 0, b.At(i, 0)-labels[c]/sizes[c])
 	}
@@ -59,6 +60,7 @@ func (p *Problem) Potential(ctx context.Context, y *models.Targets, s *Settings)
 		return nil, short
 	}
 	v := r.X.RawMatrix().Data
+	// γ grows from the offset at the farthest point of a component to one more at its labels.
 	low := slices.Repeat([]float64{math.Inf(1)}, len(sizes))
 	high := slices.Repeat([]float64{math.Inf(-1)}, len(sizes))
 	for i, c := range of {
@@ -98,12 +100,12 @@ func Reweight(w *sparse.CSR, gamma []float64) *sparse.CSR {
 //
 //	Σ_j γ_i γ_j w_ij (f_i − f_j) = 0 at points without a label,   f = y at labels.
 //
-// Where labels are few, harmonic functions are nearly constant, with spikes at the labels.
-// Weights that grow without bound towards the labels prevent it: Calder & Slepčev,
-// Properly-weighted graph Laplacian for semi-supervised learning (2020), take a power of the
-// distance from the labels for γ; Miller & Calder, Poisson reweighted Laplacian uncertainty
-// sampling (2023), the solution of Poisson's equation. It returns γ beside the solution,
-// whose settings are those of Harmonic.
+// Where labels are few, harmonic functions are nearly constant, with spikes at the labels. Weights
+// that grow without bound towards the labels prevent it: Calder & Slepčev, Properly-weighted graph
+// Laplacian for semi-supervised learning (2020), take a power of the distance from the labels for
+// γ; Miller & Calder, Poisson reweighted Laplacian uncertainty sampling (2023), the solution of
+// Poisson's equation. It returns γ beside the solution. The settings of the solution are settings
+// of Harmonic.
 //
 // p is w prepared. It costs a linear system with one right-hand side, which s.OnIteration
 // is told of as the first column, and one as of Harmonic.
@@ -125,6 +127,7 @@ func FitReweighted(ctx context.Context, w *sparse.CSR, p *Problem, y *models.Tar
 		}
 	}
 
+	// The potential counts as one column of progress.
 	g, err := p.harmonicOn(ctx, Reweight(w, gamma), y, &own)
 	return g, gamma, errors.Join(short, err)
 }
@@ -159,7 +162,7 @@ func (ReweightedLearner) Info() models.Info {
 // Params lists the parameters.
 func (ReweightedLearner) Params() []models.Param { return solverParams.Params() }
 
-// Cost is that of the potential, of the graph with other weights and of a harmonic function.
+// Cost returns the cost of the potential, of the graph with other weights and of a harmonic function.
 func (ReweightedLearner) Cost(in *models.Input) (stage.Cost, error) {
 	s, err := solverParams.Decode(in.Values)
 	if err != nil {
@@ -175,6 +178,7 @@ func (ReweightedLearner) Cost(in *models.Input) (stage.Cost, error) {
 		return stage.Cost{}, err
 	}
 
+	// The potential and the harmonic function are computed one after the other.
 	weights := 16 * int64(in.EdgeCount()) // those of the new graph, also where all were one
 	return stage.Cost{Bytes: potential + max(flow, stage.HeapBytes(weights)+harmonic+fit),
 		Operations: 2 * operations(in), Remedy: fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
@@ -248,6 +252,7 @@ func (ReweightedLearner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, r.Err
 	}
 
+	// Factors that are not positive would turn weights negative.
 	n, _ := out.Scores.Dims()
 	if len(out.Gamma) != n {
 		return nil, fmt.Errorf("propagation: %d factors of weights for %d points", len(out.Gamma), n)

@@ -5,10 +5,11 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Each calls fn for the settings of a grid in groups of one intrinsic norm: with the
-// Laplacian of their graph, to their power, or nil for γ_I = 0.
+// Each calls fn for the settings of a grid in groups of one intrinsic norm. l is the Laplacian
+// of the graph of the group, to its power, or nil for γ_I = 0.
 func Each(g *models.Grid, settings []int, of func(setting int) Regularizer,
 	fn func(l *sparse.Laplacian, settings []int) error) error {
+	// Settings without the norm need no graph, so they are a group of their own.
 	for _, half := range models.Grouped(settings, func(i int) bool { return of(i).GammaI > 0 }) {
 		for _, sameGraph := range models.Grouped(half, g.GraphKey) {
 			var l *sparse.Laplacian
@@ -22,6 +23,7 @@ func Each(g *models.Grid, settings []int, of func(setting int) Regularizer,
 				}
 			}
 
+			// One Laplacian serves all powers: Lᵖ is applied as p products.
 			for _, same := range models.Grouped(sameGraph, func(i int) int { return max(1, of(i).Power) }) {
 				if l != nil {
 					l = l.With(max(1, of(same[0]).Power), 0)

@@ -1,3 +1,5 @@
+// Package regularizer holds the two norms of manifold regularization and their weights γ_A and
+// γ_I, for all families of learners that use them.
 package regularizer
 
 import (
@@ -16,8 +18,7 @@ import (
 // There is one convention for γ_A and γ_I, [Regularizer]; the scaling of the 2006 paper is a
 // setting.
 
-// SolvePositive overwrites b with h⁻¹b and h with its factor; a cancelled ctx is an
-// error.
+// SolvePositive overwrites b with h⁻¹b and h with its factor. A cancelled ctx is an error.
 func SolvePositive(ctx context.Context, h, b *mat.Dense, r Regularizer) error {
 	if err := dense.Cholesky(ctx, h); ctx.Err() != nil {
 		return ctx.Err()
@@ -38,10 +39,10 @@ const (
 	// PerPair is γ_I/(l+u)²·fᵀLᵖf with l+u the number of points: Belkin, Niyogi
 	// & Sindhwani (2006), equation (4).
 	PerPair
-	// PerEdge is γ_I/Σ W_ij·fᵀLᵖf with the sum of the weights of the graph, each edge twice,
-	// in the place of (l+u)²: the 2006 paper offers it for sparse graphs below equation (4).
-	// It does not depend on the number of points, nor, with the combinatorial Laplacian and
-	// p = 1, on the scale of the weights.
+	// PerEdge is γ_I/Σ W_ij·fᵀLᵖf: the sum of the weights of the graph, each edge twice,
+	// takes the place of (l+u)². The 2006 paper offers it for sparse graphs below equation
+	// (4). It does not depend on the number of points. With the combinatorial Laplacian and
+	// p = 1 it does not depend on the scale of the weights either.
 	PerEdge
 )
 
@@ -56,8 +57,8 @@ func (s Scaling) MarshalText() ([]byte, error) { return scalings.Marshal(s) }
 // UnmarshalText is the inverse of MarshalText.
 func (s *Scaling) UnmarshalText(text []byte) error { return scalings.Unmarshal(s, text) }
 
-// Regularizer are the two norms of manifold regularization. Over f with loss V
-// on the l labeled of n points, a model minimizes
+// Regularizer holds the weights of the two norms of manifold regularization. With a loss V on
+// the l labeled of n points, a model minimizes over f
 //
 //	1/l Σ V(f(x_i), y_i) + γ_A ‖f‖² + γ_I s fᵀLᵖf
 //
@@ -98,19 +99,19 @@ var Params = models.Table[Regularizer]{
 		Only: &models.Condition{Param: "gamma-i"}}, At: func(r *Regularizer) any { return &r.Laplacian }},
 }
 
-// Grids of the weights, for kernels whose values are about 1 and graphs whose weights
-// are. The loss is a mean over the labels, so that γ_A does not depend on their number;
-// fᵀLᵖf is a sum over the edges, so that γ_I is smaller where there are more points.
+// The grids of the weights suit kernels with values of about 1 and graphs with weights of
+// about 1. The loss is a mean over the labels, so γ_A does not depend on their number. fᵀLᵖf
+// is a sum over the edges, so the best γ_I is smaller for more points.
 var (
 	gammaAGrid = []string{"1e-06", "0.0001", "0.01", "1"}
 	gammaIGrid = []string{"1e-06", "0.0001", "0.01", "1"}
 )
 
-// Ambient is [Params] of a model without an intrinsic norm.
+// Ambient lists the parameters of a model without an intrinsic norm.
 var Ambient = Params[:1]
 
-// Intrinsic returns γ_I·s, what fᵀLᵖf is multiplied with for the n points of l, which matters
-// to PerEdge alone; it costs O(n) there. Without edges that is 0, as fᵀLᵖf is.
+// Intrinsic returns γ_I·s, the factor of fᵀLᵖf, for the n points of l. Only PerEdge looks at
+// l, at the cost of O(n). Without edges it returns 0, as fᵀLᵖf is 0 too.
 func (r Regularizer) Intrinsic(n int, l *sparse.Laplacian) float64 {
 	var volume float64
 	if r.GammaI > 0 && r.Scaling == PerEdge {
@@ -119,16 +120,18 @@ func (r Regularizer) Intrinsic(n int, l *sparse.Laplacian) float64 {
 	return r.IntrinsicOf(n, volume)
 }
 
-// IntrinsicOf is [Regularizer.Intrinsic] for n points whose degrees have the sum volume.
+// IntrinsicOf is [Regularizer.Intrinsic] for n points; volume is the sum of their degrees.
 func (r Regularizer) IntrinsicOf(n int, volume float64) float64 {
 	switch {
 	case r.GammaI == 0:
 		return 0
 	case r.Scaling == PerPair:
+
 		return r.GammaI / float64(n) / float64(n)
 	case r.Scaling == PerEdge && volume > 0:
 		return r.GammaI / volume
 	case r.Scaling == PerEdge:
+		// Without edges fᵀLᵖf is 0, and 1/volume would be infinite.
 		return 0
 	}
 

@@ -32,7 +32,7 @@ const (
 	AUCCriterion
 )
 
-// targetKind is what a criterion measures answers for.
+// targetKind says for which targets a criterion measures answers.
 type targetKind int
 
 const (
@@ -55,7 +55,8 @@ var criterionTable = [...]struct {
 	AUCCriterion:     {name: "auc", larger: true, of: ofClasses | ofLabels},
 }
 
-var criteria = enum.Of[Criterion]("metric", len(criterionTable), func(i int) string { return criterionTable[i].name })
+var criteria = enum.Of[Criterion]("metric", len(criterionTable),
+	func(i int) string { return criterionTable[i].name })
 
 // criteriaOf returns the criteria for targets of a kind.
 func criteriaOf(kind targetKind) []Criterion {

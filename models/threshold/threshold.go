@@ -1,6 +1,6 @@
-// Package threshold decides between two classes by a threshold t of their scores: a point is
-// of the second class where (s₁ − s₀)/2 ≥ t, half the difference of its scores. That is f ≥ t
-// of a model whose scores are −f and f. Models decide by t = 0 themselves.
+// Package threshold decides between two classes by a threshold t: a point belongs to the
+// second class if half the difference of its scores, (s₁ − s₀)/2, is at least t. For a model
+// with the scores −f and f this is f ≥ t. Models themselves decide by t = 0.
 package threshold
 
 import (
@@ -22,11 +22,11 @@ type Rule int
 const (
 	// Zero is t = 0, the sign of the score.
 	Zero Rule = iota
-	// Prior is the t that a given share of the points asked for reach, as nearly as
-	// ties allow: by default the share of the second class among the labels.
+	// Prior is the t that a given share of the points asked for reach, as nearly as ties
+	// allow. By default it is the share of the second class among the labels.
 	Prior
-	// BreakEven is the t at which precision and recall of the second class are equal
-	// on labeled points: as many of them reach t as are of that class.
+	// BreakEven is the t with equal precision and recall of the second class on labeled
+	// points: the number of points that reach t equals the number of points of that class.
 	BreakEven
 )
 
@@ -41,14 +41,14 @@ func (r Rule) MarshalText() ([]byte, error) { return rules.Marshal(r) }
 // UnmarshalText is the inverse of MarshalText.
 func (r *Rule) UnmarshalText(text []byte) error { return rules.Unmarshal(r, text) }
 
-// Settings ask for a threshold.
+// Settings chooses a threshold.
 type Settings struct {
 	Rule Rule
-	// Share of the second class for Prior; 0 is that among the labels.
+	// Share of the second class for Prior; 0 means its share among the labels.
 	Share float64
-	// Labels, if not nil, are classes of the points asked for, in the classes of the model,
-	// by which Prior and BreakEven are decided; points without one do not count. By default
-	// the labels of the fit decide: for BreakEven those that were held out.
+	// Labels, if not nil, holds classes of the points asked for, by which Prior and
+	// BreakEven are decided; unlabeled points do not count. By default the labels of the fit
+	// decide, and for BreakEven the held-out answers for them.
 	Labels *data.Labels
 }
 
@@ -71,20 +71,20 @@ func Parse(text string) (*Settings, error) {
 	return s, nil
 }
 
-// Threshold is the one that was used.
+// Threshold describes the threshold that was used.
 type Threshold struct {
 	Rule Rule `json:"rule"`
-	// Value of (s₁ − s₀)/2 from which on a point is of the second class.
+	// Value is the least (s₁ − s₀)/2 of a point of the second class.
 	Value float64 `json:"value"`
-	// Share of the second class that Prior asked for; 0 of other rules.
+	// Share of the second class that Prior asked for; 0 for other rules.
 	Share float64 `json:"share,omitempty"`
-	// From says where the labels come from that decided; empty where none did.
+	// From names the source of the labels that decided; empty if no labels did.
 	From string `json:"from,omitempty"`
-	// Class is the second one.
+	// Class is the name of the second class.
 	Class string `json:"class"`
 }
 
-// String is a few words on it.
+// String describes the threshold in a few words.
 func (t *Threshold) String() string {
 	text := fmt.Sprintf("class %s from %.6g on (%v", t.Class, t.Value, t.Rule)
 	if t.Share > 0 {
@@ -108,9 +108,10 @@ func Check(m models.Model) error {
 	return nil
 }
 
-// Decide sets the classes of p, answers of m with scores, by a threshold. All points are
-// decided by their scores, also those whose class was given or voted on. It is an error if m
-// has not two classes, or if what the rule needs is not known: see [Settings].
+// Decide sets the classes of p by a threshold. p holds answers of m with scores. Scores decide
+// for all points, even if a point had a label or training points voted on it. It is an error
+// if m has not two classes, or if the labels that the rule needs are not known: see
+// [Settings].
 func Decide(m models.Model, p *models.Prediction, s *Settings) (*Threshold, error) {
 	o := m.Output()
 	if err := Check(m); err != nil {
@@ -119,7 +120,8 @@ func Decide(m models.Model, p *models.Prediction, s *Settings) (*Threshold, erro
 
 	switch {
 	case p.Scores == nil:
-		return nil, fmt.Errorf("a threshold is one of scores, and the %s model keeps none for these points", m.Name())
+		return nil, fmt.Errorf("a threshold is one of scores, and the %s model keeps none for these "+
+			"points", m.Name())
 	case s.Labels != nil && s.Labels.Len() != p.Len():
 		return nil, fmt.Errorf("%d labels for %d points", s.Labels.Len(), p.Len())
 	}
@@ -135,6 +137,7 @@ func Decide(m models.Model, p *models.Prediction, s *Settings) (*Threshold, erro
 		}
 	}
 
+	// The rule gives t, from the scores or from labels that were held out in the fit.
 	n := p.Len()
 	scores := make([]float64, n)
 	for i := range scores {
@@ -155,6 +158,8 @@ func Decide(m models.Model, p *models.Prediction, s *Settings) (*Threshold, erro
 	if err != nil {
 		return nil, err
 	}
+
+	// Zero keeps the rule of models for ties, so that it changes no answer.
 	if s.Rule == Zero {
 		p.Classes = models.Decide(p.Scores)
 		return t, nil
@@ -181,6 +186,7 @@ func shares(y *data.Labels) (share float64, count int) {
 
 // secondShare returns the share of the second class that the settings ask for.
 func secondShare(m models.Model, s *Settings) (share float64, from string, err error) {
+	// Given numbers and labels first; then the model's, from a calibration or its targets.
 	count := 0
 	c := models.CalibrationOf(m)
 	u, keeps := models.Unnamed(m).(models.Updater)
@@ -198,7 +204,8 @@ func secondShare(m models.Model, s *Settings) (share float64, from string, err e
 		from = fmt.Sprintf("the %d labels of the fit", count)
 	default:
 		return 0, "", fmt.Errorf("the %s model does not hold the shares of the classes among its "+
-			"labels; give a share, as prior:0.3, or labels of some points, or fit again with %s 10", m.Name(), param.Name("calibrate"))
+			"labels; give a share, as prior:0.3, or labels of some points, or fit again with %s 10",
+			m.Name(), param.Name("calibrate"))
 	}
 
 	if !(share >= 0) {
@@ -210,6 +217,7 @@ func secondShare(m models.Model, s *Settings) (share float64, from string, err e
 
 // labeled returns the threshold at the break-even point of the labeled points.
 func labeled(scores []float64, y *data.Labels) (float64, string, error) {
+	// Precision and recall count labeled points only.
 	var known []float64
 	var second []bool
 	for i, c := range y.Index {
@@ -222,6 +230,8 @@ func labeled(scores []float64, y *data.Labels) (float64, string, error) {
 	if len(known) == 0 {
 		return 0, "", fmt.Errorf("no point has a label, and the break-even point is one of labeled points")
 	}
+
+	// PRBEP is NaN if no label is of the second class.
 	b, err := metrics.BreakEven(known, second)
 	if err == nil && b.PRBEP != b.PRBEP {
 		err = fmt.Errorf("none of the %d labels is of class %s, so that there is no break-even point",

@@ -50,6 +50,8 @@ func fit(ctx context.Context, pointsFile, labelsFile, modelFile string) error {
 	if err != nil {
 		return err
 	}
+
+	// A model takes its parameters as text; parameters that are not given have defaults.
 	in := &models.Input{Points: x, Targets: t, Values: models.Values{"alpha": "0.9"}}
 	graph := &pipeline.GraphSettings{Graph: knn.GraphSettings{K: 3}}
 	m, err := (&pipeline.Pipeline{}).Fit(ctx, all.Learner("lgc"), in, graph)
@@ -65,17 +67,20 @@ func serve(modelFile, socket string) error {
 	if err != nil {
 		return err
 	}
+
+	// A socket of the file system needs no port, and its folder says who may connect.
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		return err
 	}
+
 	mux := http.NewServeMux()
 	mux.Handle("POST /answers", answers(model))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	return server.Serve(listener)
 }
 
-// An answer is what is said of one point.
+// An answer is the label of one point, with the scores of all classes.
 type answer struct {
 	Label  string    `json:"label"`
 	Scores []float64 `json:"scores"`
@@ -109,15 +114,18 @@ func answers(model models.Model) http.HandlerFunc {
 	}
 }
 
-// points reads points of so many columns.
+// points reads points with the given number of columns.
 func points(body io.Reader, columns int) (data.Points, error) {
 	var rows [][]float64
 	if err := json.NewDecoder(body).Decode(&rows); err != nil {
 		return nil, err
 	}
+
 	if len(rows) == 0 {
 		return nil, errors.New("no points")
 	}
+
+	// Rows of another length would shift all values behind them.
 	x := data.NewDense[float64](len(rows), columns)
 	for i, row := range rows {
 		if len(row) != columns {

@@ -12,19 +12,22 @@ import (
 	"github.com/bigfit/bigfit/internal/file/mapped"
 )
 
-// Folder lets write fill a temporary folder beside path and gives it that name. A folder of this
-// name is replaced as a whole if it holds nothing but the given files, and any other is an error.
-// After an error nothing new is there. write must sync the files; [Atomically] and npy.Growing sync
-// their own.
-func Folder(path string, files []string, write func(dir string) error) (err error) {
+// Folder lets write fill a temporary folder beside path, marks it as one that holds what is named
+// ([Claim]), and gives it the name path. A folder of this name is replaced as a whole if it is empty,
+// or if it has the same mark and holds nothing but the given files; any other is an error. A symbolic
+// link is followed, and stays. After an error nothing new is there. write must sync the files;
+// [Atomically] and npy.Growing sync their own.
+func Folder(path, holds string, files []string, write func(dir string) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s: cannot write it: %w", path, withoutTemporary(err))
 		}
 	}()
 
-	path = filepath.Clean(path)
-	if err := replaceable(path, files); err != nil {
+	if path, err = folderTarget(path); err != nil {
+		return err
+	}
+	if err := replaceable(path, holds, files); err != nil {
 		return err
 	}
 	parent := filepath.Dir(path)
@@ -37,6 +40,9 @@ func Folder(path string, files []string, write func(dir string) error) (err erro
 	defer os.RemoveAll(dir)
 	defer held.Close()
 	if err := write(dir); err != nil {
+		return err
+	}
+	if err := writeMark(dir, holds); err != nil {
 		return err
 	}
 	// The names in the folder must be on disk before the folder has its name.
@@ -53,9 +59,11 @@ func Folder(path string, files []string, write func(dir string) error) (err erro
 }
 
 // CheckFolder returns an error unless [Folder] can begin to write path.
-func CheckFolder(path string, files []string) error {
-	path = filepath.Clean(path)
-	err := replaceable(path, files)
+func CheckFolder(path, holds string, files []string) error {
+	path, err := folderTarget(path)
+	if err == nil {
+		err = replaceable(path, holds, files)
+	}
 	if err == nil {
 		var dir string
 		var held *os.File
@@ -71,8 +79,23 @@ func CheckFolder(path string, files []string) error {
 	return nil
 }
 
-// replaceable returns an error unless path is not there or a folder of nothing but files.
-func replaceable(path string, files []string) error {
+// folderTarget returns the folder that is written for path: path itself, or the folder at the end of
+// symbolic links, which need not be there.
+func folderTarget(path string) (string, error) {
+	path = filepath.Clean(path)
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return path, nil
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target, nil
+	}
+	return Target(path)
+}
+
+// replaceable returns an error unless path is not there, or an empty folder, or a folder with the
+// mark for holds and nothing but files.
+func replaceable(path, holds string, files []string) error {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -85,7 +108,7 @@ func replaceable(path string, files []string) error {
 	}
 
 	// Files that this program did not write would be lost.
-	known := map[string]bool{}
+	known := map[string]bool{MarkFile: true}
 	for _, name := range files {
 		known[name] = true
 	}
@@ -94,6 +117,16 @@ func replaceable(path string, files []string) error {
 			return fmt.Errorf("the folder exists and holds %s, which would be lost; choose another name",
 				strconv.Quote(e.Name()))
 		}
+	}
+	found, err := readMark(path)
+	switch {
+	case err != nil:
+		return err
+	case len(entries) > 0 && found == nil:
+		return fmt.Errorf("the folder exists and has no file %s, which would show that bigfit wrote it; "+
+			"choose another name", MarkFile)
+	case len(entries) > 0 && found.Holds != holds:
+		return fmt.Errorf("the folder exists and holds %s; choose another name", found.Holds)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@
 //
 // # Format
 //
-// The folder has some of these files, each a .npz archive:
+// The folder carries the mark of [atomicfile.Claim] and has some of these files, each a .npz archive:
 //
 //	file               content
 //	choice.npz         the method of a search, where its measured time decided
@@ -96,12 +96,15 @@ type Folder struct {
 	Remedy string
 }
 
-// Open makes the folder dir, if it is not there, for a run. With resume the run goes on from the
-// files that are there; without, it begins anew, and files of an earlier run are removed. A
-// positive memory bounds the bytes of an array that is read. write is called to write files, such
-// as a function that keeps interrupts away; nil for none. An error means that the folder cannot be
-// written.
-func Open(dir string, resume bool, memory int64, write func(func() error) error) (*Folder, error) {
+// Open makes the folder dir, if it is not there, for a run. holds says in words what the folder
+// holds, such as "a checkpoint", for its mark ([atomicfile.Claim]). With resume the run goes on
+// from the files that are there; without, it begins anew, and files of an earlier run are removed.
+// A positive memory bounds the bytes of an array that is read. write is called to write files, such
+// as a function that keeps interrupts away; nil for none.
+//
+// A folder that cannot be written or has no mark, and without resume a file there that has the name
+// of a stage but is none, are errors; then no file was changed.
+func Open(dir, holds string, resume bool, memory int64, write func(func() error) error) (*Folder, error) {
 	if write == nil {
 		write = func(fn func() error) error { return fn() }
 	}
@@ -110,7 +113,7 @@ func Open(dir string, resume bool, memory int64, write func(func() error) error)
 
 	// A folder that cannot be written is an error now, and not after hours of work.
 	err := write(func() error {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
+		if err := atomicfile.Claim(dir, holds); err != nil {
 			return err
 		}
 		return atomicfile.CheckWritable(f.Path(Snapshot))
@@ -119,10 +122,66 @@ func Open(dir string, resume bool, memory int64, write func(func() error) error)
 		return nil, err
 	}
 
-	if !resume {
-		f.Remove(names...)
+	if resume {
+		return f, nil
 	}
+	// The run will replace and remove these files, so each of them must be a stage.
+	for _, name := range names {
+		if err := f.foreign(name); err != nil {
+			return nil, err
+		}
+	}
+	f.Remove(names...)
 	return f, nil
+}
+
+// foreign returns an error if a file of the folder is there and is not a stage of a run, by its
+// manifest.
+func (f *Folder) foreign(name string) error {
+	path := f.Path(name)
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a file that bigfit wrote, and would be replaced; name another folder", path)
+	}
+
+	format, err := formatOf(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // another process has just removed it
+	case errors.As(err, new(*fs.PathError)):
+		return err
+	case err == nil && (format == archive.Checkpoint || format == archive.Snapshot):
+		return nil
+	}
+	return fmt.Errorf("%s was not written as a stage of an unfinished run, or it is damaged; it would be "+
+		"replaced: move it, or name another folder", path)
+}
+
+// longestManifest bounds the bytes of a manifest that is read for its format; keys and states of
+// stages take some kilobytes.
+const longestManifest = 64 << 20
+
+// formatOf returns the format that the manifest of an archive names.
+func formatOf(path string) (string, error) {
+	a, err := npy.OpenArchive(path, longestManifest)
+	if err != nil {
+		return "", err
+	}
+	defer a.Close()
+	text, err := a.ReadBytes(archive.Name)
+	if err != nil {
+		return "", err
+	}
+	var m archive.Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return "", fmt.Errorf("%s: the manifest is not valid JSON: %w", path, err)
+	}
+	return m.Format, nil
 }
 
 // Path returns the path of a file of the folder.
@@ -171,8 +230,16 @@ func (f *Folder) Key(settings any, inputs ...string) (Key, error) {
 	return key, nil
 }
 
-// Store has save write a file of the folder over the one before it.
+// Store has save write a file of the folder over the one before it. An archive that is there and
+// is no stage is an error; other files, such as tables of numbers, have no manifest, and the mark
+// of the folder stands for them.
 func (f *Folder) Store(name string, save func(path string) error) error {
+	if filepath.Ext(name) == ".npz" {
+		if err := f.foreign(name); err != nil {
+			return err
+		}
+	}
+
 	// The time that saving takes decides when the next one is due.
 	begun := time.Now()
 	path := f.Path(name)
@@ -352,13 +419,15 @@ func Elements[T any](a Arrays, name string) []T {
 	return x
 }
 
-// Remove removes files of the folder: what they hold is done.
+// Remove removes stages whose work is done. A file that is not a stage stays.
 func (f *Folder) Remove(names ...string) {
 	if f == nil {
 		return
 	}
 	for _, name := range names {
-		os.Remove(f.Path(name))
+		if f.foreign(name) == nil {
+			os.Remove(f.Path(name))
+		}
 	}
 }
 

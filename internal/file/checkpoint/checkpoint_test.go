@@ -23,7 +23,7 @@ type state struct {
 
 func open(t *testing.T, dir string, resume bool) *Folder {
 	t.Helper()
-	f, err := Open(dir, resume, 0, nil)
+	f, err := Open(dir, "a checkpoint", resume, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,4 +231,93 @@ func TestDue(t *testing.T) {
 	if f.last = f.last.Add(-101 * time.Second); !f.Due() || !f.Affordable() {
 		t.Error("after five minutes it is not due")
 	}
+}
+
+// TestForeignFiles: a file that has the name of a stage and is none is an error that names it, and
+// stays as it is: at the opening, when a stage is saved and when all are cleared.
+func TestForeignFiles(t *testing.T) {
+	plant := func(t *testing.T, path string, kind string) []byte {
+		t.Helper()
+		switch kind {
+		case "text":
+			if err := os.WriteFile(path, []byte("mine"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		case "arrays":
+			if err := npy.WriteArchive(path, []archive.Array{{Name: "x", Data: []float64{1}}}); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			m, err := archive.New(archive.Graph, struct{}{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := m.Bytes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := npy.WriteArchive(path, []archive.Array{{Name: archive.Name, Data: text}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	unharmed := func(t *testing.T, path string, want []byte) {
+		t.Helper()
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s was changed: %v", path, err)
+		}
+	}
+
+	for _, name := range names {
+		for _, kind := range []string{"text", "arrays", "graph"} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				for _, marked := range []bool{false, true} {
+					for _, resume := range []bool{false, true} {
+						dir := t.TempDir()
+						if marked {
+							open(t, dir, false)
+						}
+						path := filepath.Join(dir, name)
+						content := plant(t, path, kind)
+						f, err := Open(dir, "a checkpoint", resume, 0, nil)
+						switch {
+						case marked && resume:
+							if _, err := f.Load(name, Key{}, &state{}); err == nil || !strings.Contains(err.Error(), name) {
+								t.Errorf("loaded: error %v", err)
+							}
+							f.Clear()
+						case err == nil || !strings.Contains(err.Error(), name):
+							t.Errorf("marked %t, resume %t: error %v", marked, resume, err)
+						}
+						unharmed(t, path, content)
+					}
+				}
+
+				// The file comes while the run goes on.
+				f := open(t, t.TempDir(), false)
+				content := plant(t, f.Path(name), kind)
+				if err := f.Save(name, Key{}, struct{}{}); err == nil || !strings.Contains(err.Error(), name) {
+					t.Errorf("saved over it: %v", err)
+				}
+				f.Clear()
+				unharmed(t, f.Path(name), content)
+			})
+		}
+	}
+
+	t.Run("a folder of this name", func(t *testing.T) {
+		dir := t.TempDir()
+		open(t, dir, false)
+		if err := os.Mkdir(filepath.Join(dir, Graph), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir, "a checkpoint", false, 0, nil); err == nil || !strings.Contains(err.Error(), Graph) {
+			t.Error(err)
+		}
+	})
 }

@@ -22,7 +22,7 @@ const HeadLen = 64 << 10
 // maxWindow bounds the memory that a zstd stream may ask for: zstd --long asks for this much.
 const maxWindow = 128 << 20
 
-// Content reads a file, and decompresses it if it is compressed with gzip or zstd.
+// Content is the content of a file, decompressed if it is compressed with gzip or zstd.
 type Content struct {
 	Path    string
 	Size    int64         // bytes on disk

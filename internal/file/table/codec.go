@@ -14,12 +14,12 @@ type Codec struct {
 	// Open reads the table in f, which has size bytes and begins with a mark of the format.
 	// Closing the engine closes f; where Open fails the caller does.
 	Open func(path string, f *os.File, size int64, opt Options) (Engine, error)
-	// Write writes the rows of o; rows is their number.
+	// Write writes the given number of rows of o.
 	Write func(w io.Writer, o *Output, rows int) error
 }
 
-// binary is a binary format. Every program recognizes its files, so that a program without the codec
-// can name the missing import.
+// binary is a binary format. Every program recognizes its files, so that a program without the
+// codec can say so.
 type binary struct {
 	format    Format
 	marks     []string // one of them begins every file

@@ -36,6 +36,7 @@ func (c *csvRecords) rewind() error {
 	if !c.started {
 		return c.start()
 	}
+	// The header was understood before, so it is passed over.
 	c.r.Restart(c.content)
 	if c.headed {
 		return c.r.Next()
@@ -64,8 +65,8 @@ func (c *csvRecords) start() error {
 		return fmt.Errorf("%s: line %d: %w", c.content.Path, c.r.Line, err)
 	}
 
+	// Columns without a header are named by their numbers.
 	c.started = true
-	// Columns without a name get one, so that every column can be named in errors and options.
 	for i, name := range first {
 		if !c.headed {
 			first[i] = strconv.Itoa(i)
@@ -113,6 +114,7 @@ func looksHeader(first []string) bool {
 		}
 	}
 
+	// pandas writes 0, 1, 2, … for columns without names.
 	return texts > 0 && nums == 0 || nums > 1 && counts && (texts > 0 || first[0] == "")
 }
 
@@ -167,12 +169,13 @@ func (c *csvRecords) add(i int, v *Values) bool {
 		}
 		return err == nil
 	}
+	// What is left is an integer.
 	x, err := strconv.ParseInt(string(f), 10, 64)
 	return err == nil && v.AppendInt(x) == nil
 }
 
-// addVector appends the numbers in some columns as one vector. It returns the first column whose
-// field is missing or no number, or −1.
+// addVector appends the numbers in some columns as one vector. It returns the column with a field
+// that is missing or no number, −1 if there is none.
 func (c *csvRecords) addVector(of []int, v *Values) int {
 	var at int
 	v.Float64s, at = c.r.AppendNumbers(v.Float64s, of)

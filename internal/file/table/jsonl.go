@@ -62,7 +62,7 @@ func (j *jsonRecords) next() (int, error) {
 		j.cells[i] = nil
 	}
 
-	// A key that no row had before is a new column; the rows before have no value there.
+	// Fields come in any order, and new ones may come in any row.
 	err = members(line, func(key string, value []byte) error {
 		at, ok := j.number[key]
 		if !ok {
@@ -107,6 +107,7 @@ func members(object []byte, fn func(key string, value []byte) error) error {
 			return err
 		}
 
+		// The object is valid JSON, so a colon and a value follow.
 		rest = bytes.TrimLeft(rest[end:], " \t\r\n:")
 		end = valueEnd(rest)
 		if err := fn(key, rest[:end]); err != nil {
@@ -235,6 +236,7 @@ func (f *jsonField) vector(v *Values) bool {
 		v.Width = width
 	}
 
+	// All lists of a column have the length of the first.
 	if v.Width != width {
 		return false
 	}

@@ -29,10 +29,9 @@ func (t *Table) Column(name string) *Values {
 	return nil
 }
 
-// Read reads columns whole, without names all of them. Columns of kind Any get the kind
-// that suits all of their values: a text file is read twice if a later row does not suit the first
-// rows.
-// A table that takes more than opt.Limit bytes is an *npy.LimitError.
+// Read reads columns whole, without names all of them. Columns of kind Any have the kind that all
+// of their values have: a text file is read twice if its first rows do not tell the kinds. A table
+// that takes more than opt.Limit bytes is an *npy.LimitError.
 func Read(path string, opt Options, want ...Column) (*Table, error) {
 	t, err := read(path, opt, false, want)
 	if kind := (*KindError)(nil); errors.As(err, &kind) && kind.guessed {

@@ -108,9 +108,8 @@ const (
 
 // Options are the options of [Open] and [Read]. The zero value suits every file.
 type Options struct {
-	// Limit bounds the bytes that reading may take; beyond it the error is an
-	// *npy.LimitError. Default: the rows have no bound, and the memory for a length that a file
-	// claims has a bound of 1 GiB.
+	// Limit bounds the bytes that reading may take; beyond it the error is an *npy.LimitError.
+	// Default: no bound for the bytes that are read, 1 GiB for the claims of a file about itself.
 	Limit int64
 	// Header says what the first line of a csv file is. Default: [HeaderGuess].
 	Header Header
@@ -171,7 +170,7 @@ func Open(path string, opt Options) (*Reader, error) {
 // Format returns the format of the file.
 func (r *Reader) Format() Format { return r.format }
 
-// Columns returns the columns of the file. In text formats the first rows alone decide the kinds,
+// Columns returns the columns of the file. The kinds of text formats follow from the first rows,
 // unless [Reader.Scan] was called.
 func (r *Reader) Columns() []Column { return slices.Clone(r.eng.Columns()) }
 
@@ -207,13 +206,12 @@ func (r *Reader) Header() bool {
 // text. It must be called before [Reader.Choose]. For parquet it does nothing.
 func (r *Reader) Scan() error { return r.eng.Scan() }
 
-// Choose sets the columns that are read, in the given order, and their kinds. Without
-// names it chooses all columns except columns of kind Other. It is called at most once, before
-// [Reader.Next].
+// Choose sets the columns that are read, in the given order, and their kinds. Without names all
+// columns are read, except columns of kind Other. It is called at most once, before [Reader.Next].
 //
-// A name that no column of the file has may be the number of a column, from 0. Integers
-// can be read as numbers, integers, numbers and booleans as text, and the fields of a csv
-// file as any of these; every other difference of kinds is an error.
+// A name that no column of the file has is taken for a number, from 0. Integers can be read as
+// numbers, integers, numbers and booleans as text, and the fields of a csv file as any of these;
+// every other difference of kinds is an error.
 func (r *Reader) Choose(want ...Column) error {
 	var at []int
 	var as []Column
@@ -226,7 +224,6 @@ func (r *Reader) Choose(want ...Column) error {
 
 	// Each wanted column is found in the file, and its kind must suit.
 	for _, w := range want {
-		// Several columns as one vector, which has no place of its own in the file.
 		if w.Of != nil && w.Kind == FloatList && !r.isList(w.Of) {
 			if r.format != CSV {
 				return fmt.Errorf("%s: columns of %s are read one by one", r.path, r.format)
@@ -239,6 +236,7 @@ func (r *Reader) Choose(want ...Column) error {
 		if err != nil {
 			return err
 		}
+		// A column of the file, by its name or number.
 		c := r.eng.Columns()[p]
 		if c.Kind == Other {
 			return fmt.Errorf("%s: column %q is %s; choose other columns, or write it as numbers, "+
@@ -257,6 +255,7 @@ func (r *Reader) Choose(want ...Column) error {
 		as = append(as, c)
 	}
 
+	// A file may hold nothing but nested values.
 	if len(at) == 0 {
 		return fmt.Errorf("%s: it has no column that can be read; the columns are %s", r.path,
 			names(r.eng.Columns()))
@@ -293,7 +292,7 @@ func (r *Reader) find(name string) (int, error) {
 			}
 		}
 
-		// The columns of csv files may have no names.
+		// In csv a number that is no name stands for a place.
 		if at < 0 {
 			if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(have) && r.format == CSV {
 				at = n
@@ -337,6 +336,7 @@ func (r *Reader) Next() (*Batch, error) {
 			return nil, err
 		}
 	}
+	// Values are used again from batch to batch.
 	b := &Batch{First: r.row, Columns: r.want, Values: r.values, path: r.path}
 	if b.Values == nil {
 		b.Values = make([]Values, len(r.want))

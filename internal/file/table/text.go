@@ -25,8 +25,8 @@ const (
 // Formats are the formats of tables in words.
 var Formats = []string{"csv", "JSON Lines", "parquet"}
 
-// converts reports whether values of one kind can be read as another. The fields of a csv
-// file are text, so that each value decides for itself.
+// converts reports whether values of one kind can be read as another. The fields of a csv file are
+// text; their values decide.
 func (f Format) converts(from, to Kind) bool {
 	switch {
 	case f == CSV:
@@ -37,10 +37,10 @@ func (f Format) converts(from, to Kind) bool {
 	return from == Int && to == Float || (from == Int || from == Float || from == Bool) && to == Text
 }
 
-// Sniff returns the format of a table by the first bytes of its content and the extension of
-// its name, in lower case and without .gz or .zst; it is empty for other files. The extension counts
-// where the content does not tell, so that the reader of a damaged file can name the damage. Text
-// of no other format is csv.
+// Sniff returns the format of a table by the first bytes of its content and the extension of its
+// name, in lower case and without .gz or .zst; empty if it is none. The extension counts even if
+// the content does not agree, so that the reader of a damaged file names the damage. All text that
+// is nothing else is csv.
 func Sniff(head []byte, ext string) Format {
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	if b := markedBinary(head); b != nil {
@@ -49,6 +49,7 @@ func Sniff(head []byte, ext string) Format {
 	if b := binaryOf(ext); b != nil {
 		return b.format
 	}
+	// Text: an object at the beginning is JSON Lines, a zero byte is no text at all.
 	switch {
 	case bytes.IndexByte(head, 0) >= 0:
 		return ""
@@ -64,7 +65,7 @@ func open(c *fields.Content, opt Options) (Format, Engine, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	// The extension counts without the extension of the compression.
+	// The extension below the one of the compression counts.
 	name := strings.ToLower(c.Path)
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	format := opt.Format
@@ -181,10 +182,10 @@ func (r *textReader) sample(rows int) error {
 		if err != nil {
 			return err
 		}
-		// A later row of JSON may have more fields.
 		for len(kinds) < count {
 			kinds = append(kinds, Any)
 		}
+		// A column has the kind that all of its values have.
 		for i := range count {
 			if !r.recs.missing(i) {
 				kinds[i] = join(kinds[i], r.recs.kind(i))
@@ -195,7 +196,7 @@ func (r *textReader) sample(rows int) error {
 		return fmt.Errorf("%s: %w", r.content.Path, ErrNoRows)
 	}
 
-	// Columns without any value are text, which every value fits.
+	// A column without a value in the sample is text.
 	r.cols = make([]Column, 0, len(kinds))
 	for i, name := range r.recs.names() {
 		c := Column{Name: name, Kind: Text, Bits: 64}
@@ -209,7 +210,6 @@ func (r *textReader) sample(rows int) error {
 		r.cols = append(r.cols, c)
 	}
 
-	// The rows are read again from the first, as values this time.
 	return r.recs.rewind()
 }
 

@@ -17,7 +17,7 @@ type Values struct {
 	Floats []float64
 	Texts  []string
 	Bools  []bool
-	// Float32s holds the vectors of a FloatList of 32 or fewer bits, and Float64s holds vectors
+	// Float32s holds the vectors of a FloatList of at most 32 bits, Float64s the vectors of a list
 	// of 64 bits: rows of Width numbers without gaps.
 	Float32s []float32
 	Float64s []float64
@@ -71,8 +71,8 @@ func (v *Values) AppendMissing() {
 	}
 }
 
-// AppendedVectors counts k vectors. The caller has appended their numbers to Float32s or Float64s
-// and set Width.
+// AppendedVectors counts k vectors. The caller has appended their numbers to Float32s or Float64s,
+// and set their length as Width.
 func (v *Values) AppendedVectors(k int) { v.present(k) }
 
 // present counts k values that were appended and are not missing.
@@ -104,8 +104,8 @@ func (v *Values) AppendInt(x int64) error {
 	return nil
 }
 
-// AppendFloat appends a number as the kind of the column. Text gets the fewest digits that give x
-// again when a number of that many bits is read.
+// AppendFloat appends a number as the kind of the column; its text is the shortest that is read as
+// x again with the given bits.
 func (v *Values) AppendFloat(x float64, bits int) {
 	if v.column.Kind == Text {
 		v.Texts = append(v.Texts, strconv.FormatFloat(x, 'g', -1, bits))

@@ -62,7 +62,7 @@ func extensions(ok func(*written) bool) []string {
 }
 
 var (
-	// Extensions are the extensions of the files that [Write] writes.
+	// Extensions lists the extensions of the files that [Write] writes.
 	Extensions = extensions(func(*written) bool { return true })
 	// Several are the extensions of files that may hold several columns.
 	Several = extensions(func(f *written) bool { return !f.single })
@@ -134,8 +134,8 @@ type Result struct {
 	// Width is the number of values of a row. 0 means one value, and one dimension in .npy; 1 means
 	// one value and two dimensions.
 	Width int
-	// Names name the values of a row in the header of csv. Default: the name of the column
-	// followed by _0, _1, …
+	// Names are the names of the values of a row in csv. Default: the name of the column followed
+	// by _0, _1, …
 	Names []string
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
-// errNoConvergence is returned when the QL iteration on a leaf fails; no matrix is
+// ErrNoConvergence means that an iteration of LAPACK failed, as QL on a leaf may; no matrix is
 // known for which it does.
-var errNoConvergence = errors.New("dense: QL iteration did not converge")
+var ErrNoConvergence = errors.New("dense: the iteration for eigenvalues or singular values did not converge")
 
 const (
 	leafSize = 32
@@ -61,7 +61,7 @@ func divideAndConquer(ctx context.Context, d, e []float64) (rows []float64, orde
 	failed := make([]bool, leaves)
 	par.For(leaves, 1, func(t, _ int) { failed[t] = !c.leaf(n*t/leaves, n*(t+1)/leaves) })
 	if slices.Contains(failed, true) {
-		return nil, nil, nil, errNoConvergence
+		return nil, nil, nil, ErrNoConvergence
 	}
 
 	// Merge the nodes level by level.

@@ -21,32 +21,37 @@ import (
 // browserNames are the names of the programs of Chromium and of browsers made from it.
 var browserNames = []string{"chromium", "chromium-browser", "google-chrome", "chrome"}
 
-// judge is a page that loads each report in frames of some widths and writes what is
-// wrong with them into itself: an overflow of the page, parts of pictures and text beyond
-// the frame, tables that are cut off, and errors of scripts.
+// judge is a page that loads each report in frames of some widths and writes their faults
+// into itself: an overflow of the page, parts of pictures and text beyond the frame, tables
+// that are cut off, and errors of scripts.
 const judge = `<!DOCTYPE html><meta charset="utf-8"><title>judge</title><pre id="out"></pre><script>
 const pages = %s, widths = [400, 1200], found = [];
 function look(page, width, doc) {
   const say = text => found.push(page + " at " + width + " px: " + text), root = doc.documentElement;
   if (root.scrollWidth > root.clientWidth) say("the page is " + root.scrollWidth + " px wide");
   let figures = 0;
-  for (const e of doc.querySelectorAll("svg.chart *, figcaption, h1, h2, h3, p, dl div, .strip li, .legend li")) {
+  const parts = "svg.chart *, figcaption, h1, h2, h3, p, dl div, .strip li, .legend li";
+  for (const e of doc.querySelectorAll(parts)) {
     if (!e.getBoundingClientRect || e.closest("title")) continue;
     const r = e.getBoundingClientRect();
-    if (r.width > 0 && (r.left < -1 || r.right > root.clientWidth + 1)) say(e.tagName + " \"" + e.textContent.slice(0, 40) + "\" from " + r.left + " to " + r.right);
+    if (r.width > 0 && (r.left < -1 || r.right > root.clientWidth + 1))
+      say(e.tagName + " \"" + e.textContent.slice(0, 40) + "\" from " + r.left + " to " + r.right);
   }
   for (const s of doc.querySelectorAll("svg.chart")) {
     figures++;
     const frame = s.getBoundingClientRect();
     for (const e of s.querySelectorAll("path, text, image")) {
       const r = e.getBoundingClientRect();
-      if (r.top < frame.top - 2 || r.bottom > frame.bottom + 2) say(e.tagName + " \"" + e.textContent + "\" above or below its picture");
+      if (r.top < frame.top - 2 || r.bottom > frame.bottom + 2)
+        say(e.tagName + " \"" + e.textContent + "\" above or below its picture");
     }
   }
   for (const t of doc.querySelectorAll("table")) {
     const box = t.closest(".scroll");
-    if (t.scrollWidth > box.clientWidth && doc.defaultView.getComputedStyle(box).overflowX !== "auto") say("a table that cannot be scrolled");
-    if (box.scrollWidth > box.clientWidth && box.offsetHeight - box.clientHeight < 4) say("a table of " + box.scrollWidth + " px in " + box.clientWidth + " without a scrollbar");
+    if (t.scrollWidth > box.clientWidth && doc.defaultView.getComputedStyle(box).overflowX !== "auto")
+      say("a table that cannot be scrolled");
+    if (box.scrollWidth > box.clientWidth && box.offsetHeight - box.clientHeight < 4)
+      say("a table of " + box.scrollWidth + " px in " + box.clientWidth + " without a scrollbar");
   }
   found.push("looked: " + page + " " + width + " " + figures);
 }
@@ -65,8 +70,8 @@ for (const page of pages) for (const width of widths) {
 }
 </script>`
 
-// browse opens the pages of a folder in a headless browser, judges them, and returns
-// what was found and the messages of the console. Without a browser the test skips.
+// browse opens the pages of a folder in a headless browser, judges them, and returns the
+// findings and the messages of the console. Without a browser the test skips.
 func browse(t *testing.T, dir string, pages []string) (found []string, console string) {
 	t.Helper()
 	var browser string
@@ -79,25 +84,36 @@ func browse(t *testing.T, dir string, pages []string) (found []string, console s
 	if browser == "" {
 		t.Skip("no Chromium to open reports in (on Debian: apt-get install chromium)")
 	}
+
 	list, err := json.Marshal(pages)
 	if err != nil {
 		t.Fatal(err)
 	}
+
+	// Frames of pages from files count as foreign to each other, so the pages come from a server.
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServer(http.Dir(dir)))
 	mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) {})
 	mux.HandleFunc("/judge", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, judge, list) })
 	server := httptest.NewServer(mux)
 	defer server.Close()
+
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--enable-logging=stderr", "--user-data-dir="+t.TempDir(), "--window-size=1300,1000", "--virtual-time-budget=20000", "--dump-dom", server.URL+"/judge")
+
+	// The budget of virtual time lets all frames load before the page is printed.
+
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu",
+		"--disable-dev-shm-usage", "--enable-logging=stderr", "--user-data-dir="+t.TempDir(),
+		"--window-size=1300,1000", "--virtual-time-budget=20000", "--dump-dom", server.URL+"/judge")
 	var out, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &stderr, 5*time.Second
+	cmd.Stdout = &out
+	cmd.Stderr = &stderr
+	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s: %v\n%s", browser, err, stderr.String())
 	}
+
 	text := regexp.MustCompile(`(?s)<pre id="out">(.*?)</pre>`).FindStringSubmatch(out.String())
 	if text == nil || text[1] == "" {
 		t.Fatalf("the pages were not looked at:\n%s\n%s", out.String(), stderr.String())
@@ -105,6 +121,7 @@ func browse(t *testing.T, dir string, pages []string) (found []string, console s
 	if err := json.Unmarshal([]byte(html.UnescapeString(text[1])), &found); err != nil {
 		t.Fatal(err)
 	}
+
 	for line := range strings.Lines(stderr.String()) {
 		if strings.Contains(line, "CONSOLE") {
 			console += line
@@ -113,8 +130,9 @@ func browse(t *testing.T, dir string, pages []string) (found []string, console s
 	return found, console
 }
 
-// Check opens pages of a folder, each of which has a picture. Nothing may be wider than a
-// window of 400 pixels but tables, which show that they scroll, and the console stays empty.
+// Check opens pages of a folder and fails the test if one has no picture. Nothing but tables may
+// be wider than a window of 400 pixels, wide tables must show that they scroll, and the console
+// must stay empty.
 //
 // The environment variable REPORTS names a folder that the pages are copied to, to be looked
 // at by a person.
@@ -124,6 +142,8 @@ func Check(t *testing.T, dir string, pages []string) {
 	if console != "" {
 		t.Errorf("the console says:\n%s", console)
 	}
+
+	// A page that never loaded would have no fault, so the visits are counted.
 	looked := 0
 	for _, f := range found {
 		if strings.HasPrefix(f, "looked: ") {

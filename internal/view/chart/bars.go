@@ -29,7 +29,7 @@ type Bar struct {
 // mostName is the length from which the name of a bar is cut, which leaves room for the bar.
 const mostName = 24
 
-// shorten returns s, or so many letters of it, the last of them an ellipsis.
+// shorten returns s cut to at most most letters; an ellipsis is the last letter of a cut text.
 func shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -45,6 +45,7 @@ func (b *Bars) Draw() (*Picture, error) {
 	lengths := make(plotter.Values, n)
 	names := make([]string, n)
 	for i, r := range b.Rows {
+		// gonum counts places on the axis from below.
 		at := n - 1 - i // the first on top
 		names[at] = shorten(r.Name, mostName)
 		if finite(r.Value) && r.Value > 0 {
@@ -65,6 +66,7 @@ func (b *Bars) Draw() (*Picture, error) {
 	if n > 0 {
 		p.plot.NominalY(names...)
 	}
+	// Bars must begin at 0: only then are their lengths proportional to the amounts.
 	p.plot.X.Min = 0
 	p.plot.X.Max = 1
 	if p.Marks > 0 {
@@ -75,6 +77,7 @@ func (b *Bars) Draw() (*Picture, error) {
 	p.plot.HideX()
 	p.plot.Y.Tick.Length = vg.Points(4)
 	p.plot.Y.Tick.LineStyle.Width = 0
+	// Each row has the same height, however many there are.
 	p.Aspect = (12 + 18*float64(n)) / pageWidth
 	p.Alt = fmt.Sprintf("Bars of %d amounts.", n)
 	return p, nil
@@ -83,6 +86,7 @@ func (b *Bars) Draw() (*Picture, error) {
 // Amount writes v with three significant digits but never fewer than all the
 // digits before the point.
 func Amount(v float64) string {
+	// Three digits are what a bar can show; whole digits are never dropped.
 	switch a := math.Abs(v); {
 	case !finite(v):
 		return "–"

@@ -39,7 +39,7 @@ type Chart interface {
 // page by [Picture.HTML].
 type Picture struct {
 	Title       string
-	Alt         string   // text alternative: what is drawn over what
+	Alt         string   // text alternative, such as "Chart of error over labels"
 	Notes       []string // sentences that say what was left out
 	Marks, Left int      // number of points drawn and left out
 	Aspect      float64  // height over width that suits it
@@ -55,7 +55,7 @@ type key struct {
 	thumbs []plot.Thumbnailer
 }
 
-// newPicture returns an empty frame. The ranges are those of the scales.
+// newPicture returns an empty frame, whose axes take their ranges from the scales.
 func newPicture(title, xlabel, ylabel string, x, y *scale) *Picture {
 	p := plot.New()
 	p.BackgroundColor = nil
@@ -72,12 +72,14 @@ func newPicture(title, xlabel, ylabel string, x, y *scale) *Picture {
 		s.style.Color = ink
 	}
 
+	// Axes stand back behind the data: they are drawn in the soft colour.
 	out := &Picture{Title: title, Aspect: 0.6, plot: p, x: x, y: y}
 	for i, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.LineStyle.Color = soft
 		axis.Tick.LineStyle.Color = soft
 		axis.Tick.Label.Color = soft
 		axis.Padding, axis.Label.Padding = 0, vg.Points(3)
+		// An axis of names, as of bars, has no scale.
 		if s := []*scale{x, y}[i]; s != nil {
 			axis.Tick.Marker = s
 			if s.log {
@@ -111,6 +113,7 @@ func (p *Picture) grid() {
 func (p *Picture) empty() {
 	xlo, xhi := p.x.frame()
 	ylo, yhi := p.y.frame()
+	// A picture without data says so, rather than look broken.
 	p.note(xlo+(xhi-xlo)/2, ylo+(yhi-ylo)/2, "no data", draw.XCenter)
 }
 
@@ -125,15 +128,17 @@ func (p *Picture) note(x, y float64, text string, align draw.XAlignment) {
 		p.plot.Add(label)
 		return
 	}
+	// The text keeps off the mark that it belongs to.
 	label.Offset.X = vg.Points(4)
 	p.plot.Add(leftLabel{label})
 }
 
-// A leftLabel begins at its place also in a page, whose font may be wider than the one
-// that measured the text.
+// A leftLabel begins at its place in a page, too. The font of the page may be wider than the
+// font that measured the text.
 type leftLabel struct{ *plotter.Labels }
 
-// wider is how much wider than measured a text may be in a page.
+// wider is the factor by which a text may be wider in a page than measured, a margin for system
+// fonts that are wider than Liberation Sans.
 const wider = 1.25
 
 // Plot implements plot.Plotter.
@@ -161,6 +166,7 @@ func (p *Picture) key(name string, thumbs ...plot.Thumbnailer) {
 
 // draw draws the plot into a canvas of a size in points.
 func (p *Picture) draw(c draw.Canvas, width, height vg.Length) {
+	// Labels need about 60 points across and 35 down to stay apart.
 	if p.x != nil {
 		p.x.ticks = max(3, int(width/60))
 	}

@@ -4,9 +4,9 @@ import "gonum.org/v1/plot/plotter"
 
 // lines returns the polylines on which the function, linear between neighbours of
 // the grid, has the value v: marching squares, with saddles decided by the mean
-// of their corners. Lines that end at the rim come first, then those that end
-// where they began; the order is that of the grid. plotter.Contour would do, but
-// it panics on some lines through grid points, and its order is random.
+// of their corners. Lines that end at the rim come first, then closed lines, both in
+// the order of the grid. plotter.Contour would do, but it panics on some lines
+// through grid points, and its order is random.
 func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
 	n := g.Columns
 	at := func(c, r int) float64 { return f[r*n+c] }
@@ -19,6 +19,7 @@ func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
 	for r := range g.Rows - 1 {
 		for c := range n - 1 {
 			edge := 2 * (r*n + c)
+			// The four sides of the cell, each numbered by its lower left end.
 			bottom := edge
 			left := edge + 1
 			right := edge + 3
@@ -31,6 +32,8 @@ func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
 				}
 			}
 
+			// Two crossings make one piece of line; four are a saddle, where two pieces could be
+			// joined in either way.
 			switch len(crossed) {
 			case 2:
 				join(crossed[0], crossed[1])
@@ -47,6 +50,7 @@ func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
 		}
 	}
 
+	// The crossing lies where the linear function between the two centres takes v.
 	point := func(edge int) plotter.XY {
 		c := edge / 2 % n
 		r := edge / 2 / n
@@ -60,6 +64,8 @@ func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
 
 	var out []plotter.XYs
 	done := map[int]bool{}
+	// A crossed side with one neighbour is an end of an open line; when these are walked, only
+	// closed ones remain.
 	for _, ends := range []int{1, 2} {
 		for edge := range 2 * n * g.Rows {
 			if done[edge] || len(next[edge]) != ends {

@@ -32,7 +32,8 @@ type Series struct {
 const (
 	// MaxSeries is the number of series that can be told apart.
 	MaxSeries = 2 * colors
-	// few is the number of points of a line up to which each has a mark.
+	// few is the number of points of a line up to which each has a mark: in a width of 400
+	// units more marks of 6 units would touch.
 	few = 60
 )
 
@@ -50,6 +51,7 @@ func (l *Lines) scales() (x, y *scale) {
 	y = newScale(l.YLog)
 	for _, s := range l.Series {
 		for i := range s.X {
+			// A point needs a place on both axes to widen either.
 			if !x.ok(s.X[i]) || !y.ok(s.Y[i]) {
 				continue
 			}
@@ -94,6 +96,7 @@ func (l *Lines) Draw() (*Picture, error) {
 				skipped++
 				continue
 			}
+			// The first and last drawn points go into the text alternative.
 			if last = i; first < 0 {
 				first = i
 			}
@@ -118,6 +121,7 @@ func (l *Lines) Draw() (*Picture, error) {
 		}
 	}
 
+	// Left-out points are counted in a note, so that no chart hides data without a word.
 	why := "that are not finite"
 	if l.XLog || l.YLog {
 		why += ", or negative on a logarithmic axis,"
@@ -139,6 +143,7 @@ func (l *Lines) series(p *Picture, k int, at plotter.XYs, bars *errorBars) (thum
 	if !s.Points {
 		path := &plotter.Line{XYs: at, LineStyle: draw.LineStyle{Color: seriesColor(k),
 			Width: vg.Points(1.4)}}
+		// After the last colour the colours come again, dashed.
 		if s.Dashed || k >= colors {
 			path.Dashes = []vg.Length{vg.Points(5), vg.Points(4)}
 		}
@@ -148,6 +153,7 @@ func (l *Lines) series(p *Picture, k int, at plotter.XYs, bars *errorBars) (thum
 		thumbs = append(thumbs, path)
 	}
 
+	// Marks on every point of a long line would hide it.
 	if s.Points || len(at) <= few {
 		m := &marks{at: at, color: seriesColor(k), shape: shape(k), radius: vg.Points(2.8)}
 		if len(at) > few {
@@ -160,9 +166,8 @@ func (l *Lines) series(p *Picture, k int, at plotter.XYs, bars *errorBars) (thum
 	return thumbs
 }
 
-// Numbers returns what is drawn as rows of text, one for each x, the first row
-// the header; nil if there are more than 60 of them, or several points of a series have
-// the same x.
+// Numbers returns the drawn values as rows of text: a header, and a row for each x. It returns
+// nil if there are more than 60 rows, or if several points of a series have the same x.
 func (l *Lines) Numbers() [][]string {
 	var xs []float64
 	header := []string{orWord(l.XLabel, "x")}
@@ -174,6 +179,7 @@ func (l *Lines) Numbers() [][]string {
 		xs = append(xs, slices.DeleteFunc(slices.Clone(s.X), func(x float64) bool { return !finite(x) })...)
 	}
 
+	// The table is for screen readers and for copying, and a long one serves neither.
 	slices.Sort(xs)
 	xs = slices.Compact(xs)
 	if len(xs) == 0 || len(xs) > few {

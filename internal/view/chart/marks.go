@@ -17,6 +17,7 @@ type shape int
 // add appends the outline of the shape at a place to a path.
 func (s shape) add(p *vg.Path, at vg.Point, r vg.Length) {
 	var corners []vg.Point
+	// The factors give all shapes about the same area, so that no class looks more frequent.
 	switch s % 4 {
 	case 0:
 		p.Move(vg.Point{X: at.X + r, Y: at.Y})
@@ -71,6 +72,7 @@ func (m *marks) draw(c draw.Canvas, at []vg.Point, r vg.Length) {
 		return
 	}
 	c.SetColor(m.color)
+	// SVG has a shorter form for discs, which most marks are.
 	if m.shape%4 == 0 && m.ring == 0 {
 		if s := svgOf(c); s != nil {
 			s.discs(at, r)

@@ -25,6 +25,7 @@ func CompareNames(a, b string) int {
 		return 1
 	}
 
+	// Text and number in turn, from left to right.
 	for p, q := a, b; p != "" || q != ""; {
 		textP, valueP, restP := firstNumber(p)
 		textQ, valueQ, restQ := firstNumber(q)

@@ -41,7 +41,7 @@ func (s *scale) see(v float64) {
 	}
 }
 
-// ends returns the range, which is that of 1 … 10 or 0 … 1 before any value.
+// ends returns the range. Before any value it is 1 … 10 on a logarithmic axis and 0 … 1 else.
 func (s *scale) ends() (low, high float64) {
 	switch {
 	case s.low <= s.high:
@@ -55,6 +55,8 @@ func (s *scale) ends() (low, high float64) {
 // at returns the place of v, which must be ok.
 func (s *scale) at(v float64) float64 {
 	if s.log && v == 0 {
+		// The place of 0 lies an eighth of the range below the least positive value, by a factor
+		// of 2 at least and 1000 at most.
 		low, high := s.ends()
 		return low / max(2, min(1e3, math.Pow(high/low, 0.12)))
 	}
@@ -92,6 +94,8 @@ func (s *scale) Ticks(low, high float64) []plot.Tick {
 		return s.logTicks(low, high)
 	}
 	var ticks []plot.Tick
+	// The least step of 1, 2 or 5 times a power of ten that gives no more than the wanted number
+	// of ticks.
 	step := (high - low) / float64(s.ticks)
 	power := math.Pow(10, math.Floor(math.Log10(step)))
 	for _, m := range []float64{1, 2, 5, 10} {
@@ -116,12 +120,14 @@ func (s *scale) logTicks(low, high float64) (ticks []plot.Tick) {
 		ticks = append(ticks, plot.Tick{Value: s.at(0), Label: "0"})
 		low, _ = s.ends()
 	}
+	// A tick at the rim must not be lost to rounding.
 	l := math.Log10(low) - 1e-9
 	h := math.Log10(high) + 1e-9
 	every := int(math.Ceil((h - l) / float64(s.ticks)))
 	fine := (h-l)*3 <= float64(s.ticks)+2
 	for k := int(math.Floor(l)); k <= int(math.Ceil(h)); k++ {
 		for _, m := range []int{1, 2, 5} {
+			// Ticks without labels help the eye only while every power has one.
 			at := float64(k) + math.Log10(float64(m))
 			labelled := fine || m == 1 && k%every == 0
 			if at < l || at > h || !labelled && every > 1 {

@@ -23,7 +23,7 @@ type Points struct {
 	Classes    []string // names of the classes
 	Marked     []int    // points drawn with a ring, such as the labeled ones
 	MarkedName string   // meaning of the ring, for the legend
-	Most       int      // draw a random sample of so many if there are more; 0 means 10000
+	Most       int      // points to draw at most, a random sample of more; 0 means 10000
 	Seed       uint64   // of the sample
 	Scale      bool     // Classes are the steps of a scale, at most MaxSteps, the most conspicuous first
 
@@ -77,12 +77,14 @@ func (p *Points) choose(inside func(i int) bool) (index []int, total int) {
 	for _, i := range p.Marked {
 		marked[i] = true
 	}
+	// The order depends on the seed alone, so that a chart shows the same sample every time.
 	for _, i := range rand.New(rand.NewPCG(p.Seed, 0x706c6f74)).Perm(len(p.X)) {
 		if inside(i) {
 			index = append(index, i)
 		}
 	}
 
+	// Marked points are few and must not be lost in the sample.
 	total = len(index)
 	if total > most {
 		slices.SortStableFunc(index, func(a, b int) int {
@@ -97,6 +99,7 @@ func (p *Points) choose(inside func(i int) bool) (index []int, total int) {
 		index = index[:most]
 	}
 
+	// Drawing order is by number again, so that it does not depend on the sample.
 	slices.Sort(index)
 	return index, total
 }
@@ -114,6 +117,7 @@ func (p *Points) add(pic *Picture, inside func(i int) bool) {
 		pic.Notes = append(pic.Notes, fmt.Sprintf("%d of %d points are drawn.", len(index), total))
 	}
 
+	// The more points, the smaller the marks: their total area stays about the same.
 	style := func(k int) *marks {
 		m := &marks{color: seriesColor(k),
 			radius: vg.Points(max(1, min(2.6, 40/math.Sqrt(float64(len(index))+1))))}
@@ -151,6 +155,7 @@ func (p *Points) add(pic *Picture, inside func(i int) bool) {
 		(*g)[k].at = append((*g)[k].at, at)
 	}
 
+	// Layer by layer: each holds a share of every class.
 	pic.plot.Add(bare)
 	for _, g := range groups {
 		for _, m := range g {
@@ -186,6 +191,7 @@ func (p *Points) legend(pic *Picture, style func(k int) *marks) {
 		return
 	}
 	const most = 20
+	// Steps of a scale have an order of their own.
 	order := make([]int, len(p.Classes))
 	for k := range order {
 		order[k] = k
@@ -217,6 +223,7 @@ func (s *Scatter) Draw() (*Picture, error) {
 	x.margin = 0.06
 	y.margin = 0.06 // rings are larger than marks
 	inside := func(i int) bool { return finite(s.X[i]) && finite(s.Y[i]) }
+	// Both axes see only points that can be drawn.
 	left := 0
 	for i := range s.X {
 		if !inside(i) {

@@ -25,8 +25,8 @@ func (g *Grid) Centre(c, r int) (x, y float64) {
 		g.Bottom + (g.Top-g.Bottom)*(float64(r)+0.5)/float64(g.Rows)
 }
 
-// GridAround returns a rectangle around points with a margin. The rectangle has a number of
-// columns, and rows as high as the columns are wide.
+// GridAround returns a rectangle around points with a margin, cut into the given number of
+// columns and into rows as high as the columns are wide.
 func GridAround(x, y []float64, columns int) Grid {
 	margin := func(low, high float64) (float64, float64) {
 		d := 0.08 * (high - low)
@@ -40,6 +40,7 @@ func GridAround(x, y []float64, columns int) Grid {
 	g.Left, g.Right = margin(slices.Min(x), slices.Max(x))
 	g.Bottom, g.Top = margin(slices.Min(y), slices.Max(y))
 
+	// A very flat or very high rectangle has from 2 to twice as many rows as columns.
 	rows := float64(columns) * (g.Top - g.Bottom) / (g.Right - g.Left)
 	g.Rows = int(max(2, min(2*float64(columns), rows)))
 	return g
@@ -109,6 +110,7 @@ func (s *Surface) Draw() (*Picture, error) {
 		s.contours(p, low, high)
 	}
 
+	// The rectangle is given, and need not hold all points.
 	inside := func(i int) bool {
 		return s.X[i] >= s.Left && s.X[i] <= s.Right && s.Y[i] >= s.Bottom && s.Y[i] <= s.Top
 	}
@@ -120,6 +122,7 @@ func (s *Surface) Draw() (*Picture, error) {
 	}
 
 	p.leftOut(left, "outside of the rectangle")
+	// Points without a class are grey, as a colour would name a class of the surface.
 	points := s.Points
 	points.tinted = true
 	points.add(p, inside)
@@ -141,6 +144,7 @@ func (s *Surface) tint() image.Image {
 		high = slices.Max(s.Values)
 	}
 
+	// Shades are relative to the largest |f|, so that the scale of the scores does not matter.
 	size := max(math.Abs(low), math.Abs(high))
 	for i := range s.Columns * s.Rows {
 		var c color.NRGBA
@@ -162,9 +166,10 @@ func (s *Surface) tint() image.Image {
 	return img
 }
 
-// contours draws the lines at the levels, that of 0 between two classes the
+// contours draws the lines at the levels. The line at 0 between two classes is the
 // strongest. Levels that f does not take draw nothing.
 func (s *Surface) contours(p *Picture, low, high float64) {
+	// Eight levels in the middle of eight equal steps of a regression.
 	levels := s.Levels
 	if len(levels) == 0 && s.Areas != nil {
 		levels = []float64{0}
@@ -178,6 +183,8 @@ func (s *Surface) contours(p *Picture, low, high float64) {
 		if !(v > low && v < high) {
 			continue
 		}
+		// The boundary of two classes is solid and in the legend; other levels are thin and
+		// dashed.
 		style := draw.LineStyle{Color: ink, Width: vg.Points(0.6),
 			Dashes: []vg.Length{vg.Points(3), vg.Points(2)}}
 		if s.Areas != nil && v == 0 {

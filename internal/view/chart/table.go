@@ -13,7 +13,7 @@ import (
 	"github.com/bigfit/bigfit/param"
 )
 
-// Table is a list of JSON objects, the rows, whose fields are numbers or texts.
+// Table is a list of JSON objects, the rows. The fields of a row are numbers or texts.
 type Table struct {
 	path string
 	rows []map[string]any
@@ -89,6 +89,7 @@ func (t *Table) split(c *Curves) (all []Series, err error) {
 		}
 	}
 
+	// Rows of one curve come together by sorting, with x ascending in each.
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b map[string]any) int {
 		for _, name := range append(slices.Clone(c.By), c.X) {
@@ -99,6 +100,7 @@ func (t *Table) split(c *Curves) (all []Series, err error) {
 		return 0
 	})
 
+	// A field may hold text in some rows and be missing in others; such a field is a name.
 	texts := map[string]bool{}
 	for _, row := range rows {
 		for _, name := range c.By {
@@ -108,6 +110,7 @@ func (t *Table) split(c *Curves) (all []Series, err error) {
 		}
 	}
 
+	// Two values at one x mean that another field tells the rows apart.
 	drawable := false
 	for _, row := range rows {
 		name := curveName(row, c.By, texts)
@@ -169,7 +172,7 @@ func tableNumber(row map[string]any, name string, missing bool) (float64, bool) 
 }
 
 // ReadTable reads a JSON file of at most limit bytes: a list of objects, or an object
-// of which one field is such a list.
+// with one such list among its fields.
 func ReadTable(path string, limit int64) (*Table, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -184,10 +187,12 @@ func ReadTable(path string, limit int64) (*Table, error) {
 		return nil, err
 	}
 
+	// A plain list of objects.
 	var rows []map[string]any
 	if json.Unmarshal(text, &rows) == nil && len(rows) > 0 {
 		return &Table{path, rows}, nil
 	}
+	// Or an object with one such list among its fields, as --json of tune prints.
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil {
 		return nil, fmt.Errorf("%s: not a table, a list of objects in JSON: %w", path, err)

@@ -38,7 +38,8 @@ func (p *Picture) Write(w io.Writer, format string, width, height float64) error
 	switch format {
 	case ".svg":
 		alt := strings.TrimSpace(p.Title + "\n" + p.Alt)
-		_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="%.5gpt" height="%.5gpt" viewBox="0 0 %.5[1]g %.5[2]g" role="img" stroke-linecap="round">`+
+		_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" `+
+			`width="%.5gpt" height="%.5gpt" viewBox="0 0 %.5[1]g %.5[2]g" role="img" stroke-linecap="round">`+
 			"\n<title>%s</title>\n%s</svg>\n", wide, high, html.EscapeString(Clean(alt)),
 			svgText(wide, high, p.file))
 		return err
@@ -73,6 +74,7 @@ func (p *Picture) file(c draw.Canvas) {
 	margin := vg.Points(8)
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	p.plot.Title.Text = p.Title
+	// The legend has a strip of its own: inside the frame it would cover points.
 	legend := plot.NewLegend()
 	legend.TextStyle.Font.Variant = "Sans"
 	legend.TextStyle.Font.Size = 10
@@ -86,6 +88,7 @@ func (p *Picture) file(c draw.Canvas) {
 		strip = max(strip, legend.TextStyle.Width(name)+legend.ThumbnailWidth+vg.Points(16))
 	}
 
+	// The strip is as wide as its longest name.
 	plotted := draw.Crop(c, 0, -strip, 0, 0)
 	p.draw(plotted, plotted.Size().X, plotted.Size().Y)
 	if strip > 0 {
@@ -106,12 +109,14 @@ func (p *Picture) HTML(title string, panel bool) string {
 		width = panelWidth
 	}
 	height := width * vg.Length(p.Aspect)
+	// Title and legend are text of the page, which wraps and can be selected.
 	p.plot.Title.Text = ""
 	body := svgText(width, height, func(c draw.Canvas) {
 		c = draw.Crop(c, vg.Points(4), -vg.Points(6), vg.Points(2), -vg.Points(6))
 		p.draw(c, width, height)
 	})
-	return fmt.Sprintf(`<svg class="chart" viewBox="0 0 %.5g %.5g" role="img" stroke-linecap="round"><title>%s</title>%s</svg>`, width, height, html.EscapeString(Clean(title)), inPage(body))
+	return fmt.Sprintf(`<svg class="chart" viewBox="0 0 %.5g %.5g" role="img" stroke-linecap="round">`+
+		`<title>%s</title>%s</svg>`, width, height, html.EscapeString(Clean(title)), inPage(body))
 }
 
 // A Key is a line of the legend of a page.
@@ -125,7 +130,9 @@ func (p *Picture) Legend() (keys []Key) {
 				t.Thumbnail(&c)
 			}
 		})
-		keys = append(keys, Key{k.name, `<svg class="swatch" viewBox="0 0 24 12" aria-hidden="true" stroke-linecap="round">` + inPage(body) + "</svg>"})
+		keys = append(keys, Key{k.name,
+			`<svg class="swatch" viewBox="0 0 24 12" aria-hidden="true" stroke-linecap="round">` +
+				inPage(body) + "</svg>"})
 	}
 	return keys
 }
@@ -136,8 +143,11 @@ func svgText(width, height vg.Length, f func(draw.Canvas)) string {
 	f(draw.New(canvas))
 	var b strings.Builder
 	canvas.WriteTo(&b) // a strings.Builder takes everything
+
+	// The caller writes its own <svg> element, so only the content is kept.
 	s := Clean(b.String())
 	s = strings.TrimSuffix(s[strings.Index(s, "<g "):], "</svg>\n")
+	// vgsvg writes texts in the order of the calls, so the anchors are put in one by one.
 	texts := strings.Split(svgFixes.Replace(s), "<text x=")
 	s = texts[0]
 	for i, text := range texts[1:] {
@@ -204,6 +214,7 @@ func (c *svgCanvas) discs(at []vg.Point, r vg.Length) {
 		path.Move(q)
 		path.Close()
 	}
+	// A line of length zero with round ends is a disc of the line's width.
 	c.SetLineWidth(2 * r)
 	c.SetLineDash(nil, 0)
 	c.Stroke(path)

@@ -13,7 +13,7 @@ import (
 // be folded out as a table.
 type Figure struct {
 	Title   string
-	Caption string // a sentence: what is to be seen
+	Caption string // a sentence on what the charts show
 	Charts  []chart.Chart
 }
 
@@ -51,14 +51,17 @@ func (f Figure) render() (template.HTML, error) {
 		if p.Title != "" {
 			name += ", " + p.Title
 		}
+		// The title and the text alternative name the picture for screen readers.
 		panels = append(panels, panel{p.Title, template.HTML(p.HTML(name+". "+p.Alt, several))})
 
+		// Panels often leave the same points out; the note is said once.
 		for _, s := range p.Notes {
 			if !slices.Contains(out.Notes, s) {
 				out.Notes = append(out.Notes, s)
 			}
 		}
 
+		// All charts of a figure have the same classes.
 		if i == 0 {
 			for _, k := range p.Legend() {
 				out.Legend = append(out.Legend, legendKey{template.HTML(k.Swatch), k.Name})

@@ -46,6 +46,7 @@ func (s ImageStrip) render() (template.HTML, error) {
 		data.Height = f * s.Height
 	}
 
+	// The alternative text says in words what the frame and the cross show.
 	wrong := 0
 	for i, img := range s.Images {
 		if s.Width <= 0 || s.Height <= 0 || len(img.Pixels) != s.Width*s.Height {
@@ -97,6 +98,7 @@ func (s ImageStrip) encode(pixels []uint8) (template.URL, error) {
 		img.Pix[i] = v
 	}
 
+	// Thumbnails are a large part of a page, so the time for the best compression pays.
 	var b bytes.Buffer
 	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, img); err != nil {
 		return "", err

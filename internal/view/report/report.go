@@ -37,7 +37,7 @@ type Section struct {
 	Blocks []Block
 }
 
-// A Block is a part of a section; the implementations are those of this package.
+// A Block is a part of a section. All its implementations are in this package.
 type Block interface {
 	// render returns the block as HTML; the error names the fault in the
 	// values given, such as slices of different length.
@@ -97,8 +97,8 @@ var page = template.Must(template.New("templates").Funcs(template.FuncMap{
 
 // Write writes r as a complete HTML document in UTF-8.
 //
-// Blocks whose values contradict themselves are all reported in one error, and
-// then nothing is written. Any other error is that of w.
+// If the values of blocks contradict each other, one error reports all such blocks
+// and nothing is written. Any other error comes from w.
 func Write(w io.Writer, r *Report) error {
 	type section struct {
 		ID, Title string
@@ -112,6 +112,7 @@ func Write(w io.Writer, r *Report) error {
 	for i, s := range r.Sections {
 		out := section{ID: "s" + strconv.Itoa(i+1), Title: s.Title}
 		for j, b := range s.Blocks {
+			// Blocks that a run does not have may be nil.
 			if b == nil {
 				continue
 			}
@@ -131,6 +132,7 @@ func Write(w io.Writer, r *Report) error {
 	if err != nil {
 		return err
 	}
+	// Names of classes and files can hold control characters, which HTML forbids.
 	_, err = io.WriteString(w, chart.Clean(string(h)))
 	return err
 }
@@ -173,6 +175,7 @@ func (t Table) render() (template.HTML, error) {
 		data.Header = append(data.Header, cell{Text: t.Header[j], Num: numeric[j]})
 	}
 
+	// Short rows are filled up with empty cells.
 	for i, row := range t.Rows {
 		if len(row) > len(t.Header) {
 			return "", fmt.Errorf("table %q: row %d has %d cells, the header has %d", t.Caption, i, len(row),
@@ -188,6 +191,7 @@ func (t Table) render() (template.HTML, error) {
 		data.Rows = append(data.Rows, out)
 	}
 
+	// Bold cells, marks and links name cells by place; all wrong places are reported together.
 	at := func(c Cell, what string) (*cell, error) {
 		if c.Row < 0 || c.Row >= len(t.Rows) || c.Col < 0 || c.Col >= len(t.Header) {
 			return nil, fmt.Errorf("table %q: %s cell (%d, %d) is outside its %d×%d cells", t.Caption, what,
@@ -234,6 +238,7 @@ func (t Table) numeric(j int) bool {
 		if j >= len(row) {
 			continue
 		}
+		// Signs and comparisons may precede a number; dashes and NaN stand for a missing one.
 		s := strings.TrimLeft(strings.TrimSpace(row[j]), "+-−±<>≤≥≈~ ")
 		switch {
 		case s == "" || s == "–" || s == "—" || s == "NaN":

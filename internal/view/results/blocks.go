@@ -14,6 +14,7 @@ func (t *Table) TableBlocks() []report.Block {
 	ruled := false
 	for _, g := range t.Grids() {
 		block := g.block()
+		// The rule stands once, under the first view that shows verdicts.
 		if block.Marks != nil && !ruled {
 			block.Note, ruled = VerdictRule, true
 		}
@@ -33,6 +34,7 @@ func (g *Grid) block() *report.Table {
 		out.Best = append(out.Best, report.Cell{Row: at[0], Col: at[1]})
 	}
 
+	// The order of cells, not of the map: the same table gives the same page.
 	for i := range g.Rows {
 		for j := range g.Header {
 			v := g.Verdicts[[2]int{i, j}]

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// CSV writes the records with a line of the keys first, those of the JSON, in numbers
-// that can be read back to the bit. An unknown number is an empty field.
+// CSV writes a line with the keys of the JSON, then the records. Numbers can be read back to
+// the bit. An unknown number is an empty field.
 func (t *Table) CSV() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
@@ -21,6 +21,7 @@ func (t *Table) CSV() string {
 	}
 
 	w.Write(line)
+	// The shortest text that reads back to the same float64.
 	number := func(v float64) string {
 		if math.IsNaN(v) {
 			return ""
@@ -28,6 +29,7 @@ func (t *Table) CSV() string {
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	for _, r := range t.Records {
+		// The line is used again: the writer has copied it.
 		line = line[:0]
 		for i, c := range t.Columns {
 			switch v := r[i]; {
@@ -53,7 +55,8 @@ func (t *Table) CSV() string {
 	return b.String()
 }
 
-// parts are the keys of the parts of a number beside it.
+// parts returns the keys of a number's deviation and published figure, as far as the column
+// has them.
 func (c *Column) parts() []string {
 	var out []string
 	for _, key := range []string{c.Deviation, c.Published} {

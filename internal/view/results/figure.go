@@ -12,14 +12,14 @@ type Figure struct {
 	Title, Caption string
 	Value          string // key of the column to draw
 	X              string // key of the horizontal axis of curves
-	By             string // key of the column whose values are the curves, or the bars
+	By             string // key of the column that has a value for each curve, or bar
 	LogX, LogY     bool
 
 	// Each is the key of a column: there is a drawing for each of its values, with
 	// the value behind the title. It may be empty.
 	Each string
 
-	// Published names the curve of the least published figure at each X among the
+	// Published names the curve of published figures: at each X the least one among the
 	// records that Of selects. Without a name there is no such curve.
 	Published string
 	Of        Where
@@ -49,7 +49,8 @@ type Bar struct {
 	Value, Published float64
 }
 
-// mostDrawings is the number of drawings up to which a figure with Each is made.
+// mostDrawings is the number of drawings up to which a figure with Each is made: a page of
+// more is not read.
 const mostDrawings = 16
 
 // Drawings returns the figures as numbers.
@@ -61,6 +62,7 @@ func (t *Table) Drawings() []Drawing {
 			out = append(out, t.drawing(f, f.Title, t.Records))
 			continue
 		}
+		// More drawings than a page can show are left out as a whole.
 		values := t.Distinct(t.Records, f.Each)
 		if len(values) > mostDrawings {
 			continue
@@ -86,6 +88,7 @@ func (t *Table) drawing(f *Figure, title string, records []Record) Drawing {
 		return d
 	}
 
+	// Curves come in the order of their values and join points with x ascending.
 	d.XLabel = t.Column(f.X).axis()
 	number := func(r Record, key string) float64 { return t.Value(r, key).Number } // 0 of text
 	records = slices.Clone(records)
@@ -106,6 +109,7 @@ func (t *Table) drawing(f *Figure, title string, records []Record) Drawing {
 		d.Curves = append(d.Curves, c)
 	}
 
+	// The published curve comes last, so that the colours of ours do not depend on it.
 	if c := t.publishedCurve(f, records); len(c.X) > 0 {
 		d.Curves = append(d.Curves, c)
 	}
@@ -131,6 +135,7 @@ func (t *Table) publishedCurve(f *Figure, records []Record) Curve {
 		if math.IsNaN(v) || f.Of.Key != "" && t.print(r, f.Of.Key) != f.Of.Is {
 			continue
 		}
+		// A paper may print several figures for one x; the least is drawn.
 		if i := slices.Index(c.X, x); i >= 0 {
 			c.Y[i] = min(c.Y[i], v)
 		} else {

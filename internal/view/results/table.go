@@ -1,5 +1,5 @@
-// Package results holds what experiments found: a table of typed records that knows
-// its JSON, its views as text and its figures as numbers.
+// Package results holds the results of experiments: a table of typed records, its JSON, its views
+// as text and its figures as numbers.
 package results
 
 import (
@@ -12,15 +12,15 @@ import (
 
 // A Table holds the results of an experiment: records of typed values, one value
 // for each column. Views print the records ([Table.Grids], [Table.Markdown]) and
-// figures draw them ([Table.Drawings]). In JSON a table is the list of its records,
-// objects whose keys are those of the columns.
+// figures draw them ([Table.Drawings]). In JSON a table is the list of its records; each is
+// an object with the keys of the columns.
 type Table struct {
 	Columns []Column
 	Records []Record
 	Views   []View
 	Figures []Figure
-	// Notes are printed below the views, such as how the experiment departs from
-	// that of the paper.
+	// Notes are printed below the views, such as the differences between the experiment
+	// and the paper.
 	Notes []string
 	// OtherData says that the published figures are of other data: see [Table.Verdict].
 	OtherData bool
@@ -52,9 +52,9 @@ type Column struct {
 	// figure, empty if the column has none.
 	Deviation, Published string
 	Format               Format
-	// MoreIsBetter says that of two numbers the larger is the better: an AUC, and not an
-	// error. BestIsPublished says that the published figure is that of the paper's best
-	// setting and the same in all records; it is compared with the best of them.
+	// MoreIsBetter says that a larger number is better, as for an AUC and unlike an error.
+	// BestIsPublished says that the published figure belongs to the paper's best setting and is
+	// the same in all records; it is compared with the best record.
 	MoreIsBetter, BestIsPublished bool
 	// Order lists values in the order of their columns in a view and of their
 	// curves in a figure; others follow in the order of their records.
@@ -98,7 +98,7 @@ type Value struct {
 	// place of the number, unless it is empty.
 	Text                         string
 	Number, Deviation, Published float64
-	// Draws is how many numbers a mean is of, 0 if it is none.
+	// Draws is the number of draws behind a mean, 0 if the value is no mean.
 	Draws int
 }
 
@@ -125,6 +125,7 @@ func Mean(draws []float64) Value {
 // MeanStd returns the mean and the sample standard deviation, 0 for a single
 // value.
 func MeanStd(x []float64) (mean, std float64) {
+	// Terms are divided before they are added, so that large sums cannot overflow.
 	for _, v := range x {
 		mean += v / float64(len(x))
 	}
@@ -165,7 +166,7 @@ func (t *Table) index(key string) int {
 // Column returns the column with the given key. It panics if there is none.
 func (t *Table) Column(key string) *Column { return &t.Columns[t.index(key)] }
 
-// Value returns what a record of t has in the column with the given key. It panics
+// Value returns the value of a record of t in the column with the given key. It panics
 // if there is no such column.
 func (t *Table) Value(r Record, key string) Value { return r[t.index(key)] }
 
@@ -184,6 +185,7 @@ func (t *Table) print(r Record, key string) string {
 		return fmt.Sprintf(f.Number, int(v.Number))
 	}
 
+	// mean ± deviation (published), as far as the format has verbs for them.
 	s := fmt.Sprintf(f.Number, v.Number)
 	if f.Deviation != "" && !math.IsNaN(v.Deviation) {
 		s += " ± " + fmt.Sprintf(f.Deviation, v.Deviation)
@@ -194,7 +196,7 @@ func (t *Table) print(r Record, key string) string {
 	return s
 }
 
-// jsonNumber is a float64 whose NaN is null in JSON.
+// jsonNumber is a float64 that JSON writes as null if it is NaN.
 type jsonNumber float64
 
 // MarshalJSON writes NaN as null.
@@ -224,6 +226,7 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 
 // appendRecord writes one record as an object, keys in the order of the columns.
 func (t *Table) appendRecord(b *bytes.Buffer, r Record) error {
+	// A map would lose the order of the columns, so the object is written by hand.
 	separator := byte('{')
 	put := func(key string, value any) error {
 		text, err := json.Marshal(value)
@@ -238,6 +241,7 @@ func (t *Table) appendRecord(b *bytes.Buffer, r Record) error {
 
 	for i, c := range t.Columns {
 		v := r[i]
+		// A number with a deviation and a published figure has three keys.
 		var err error
 		switch {
 		case c.PrintOnly:

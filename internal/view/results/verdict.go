@@ -9,12 +9,12 @@ import (
 // A Verdict compares a number with the published figure beside it.
 type Verdict string
 
-// Verdicts, by [VerdictRule]. The zero value is that of a number without a published figure.
+// Verdicts, by [VerdictRule]. A number without a published figure has the zero value.
 const (
 	Reached Verdict = "reached"
 	Better  Verdict = "better"
 	Missed  Verdict = "missed"
-	// OtherData is in the place of all three where the data are not those of the paper.
+	// OtherData replaces the other verdicts if the paper used other data.
 	OtherData Verdict = "other data"
 )
 
@@ -45,11 +45,13 @@ func (t *Table) Verdict(r Record, key string) Verdict {
 		return OtherData
 	}
 
+	// The printed figure was rounded: its last digit may be off by one unit in print.
 	_, decimals, _ := strings.Cut(fmt.Sprintf(format, v.Published), ".")
 	slack := math.Pow(10, -float64(len(decimals)))
 	if v.Draws > 1 && v.Deviation > 0 {
 		slack = max(slack, v.Deviation*math.Sqrt(8/float64(v.Draws)))
 	}
+	// 0.3 − 0.1 and 0.2 differ in the last bit and must count as equal.
 	const rounding = 1e-12
 	switch {
 	case math.Abs(v.Number-v.Published) <= slack*(1+rounding)+rounding:
@@ -64,6 +66,7 @@ func (t *Table) Verdict(r Record, key string) Verdict {
 // best tells whether r, a record of t, is the first with the best number of a column.
 func (t *Table) best(key string, r Record) bool {
 	var best Record
+	// Of equal numbers the first is the best, so that one verdict is given.
 	for _, other := range t.Records {
 		v := t.Value(other, key).Number
 		if !math.IsNaN(v) && (best == nil || v != t.Value(best, key).Number &&
@@ -74,7 +77,7 @@ func (t *Table) best(key string, r Record) bool {
 	return best != nil && &best[0] == &r[0]
 }
 
-// verdict is that of the first value shown that has one.
+// verdict returns the first verdict among the values shown.
 func (t *Table) verdict(r Record, show []string) Verdict {
 	for _, key := range show {
 		if v := t.Verdict(r, key); v != "" {
@@ -96,6 +99,7 @@ type Tally struct {
 func (t *Table) Tally() Tally {
 	var out Tally
 	for _, g := range t.Grids() {
+		// A sum does not depend on the order of the map.
 		for _, v := range g.Verdicts {
 			switch v {
 			case Reached:

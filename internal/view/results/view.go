@@ -25,7 +25,7 @@ type View struct {
 	MarkLeast, MarkMost bool
 }
 
-// Where selects the records whose value in the column Key is printed as Is. The
+// Where selects records by the printed value in the column Key, which must be Is. The
 // zero value selects all.
 type Where struct{ Key, Is string }
 
@@ -43,8 +43,8 @@ func (t *Table) Select(w Where) []Record {
 	return out
 }
 
-// Distinct returns the printed values that records have in a column: those of the
-// column's Order first, the others in the order of the records.
+// Distinct returns the printed values of records in a column. Values in the column's Order come
+// first, the others follow in the order of the records.
 func (t *Table) Distinct(records []Record, key string) []string {
 	var found []string
 	for _, r := range records {
@@ -53,6 +53,7 @@ func (t *Table) Distinct(records []Record, key string) []string {
 		}
 	}
 
+	// Values without a place in Order come last; the stable sort keeps their own order.
 	order := t.Column(key).Order
 	place := func(v string) int {
 		if i := slices.Index(order, v); i >= 0 {
@@ -71,7 +72,7 @@ type Grid struct {
 	Header  []string
 	Rows    [][]string // as long as Header; a cell without a record is empty
 	Marked  [][2]int   // row and column of the marked cells
-	// Verdicts are those of cells with a published figure, by row and column.
+	// Verdicts holds the verdicts of cells with a published figure, by row and column.
 	Verdicts map[[2]int]Verdict
 }
 
@@ -98,6 +99,7 @@ func (t *Table) list(v *View) Grid {
 		g.Header = append(g.Header, heading)
 	}
 
+	// A verdict belongs to the cell of its number.
 	for i, r := range t.Select(v.Where) {
 		var row []string
 		for j, key := range v.Show {
@@ -118,12 +120,14 @@ func (t *Table) pivot(v *View) Grid {
 	columns := t.Distinct(records, v.Across)
 	g := Grid{Caption: v.Caption, Header: append([]string{v.Corner}, columns...),
 		Verdicts: map[[2]int]Verdict{}}
+	// All cells exist from the start: a missing combination is an empty one.
 	for _, name := range rows {
 		row := make([]string, len(g.Header))
 		row[0] = name
 		g.Rows = append(g.Rows, row)
 	}
 
+	// The least number of each line is sought; for the largest the sign is turned.
 	best := make([]float64, len(rows))
 	marked := make([][2]int, len(rows))
 	for _, r := range records {
@@ -147,6 +151,7 @@ func (t *Table) pivot(v *View) Grid {
 		}
 	}
 
+	// Lines without a number have nothing to mark: column 0 is their name.
 	if v.MarkLeast || v.MarkMost {
 		g.Marked = slices.DeleteFunc(marked, func(at [2]int) bool { return at[1] == 0 })
 	}
@@ -159,6 +164,7 @@ func (g *Grid) Markdown() string {
 	if g.Caption != "" {
 		b.WriteString(g.Caption + "\n\n")
 	}
+	// A bar within a cell would end it, so it is escaped. An empty cell is one space.
 	line := func(cells []string) {
 		b.WriteString("|")
 		for _, c := range cells {
@@ -190,6 +196,7 @@ func (t *Table) Remarks() []string {
 			if r[i].Text == "" {
 				continue
 			}
+			// The columns in About tell which record the remark is on.
 			var about []string
 			for _, key := range c.About {
 				about = append(about, t.print(r, key))

@@ -25,6 +25,7 @@ func (r *Run) blocks(lo, hi int) []int {
 	cuts := []int{lo}
 	held := 0
 	for i := lo; i < hi; i++ {
+		// A row is held with the points of all its neighbours, and its product.
 		rows := 2 + int(r.w.Ptr[i+1]-r.w.Ptr[i])
 		if held > 0 && held+rows > most {
 			cuts = append(cuts, i)
@@ -48,11 +49,13 @@ func (r *Run) norm(ctx context.Context, lo, hi int) (m *mat.Dense, volume float6
 			return nil, 0, err
 		}
 		to := cuts[k+1]
+		// LX of the rows needs the rows and their neighbours alone.
 		own, lx, err := b.product(r, from, to)
 		if err != nil {
 			return nil, 0, err
 		}
 
+		// XᵀL²X = (LX)ᵀ(LX); for p = 1 the product is with the rows themselves.
 		if r.settings.Regularizer.Power == 2 {
 			dense.Syrk(dense.Transposed, 1, lx, 1, m)
 		} else {
@@ -86,8 +89,8 @@ type block struct {
 	scale  []float64 // D^-½ of the rows, then of the others; of the normalized Laplacian alone
 }
 
-// newBlock returns a block for the rows between any two of the cuts, of which every entry may be
-// another neighbour.
+// newBlock returns a block for the rows between any two of the cuts. Every entry of these rows may
+// be another neighbour.
 func (r *Run) newBlock(cuts []int) *block {
 	var rows, entries, held int
 	for k, lo := range cuts[:len(cuts)-1] {
@@ -120,6 +123,7 @@ func (b *block) product(r *Run, lo, hi int) (own, lx *mat.Dense, err error) {
 		}
 	}
 
+	// Ascending numbers read a mapped file in one direction.
 	slices.Sort(b.others)
 	b.others = slices.Compact(b.others)
 	b.degree = b.degree[:rows]
@@ -136,6 +140,7 @@ func (b *block) product(r *Run, lo, hi int) (own, lx *mat.Dense, err error) {
 		}
 	}
 
+	// Columns of the graph become places in the block.
 	diagonal := b.weights(r, lo, hi)
 	ptr := make([]int64, rows+1)
 	for i := range ptr {
@@ -166,6 +171,7 @@ func (b *block) scales(r *Run, lo, hi int) error {
 		}
 	})
 
+	// Neighbours lie in other parts, so their rows were not checked by this one.
 	const grain, step = 128, 1 << 11 // rows before pages are given back
 	for first := 0; first < len(b.others); first += step {
 		list := b.others[first:min(first+step, len(b.others))]
@@ -227,6 +233,7 @@ func (b *block) weights(r *Run, lo, hi int) (diagonal []float64) {
 				b.col[at+int64(p)] = int32(here)
 			}
 
+			// A vertex without edges has a diagonal of zero.
 			b.degree[i-lo] = degree
 			if normalized && degree > 0 {
 				diagonal[i-lo] = 1

@@ -75,7 +75,7 @@ type Run struct {
 	checked map[int]bool  // parts of which CheckPart found no fault
 }
 
-// keys are those of the stages of a part.
+// keys are the keys of the stages of a part.
 type keys struct{ norm, labels checkpoint.Key }
 
 // Remedy says what to do with a work folder of another run.
@@ -90,10 +90,11 @@ func Open(dir string, in *Input, memory int64, write func(func() error) error) (
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	folder, err := checkpoint.Open(dir, true, memory, write)
+	folder, err := checkpoint.Open(dir, "a fit in parts", true, memory, write)
 	if err != nil {
 		return nil, err
 	}
+	// Hashes of points take a pass over a sample, so they wait until a key is needed.
 	r := &Run{x: in.Points, w: in.Graph, wName: cmp.Or(in.GraphName, "the graph"), t: in.Targets,
 		settings: in.Settings, parts: in.Parts, progress: in.Report, folder: folder, made: map[int]keys{},
 		checked: map[int]bool{}}
@@ -152,7 +153,7 @@ func (r *Run) moments() bool {
 
 // PartCost is the largest of the given parts: its blocks of points and d×d matrices. Mapped files
 // do not count; a part gives their pages back, so that it holds some 200 MiB of them at a time.
-// Operations are those of the products. [Run.CheckPart] must have found no fault.
+// Operations count the products. [Run.CheckPart] must have found no fault.
 func (r *Run) PartCost(list ...int) stage.Cost {
 	square := int64(8 * r.d * r.d)
 	bytes := 2 * square
@@ -179,6 +180,7 @@ func (r *Run) PartCost(list ...int) stage.Cost {
 		operations = max(operations, ops)
 	}
 
+	// The moments of labeled points: blocks of rows and two more matrices.
 	if r.moments() {
 		rows := int64(min(1<<14, len(r.t.Labeled)))
 		bytes = max(bytes, 4*square+rows*int64(r.d)*(8+8)+8*3*rows)
@@ -187,7 +189,7 @@ func (r *Run) PartCost(list ...int) stage.Cost {
 		Remedy: "give points of fewer columns, or a graph with fewer neighbours"}
 }
 
-// MergeCost is that of the sums and of a fit to them.
+// MergeCost returns the cost of the sums and of a fit to them.
 func (r *Run) MergeCost() stage.Cost {
 	d := int64(r.d)
 	_, outputs := r.t.Y.Dims()
@@ -195,6 +197,7 @@ func (r *Run) MergeCost() stage.Cost {
 	if !r.moments() {
 		fit = linear.SummedBytes(r.x, r.t, r.settings)
 	}
+	// Hashes of the graph hold the offsets of as many parts as run at a time.
 	offsets := int64(par.Workers(r.parts, 1)) * 8 * int64(r.n/r.parts) // for hashes of the graph
 	bytes := max(8*6*d*d+fit, offsets)
 	return stage.Cost{Bytes: stage.DenseBytes(bytes), Remedy: "give fewer labels, or points of fewer columns"}
@@ -275,6 +278,7 @@ func (r *Run) keysOf(p int) keys {
 			"count of parts": strconv.Itoa(r.parts), "sample of all points": r.sample(),
 			"hash of the points of the part": hash()}
 	}
+	// The norm depends on points, graph and power, and not on the labels.
 	var k keys
 	if r.w != nil {
 		first := r.w.Ptr[lo]
@@ -292,6 +296,7 @@ func (r *Run) keysOf(p int) keys {
 		k.norm["power"] = strconv.Itoa(r.settings.Regularizer.Power)
 	}
 
+	// The moments depend on the labels of the part, and not on the graph.
 	if r.moments() {
 		t := r.labeled(lo, hi)
 		_, m := r.t.Y.Dims()
@@ -379,6 +384,7 @@ func (r *Run) Part(ctx context.Context, p int) (bool, error) {
 		}
 	}
 
+	// Each of the two stages is kept for itself: other labels need no new norm.
 	if k.labels != nil {
 		var s labelState
 		if stage, err := r.folder.Load(labelsName(p), k.labels, &s); err != nil {
@@ -419,6 +425,7 @@ func (r *Run) sumLabels(ctx context.Context, p, lo, hi int) error {
 		return err
 	}
 
+	// The rows are not needed again.
 	m := len(s.TargetMean)
 	data.Release(r.x, lo, hi)
 	return r.folder.Save(labelsName(p), r.keys(p).labels, labelState{s.Rows}, archive.Array{Name: "mean",
@@ -459,6 +466,8 @@ func (r *Run) Merge(ctx context.Context) (*linear.Model, error) {
 		return nil, err
 	}
 
+	// The norm takes the place of the points; the labeled rows are read where they were not
+	// summed.
 	problem, err := linear.NewSummed(r.x, norm)
 	if err != nil {
 		return nil, err
@@ -499,6 +508,7 @@ func (r *Run) sumOfNorms(ctx context.Context) (*linear.Norm, error) {
 		out.Volume += s.Volume
 	}
 
+	// Each part is a sum over its rows only; the sum of all is symmetric.
 	for i := range r.d {
 		for j := range i {
 			v := (out.M.At(i, j) + out.M.At(j, i)) / 2 // equal but for rounding
@@ -529,6 +539,7 @@ func (r *Run) sumOfLabels(ctx context.Context) (*linear.Sums, error) {
 			continue
 		}
 
+		// Arrays of a stage are checked before they are used as matrices.
 		one := &linear.Sums{Rows: s.Labeled, Mean: checkpoint.Elements[float64](stage, "mean"),
 			TargetMean: checkpoint.Elements[float64](stage, "target_mean")}
 		if len(one.Mean) != r.d || len(one.TargetMean) != m || s.Labeled < 0 {

@@ -225,6 +225,7 @@ func TestOrderAndRetries(t *testing.T) {
 	want := merged(t, straight)
 
 	dir := t.TempDir()
+	open(t, in, dir)
 	if err := os.WriteFile(filepath.Join(dir, ".part-00002-norm.npz.bigfit-1-0"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 // Answers is the difference of two files of answers, or of the answers for training points
 // of two models.
 type Answers struct {
-	// Rows are those that both files have: by their ids where both have ids, else by their
-	// place.
+	// Rows counts the rows that both files have, matched by id if both have ids, otherwise by
+	// position.
 	Rows   int     `json:"rows"`
 	Differ int     `json:"differ"`
 	Share  float64 `json:"share"` // Differ/Rows
@@ -68,7 +68,7 @@ func (a *Answers) String() string {
 	return b.String()
 }
 
-// columns are answers in memory.
+// columns holds the answers of one file in memory.
 type columns struct {
 	path  string
 	ids   []string // nil if rows have numbers only
@@ -112,6 +112,7 @@ func (c *columns) id(i int) string {
 
 // add appends a column; an id names the rows.
 func (c *columns) add(name string, x column, rows int, id bool) error {
+	// All columns must have the length of the first one.
 	if c.of != nil || c.ids != nil {
 		if rows != c.rows {
 			return fmt.Errorf("%s: column %q has %d rows, those before it %d", c.path, name, rows, c.rows)
@@ -151,6 +152,7 @@ func readColumns(info *Info, limit int64) (*columns, error) {
 		if err != nil {
 			return nil, err
 		}
+		// The manifest says how the file was made, which has no rows.
 		c := &columns{path: path}
 		return c, c.addArray("", x, false)
 	case data.FormatNPZ, data.FormatSciPy:
@@ -192,6 +194,8 @@ func (c *columns) addArray(name string, x *npy.Array, id bool) error {
 	for _, s := range x.Shape[1:] {
 		col.width *= s
 	}
+	// An id is compared as text, so that files with ids of numbers and of text can be joined.
+	// Integers beyond 2⁵³ are compared as text too: float64 would round them.
 	if texts, ok := x.Data.([]string); ok {
 		col.texts = texts
 	} else if numbers, err := x.Float64s(); err == nil && !id {
@@ -240,6 +244,7 @@ func tableColumns(path string, t *table.Table) (*columns, error) {
 			x.texts = v.Texts
 		}
 
+		// A missing number is NaN, and two NaN count as equal.
 		for r := range t.Rows {
 			if v.Missing(r) && x.numbers != nil {
 				for j := range x.width {
@@ -271,6 +276,7 @@ func resultColumns(path string, results []pipeline.Column) *columns {
 		case []string:
 			x.texts = v
 		}
+		// A column has numbers or texts; the other list is empty.
 		c.rows = max(len(x.numbers), len(x.texts)) / x.width
 		c.names = append(c.names, r.Name)
 		c.of = append(c.of, x)
@@ -279,8 +285,8 @@ func resultColumns(path string, results []pipeline.Column) *columns {
 	return c
 }
 
-// compareAnswers compares the rows of two files. Columns are those of one place; their names
-// may differ where a file has none.
+// compareAnswers compares the rows of two files. Columns are matched by position; names count
+// only if both files have them.
 func compareAnswers(a, b *columns) (*Answers, error) {
 	out := &Answers{}
 	match := make([]int, a.rows) // row of b
@@ -293,6 +299,8 @@ func compareAnswers(a, b *columns) (*Answers, error) {
 			rows[id] = i
 		}
 
+		// Ids must be unique in both files: otherwise a row of one file would answer for two of
+		// the other.
 		seen := make([]bool, b.rows)
 		for i, id := range a.ids {
 			p, ok := rows[id]
@@ -314,6 +322,8 @@ func compareAnswers(a, b *columns) (*Answers, error) {
 		out.Rows = min(a.rows, b.rows)
 	}
 
+	// Columns that do not fit together make every row differ, so rows are compared only if they
+	// fit.
 	out.OnlyA = a.rows - out.Rows
 	out.OnlyB = b.rows - out.Rows
 	if out.Columns = columnChanges(a, b); out.Columns != nil {
@@ -345,9 +355,12 @@ func columnChanges(a, b *columns) []Change {
 		return n
 	}
 
+	// Files may cut the same numbers into columns differently (one array of width 3, or three
+	// columns), so widths are counted.
 	if wa, wb := widths(a), widths(b); wa != wb {
 		out = append(out, Change{"count", strconv.Itoa(wa), strconv.Itoa(wb)})
 	}
+	// A bare array has no names to disagree with.
 	named := func(c *columns) bool { return !slices.Contains(c.names, "") }
 	if out == nil && named(a) && named(b) && len(a.names) == len(b.names) && !slices.Equal(a.names, b.names) {
 		out = append(out, Change{"names", strings.Join(a.names, ", "), strings.Join(b.names, ", ")})
@@ -362,11 +375,14 @@ func (o *Answers) differ(a, b *columns, i, p int) bool {
 	cb := 0
 	ja := 0
 	jb := 0
+	// ca and cb walk the columns, ja and jb the places in a wide column: all entries of the rows
+	// are compared in order.
 	for ca < len(a.of) && cb < len(b.of) {
 		x := &a.of[ca]
 		y := &b.of[cb]
 		k := i*x.width + ja
 		l := p*y.width + jb
+		// A number and a text are compared as text.
 		if x.numbers != nil && y.numbers != nil {
 			if gap := distance(x.numbers[k], y.numbers[l]); gap > 0 {
 				differs = true

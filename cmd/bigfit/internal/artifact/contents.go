@@ -29,6 +29,8 @@ func (d *Difference) models(limit int64) error {
 		if err != nil {
 			return err
 		}
+		// Models that keep the answers for their training points can be compared by them, whatever
+		// their arrays are.
 		classes[i] = data.ClassList(m.Output().Classes, m.Output().Names)
 		if t, ok := m.(models.Trained); ok {
 			if p := t.Training(false); p != nil {
@@ -43,6 +45,7 @@ func (d *Difference) models(limit int64) error {
 		if d.Answers, err = compareAnswers(answers[0], answers[1]); err != nil {
 			return err
 		}
+		// Equal answers are no difference; leaving them out keeps the JSON short.
 		if d.Answers.equal() {
 			d.Answers = nil
 		}
@@ -64,6 +67,7 @@ func (d *Difference) archives(limit int64) error {
 	}
 
 	defer b.Close()
+	// Every name of either file is visited once, in order.
 	names := slices.Concat(a.Names(), b.Names())
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
@@ -81,6 +85,7 @@ func (d *Difference) archives(limit int64) error {
 			}
 		}
 
+		// A missing array, another type and another shape all show in the description.
 		if x[0] == nil || x[1] == nil || text[0] != text[1] {
 			d.Arrays = append(d.Arrays, Change{name, text[0], text[1]})
 			continue
@@ -111,6 +116,7 @@ func differences(a, b *npy.Array) (n int, largest float64) {
 	x, errX := a.Float64s()
 	y, errY := b.Float64s()
 	if errX != nil || errY != nil { // integers beyond 2^53
+		// Such integers have no exact float64, so the arrays are compared by their hashes.
 		sum := func(d any) string { s, _ := npy.Sum([]archive.Array{{Name: "x", Data: d}}); return s }
 		if sum(a.Data) != sum(b.Data) {
 			return a.Len(), math.Inf(1)
@@ -185,6 +191,7 @@ func (d *Difference) graphs(limit int64) error {
 		return nil
 	}
 
+	// A matrix without stored values has weight 1 everywhere.
 	weight := func(w *sparse.CSR, p int64) float64 {
 		if w.Val == nil {
 			return 1
@@ -192,6 +199,7 @@ func (d *Difference) graphs(limit int64) error {
 		return w.Val[p]
 	}
 	for i := range a.Rows {
+		// Columns ascend in each row, so one merge of the two rows finds shared and single edges.
 		p := a.Ptr[i]
 		q := b.Ptr[i]
 		for p < a.Ptr[i+1] || q < b.Ptr[i+1] {
@@ -248,8 +256,8 @@ func (e *Eigs) String() string {
 	return text
 }
 
-// eigenpairs compares values, and the spaces of the vectors: single vectors may differ by
-// a sign, and those of a multiple value are any basis of its space.
+// eigenpairs compares values, and the spaces of the vectors: a single vector may differ by
+// a sign, and the vectors of a multiple value are any basis of its eigenspace.
 func (d *Difference) eigenpairs(limit int64) error {
 	a, err := lanczos.Load(d.A, limit)
 	if err != nil {
@@ -265,6 +273,7 @@ func (d *Difference) eigenpairs(limit int64) error {
 	e.Points[0], e.Pairs[0] = va.Dims()
 	e.Points[1], e.Pairs[1] = vb.Dims()
 	d.Eigs = e
+	// Of different numbers of pairs the leading ones are compared.
 	k := min(e.Pairs[0], e.Pairs[1])
 	for j := range k {
 		e.Largest = max(e.Largest, distance(a.Result.Values[j], b.Result.Values[j]))
@@ -273,6 +282,7 @@ func (d *Difference) eigenpairs(limit int64) error {
 		return nil
 	}
 
+	// Equal bits need no decomposition, whose rounding would show as a tiny angle.
 	n := e.Points[0]
 	first := mat.DenseCopyOf(va.Slice(0, n, 0, k))
 	second := mat.DenseCopyOf(vb.Slice(0, n, 0, k))
@@ -285,7 +295,8 @@ func (d *Difference) eigenpairs(limit int64) error {
 
 // angle returns the largest principal angle between the spaces of the columns of two
 // matrices, which it overwrites. Its sine is the largest singular value of Q₂ − Q₁Q₁ᵀQ₂
-// (Björck, Golub, Math. Comp. 27 (1973), 579–594), which small angles are exact by.
+// (Björck, Golub, Math. Comp. 27 (1973), 579–594). The sine resolves small angles, whose cosine
+// rounds to 1.
 func angle(a, b *mat.Dense) (float64, error) {
 	for _, x := range []*mat.Dense{a, b} {
 		if _, _, err := dense.CholQR(x); err != nil {
@@ -293,6 +304,8 @@ func angle(a, b *mat.Dense) (float64, error) {
 		}
 	}
 
+	// b becomes Q₂ − Q₁(Q₁ᵀQ₂), the part of the second space outside the first. The R of its QR
+	// has the same singular values and is k×k only.
 	_, k := a.Dims()
 	c := mat.NewDense(k, k, nil)
 	dense.Gemm(true, false, 1, a, b, 0, c)
@@ -303,7 +316,7 @@ func angle(a, b *mat.Dense) (float64, error) {
 	}
 	var svd mat.SVD
 	if !svd.Factorize(r, mat.SVDNone) {
-		return 0, fmt.Errorf("the angle between the spaces cannot be computed")
+		return 0, fmt.Errorf("the angle between the spaces cannot be computed: %w", dense.ErrNoConvergence)
 	}
 	return math.Asin(min(1, svd.Values(nil)[0])), nil
 }

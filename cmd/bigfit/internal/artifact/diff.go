@@ -11,14 +11,14 @@ import (
 	"github.com/bigfit/bigfit/archive"
 )
 
-// Difference says what differs between two files. What is equal is left out.
+// Difference lists the differences of two files. Equal parts are left out.
 type Difference struct {
 	A string `json:"a"`
 	B string `json:"b"`
-	// Kind is that of both files.
+	// Kind names the kind of both files.
 	Kind string `json:"kind"`
-	// Equal says that nothing differs but what does not count: the versions, the dates and
-	// the names of inputs whose hashes are equal.
+	// Equal tells that nothing differs except the versions, the dates and the names of inputs
+	// with equal hashes, which do not count.
 	Equal bool `json:"equal"`
 
 	Origin   []Change `json:"origin,omitempty"` // version and date; does not count
@@ -34,7 +34,7 @@ type Difference struct {
 	Eigs    *Eigs    `json:"eigenpairs,omitempty"`
 }
 
-// Change is a thing that two files have in different ways; empty where one has it not.
+// Change holds two values of one thing; a value is empty if that file does not have the thing.
 type Change struct {
 	What string `json:"what"`
 	A    string `json:"a"`
@@ -51,6 +51,7 @@ func Compare(a, b string, limit int64) (*Difference, error) {
 		if infos[i], err = Inspect(path, limit); err != nil {
 			return nil, err
 		}
+		// A folder can be compared only if it is a graph.
 		if infos[i].Kind != archive.Graph && (infos[i].Files != nil || infos[i].Format == "json" ||
 			infos[i].Kind == "folder") {
 			return nil, fmt.Errorf("%s: it is a %s; models, graphs, eigenpairs and answers are compared",
@@ -63,6 +64,7 @@ func Compare(a, b string, limit int64) (*Difference, error) {
 		return nil, fmt.Errorf("%s is a file of %s, %s one of %s; only files of one kind are compared", a,
 			kinds[0], b, kinds[1])
 	}
+	// Manifests are cheap to compare; the contents follow by kind.
 	d := &Difference{A: a, B: b, Kind: kinds[0]}
 	if err := d.manifests(infos[0], infos[1]); err != nil {
 		return nil, err
@@ -89,6 +91,7 @@ func Compare(a, b string, limit int64) (*Difference, error) {
 // kind returns the kind of artifact that a file is, for a comparison.
 func (i *Info) kind() string {
 	has := func(name string) bool { return i.Array(name, "") != nil && i.Array(name, "").Name == name }
+	// Eigenpairs of another program have no manifest; two arrays tell them.
 	switch {
 	case i.Kind == archive.Model:
 		return "model"
@@ -112,6 +115,8 @@ func (d *Difference) manifests(a, b *Info) error {
 		if err := archive.Unmarshal(info.Manifest, &m[i]); err != nil {
 			return fmt.Errorf("%s: the manifest: %w", info.Path, err)
 		}
+		// Settings are flattened to paths like fit.gamma-a, so that any kind of file is compared
+		// alike.
 		var v any
 		if len(m[i].Settings) > 0 {
 			if err := json.Unmarshal(m[i].Settings, &v); err != nil {
@@ -162,6 +167,7 @@ func flatten(way string, v any, out map[string]string) {
 
 // changes lists what differs between two maps, in order.
 func changes(a, b map[string]string) []Change {
+	// The union of the keys: a key that one side lacks has the empty value there.
 	all := maps.Clone(a)
 	if all == nil {
 		all = map[string]string{}
@@ -193,6 +199,7 @@ func (d *Difference) String() string {
 		fmt.Fprintf(&b, "%s and %s differ (%s)\n", d.A, d.B, d.Kind)
 	}
 
+	// The order goes from how the files were made to what they hold.
 	for _, part := range []struct {
 		name    string
 		changes []Change
@@ -216,7 +223,7 @@ func (d *Difference) String() string {
 	return b.String()
 }
 
-// short cuts a long value, as that of a hash.
+// short cuts a long value, such as a hash, to 60 runes.
 func short(s string) string {
 	if s == "" {
 		return "–"

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -148,7 +149,7 @@ func inspectFolder(path string, limit int64) (*Info, error) {
 	}
 	info := &Info{FileInfo: &data.FileInfo{Path: path, Format: "folder"}, Kind: "folder"}
 	for _, e := range list {
-		if !e.Type().IsRegular() || strings.HasPrefix(e.Name(), ".") {
+		if !e.Type().IsRegular() || strings.HasPrefix(e.Name(), ".") || e.Name() == atomicfile.MarkFile {
 			continue
 		}
 		if len(info.Files) == mostFiles {

@@ -1,11 +1,12 @@
-// Package demo holds the command demo, which shows the whole road on digits that the program
-// draws itself.
+// Package demo holds the command demo, which runs every stage on digits that the program draws
+// itself.
 package demo
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models/eigenmap"
@@ -23,9 +25,9 @@ import (
 )
 
 const (
-	// mostPoints bounds the digits that are drawn.
+	// mostPoints bounds the digits that are drawn: the exact search among that many takes months.
 	mostPoints = 100_000_000
-	// pictured is the number of labels whose predictions the report shows.
+	// pictured is the number of labels behind the predictions that the report shows.
 	pictured = 100
 )
 
@@ -45,6 +47,7 @@ compute eigenvectors of its Laplacian, and label all digits from a few labels, b
 eigenmaps and by nearest neighbours. Files and a report go to a run directory.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// The largest number of labels must leave as many digits to measure on.
 			if most := labelCounts[len(labelCounts)-1]; n < 2*most {
 				return shell.Usagef("-n is %d; the demo needs at least %d digits", n, 2*most)
 			}
@@ -71,7 +74,7 @@ type run struct {
 	moons    *report.Figure
 }
 
-// settings are those of manifest.json.
+// settings are the settings of the run, as manifest.json holds them.
 type settings struct {
 	Points    int                    `json:"points"`
 	Seed      uint64                 `json:"seed"`
@@ -85,17 +88,21 @@ type settings struct {
 // demo runs the demo on n digits and writes its files to a folder.
 func (a *app) demo(ctx context.Context, n int, dir string) error {
 	page := filepath.Join(dir, "report.html")
+	// A run that ends early should leave no empty folder behind.
 	if _, err := os.Stat(dir); os.IsNotExist(err) {
-		// Remove fails where there is something in the folder.
-		defer os.Remove(dir)
+		// A run that ends before it wrote its files leaves no folder.
+		defer atomicfile.Unclaim(dir)
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := atomicfile.Claim(dir, "a demo"); errors.As(err, new(*fs.PathError)) {
 		return shell.Output(err)
+	} else if err != nil {
+		return err
 	}
 	if err := shell.CheckOutput(nil, page); err != nil {
 		return err
 	}
 
+	// Not converged eigenpairs still make a report; the exit code tells.
 	r, err := a.draw(n)
 	if err != nil {
 		return err
@@ -122,6 +129,7 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 	if err != nil {
 		return err
 	}
+
 	table := r.outcome.table
 	text := fmt.Sprintf("%s\nError on the unlabeled digits in percent, mean ± standard deviation of "+
 		"%d draws of the labels.\n"+
@@ -135,6 +143,7 @@ func (a *app) draw(n int) (*run, error) {
 	if err := a.Need("digits", int64(n)*side*side, 0, "draw fewer with -n"); err != nil {
 		return nil, err
 	}
+
 	st := a.Progress.Stage("digits")
 	r := &run{settings: settings{
 		Points:  n,
@@ -144,6 +153,7 @@ func (a *app) draw(n int) (*run, error) {
 		Splits:  splits,
 		Version: shell.Version,
 	}}
+
 	r.digits, r.truth = synthetic.Digits(n, a.Seed)
 	st.Done(fmt.Sprintf("%d digits of %d×%d pixels", n, side, side))
 	return r, nil
@@ -167,6 +177,8 @@ func (r *run) predict(ctx context.Context) error {
 	if r.drawn, err = r.truth.Draw(pictured, r.settings.Seed); err != nil {
 		return err
 	}
+
+	// The pictures come from one draw; the table has the means over all draws.
 	eigs, components := r.outcome.eigs, r.outcome.graph.Components
 	s := penalized(pictured)
 	m, err := eigenmap.Fit(ctx, eigs, components, r.drawn, &s)
@@ -194,6 +206,7 @@ func (r *run) save(dir string, a *app) error {
 	n := r.digits.Rows
 	path := func(name string) string { return filepath.Join(dir, name) }
 	points := data.HashPoints(r.digits)
+	// The files are those that the commands of the README start from.
 	err := npy.WriteFile(path("X.npy"), []int{n, r.digits.Cols}, r.digits.Data)
 	if err == nil {
 		err = npy.WriteFile(path("y.npy"), []int{n}, shell.Values(r.truth.Index, r.truth.Classes))
@@ -204,12 +217,15 @@ func (r *run) save(dir string, a *app) error {
 	if err != nil {
 		return err
 	}
+
+	// The hashes chain the files: eigenpairs know their graph, and the graph its points.
 	g := &pipeline.Graph{Graph: *r.outcome.graph, Settings: r.settings.Graph}
 	hashes := pipeline.Hashes{pipeline.HashPoints: points}
 	if err := pipeline.SaveGraph(path("graph.npz"), g, hashes); err != nil {
 		return err
 	}
 	hashes[pipeline.HashGraph] = data.HashPoints(r.outcome.graph.W)
+
 	o := &pipeline.EigsSettings{Laplacian: r.settings.Laplacian, K: r.settings.Pairs, Seed: r.settings.Seed,
 		Graph: r.settings.Graph}
 	if err := pipeline.SaveEigs(path("eigs.npz"), r.outcome.eigs, &g.Graph, o, hashes); err != nil {

@@ -71,6 +71,8 @@ func (e *experiment) announce(a *app) error {
 		return err
 	}
 	n, _ := e.x.Dims()
+
+	// A symmetrized graph of k neighbours has up to 1.5·k entries a row, by measurement.
 	edges := n * graphSettings.K * 3 / 2
 	return a.Pipeline().AnnounceEigenpairs(n, nil, edges, false, lanczos.Settings{K: pairs}, remedy)
 }
@@ -92,6 +94,7 @@ func (e *experiment) run(ctx context.Context, a *app) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	settings := &lanczos.Settings{K: pairs, Seed: e.seed, OnRestart: func(s lanczos.State) error {
 		obs.Update(float64(s.Basis), float64(s.BasisMax), s.String())
 		return nil
@@ -104,6 +107,7 @@ func (e *experiment) run(ctx context.Context, a *app) (*outcome, error) {
 	obs.End(o.eigs.String())
 
 	obs.Begin("classifiers")
+	// The vote looks among the labeled points of one list of neighbours, which all draws share.
 	poll := nearest.NewPoll(e.x, knn.Euclidean, o.neighbors)
 	for i, labels := range labelCounts {
 		if err := e.classify(ctx, o, poll, labels); err != nil {
@@ -115,7 +119,7 @@ func (e *experiment) run(ctx context.Context, a *app) (*outcome, error) {
 	return o, notConverged
 }
 
-// makeGraph searches the neighbours of all digits and makes the graph.
+// makeGraph finds the neighbours of all digits and builds the graph.
 func (e *experiment) makeGraph(ctx context.Context, o *outcome, obs stage.Observer) error {
 	obs.Begin("neighbours")
 	progress := func(done, total int) { obs.Update(float64(done), float64(total), "") }
@@ -123,6 +127,8 @@ func (e *experiment) makeGraph(ctx context.Context, o *outcome, obs stage.Observ
 	if err != nil {
 		return err
 	}
+
+	// A longer list than the graph needs: the vote finds labeled points in it.
 	n, _ := e.x.Dims()
 	length := max(graphSettings.K, min(listLength, n/100))
 	if o.neighbors, err = index.Self(ctx, length); err != nil {
@@ -135,6 +141,7 @@ func (e *experiment) makeGraph(ctx context.Context, o *outcome, obs stage.Observ
 	if err != nil {
 		return err
 	}
+
 	o.graph = models.NewGraph(w)
 	obs.End(o.graph.Describe())
 	return nil
@@ -182,6 +189,7 @@ func (o *outcome) add(labels int, method, name string, eigenvectors, k int, errs
 // classify adds the errors of all classifiers with a number of labels: the paper's rule for
 // the number of eigenvectors, the penalized form with all of them, and the best vote.
 func (e *experiment) classify(ctx context.Context, o *outcome, poll *nearest.Poll, labels int) error {
+	// All classifiers see the same draws.
 	draws := make([]*data.Labels, splits)
 	for i := range draws {
 		var err error
@@ -200,6 +208,7 @@ func (e *experiment) classify(ctx context.Context, o *outcome, poll *nearest.Pol
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+
 		ms := make([]*eigenmap.Classifier, len(draws))
 		for i := range ms {
 			ms[i] = fitted[i][j]
@@ -227,6 +236,8 @@ func (e *experiment) vote(ctx context.Context, o *outcome, poll *nearest.Poll, l
 		}
 	}
 
+	// The best of the votes is chosen by the errors it is reported with: the baseline gets this
+	// advantage.
 	means := make([]float64, len(votes))
 	for j := range votes {
 		means[j], _ = results.MeanStd(errs[j])

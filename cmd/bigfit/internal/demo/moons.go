@@ -41,6 +41,7 @@ func moons(ctx context.Context, seed uint64) (*report.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	index, err := knn.NewBrute(x, nil)
 	if err != nil {
 		return nil, err
@@ -54,6 +55,7 @@ func moons(ctx context.Context, seed uint64) (*report.Figure, error) {
 		return nil, err
 	}
 
+	// σ = 0.35 is narrow beside arcs of radius 1, so that the surface can follow them.
 	points := moonDots(x, truth)
 	points.Marked = drawn.Labeled()
 	points.MarkedName = "labeled"
@@ -75,11 +77,13 @@ func moons(ctx context.Context, seed uint64) (*report.Figure, error) {
 		if err != nil {
 			return nil, fmt.Errorf("γ_I = %g: %w", gammaI, err)
 		}
+
 		p, err := m.Predict(ctx, x, nil)
 		if err != nil {
 			return nil, err
 		}
 		wrong := 100 * metrics.ErrorRate(p.Classes, truth, drawn)
+
 		panel, err := surface(ctx, m, truth, points)
 		if err != nil {
 			return nil, err
@@ -99,6 +103,7 @@ func surface(ctx context.Context, m *kernelmachine.Machine, truth *data.Labels,
 	if err != nil {
 		return nil, err
 	}
+
 	s.Values = pipeline.SurfaceValues(p.Scores, m.Output().Classes)
 	s.Areas = pipeline.SurfaceAreas(p.Classes, m.Output(), truth)
 	return s, nil
@@ -111,6 +116,7 @@ func moonDots(x *data.Dense[float64], truth *data.Labels) chart.Points {
 	for _, c := range truth.Classes {
 		out.Classes = append(out.Classes, fmt.Sprintf("class %d", c))
 	}
+
 	for i := range n {
 		row := x.Row(i)
 		out.X[i] = row[0]
@@ -127,6 +133,7 @@ func oneOfEach(truth *data.Labels, seed uint64) *data.Labels {
 		members[c] = append(members[c], i)
 	}
 
+	// A stream of its own: the draw must not follow the noise of the points.
 	rng := rand.New(rand.NewPCG(seed, 0x706572636c617373)) // "perclass"
 	var rows []int
 	for _, all := range members {

@@ -35,6 +35,7 @@ func (r *run) report(a *app) *report.Report {
 // errors shows the table and the curves of the experiment.
 func (r *run) errors() []report.Block {
 	t := *r.outcome.table
+	// The table is printed too, without marks, so the page changes a copy.
 	t.Views = slices.Clone(t.Views)
 	t.Views[0].MarkLeast = true
 	t.Notes = append(slices.Clone(t.Notes),
@@ -43,6 +44,7 @@ func (r *run) errors() []report.Block {
 	return append(t.TableBlocks(), t.FigureBlocks()...)
 }
 
+// spectrum draws the computed eigenvalues.
 func (r *run) spectrum() *report.Figure {
 	s := chart.Series{Name: "λ", Y: r.outcome.eigs.Values, Points: true}
 	for j := range s.Y {
@@ -64,6 +66,7 @@ func (r *run) eigenmaps() []report.Block {
 	first := r.outcome.eigs.Nullity
 	n := r.settings.Points
 	var axes [3][]float64
+	// Null vectors are constant on each component and would draw a component as one dot.
 	for q := range axes {
 		axes[q] = make([]float64, n)
 		for i := range n {
@@ -84,6 +87,7 @@ func (r *run) eigenmaps() []report.Block {
 		return &chart.Scatter{XLabel: name(p), YLabel: name(q), Points: chart.Points{X: axes[p], Y: axes[q],
 			Class: class, Classes: classes, Most: mapPoints, Seed: r.settings.Seed}}
 	}
+
 	two := projection(0, 1)
 	two.Marked, two.MarkedName = r.drawn.Labeled(), "labeled"
 	return []report.Block{
@@ -94,12 +98,13 @@ func (r *run) eigenmaps() []report.Block {
 	}
 }
 
-// strip shows unlabeled digits: half of them wrong ones, as far as there are any.
+// strip shows unlabeled digits: up to a third of them are mistakes, which come first.
 func (r *run) strip() *report.ImageStrip {
 	s := &report.ImageStrip{Title: "Digits and what they were taken for", Width: synthetic.DigitSide,
 		Height: synthetic.DigitSide,
 		Caption: fmt.Sprintf("Unlabeled digits, true class and prediction; the first ones are "+
 			"mistakes. %.2f %% of all are wrong.", r.error)}
+	// Mistakes come first; correct answers fill the rest of the strip.
 	add := func(wrong bool, most int) {
 		for i, c := range r.truth.Index {
 			if len(s.Images) < most && r.drawn.Index[i] == data.Unlabeled && (r.labels[i] != c) == wrong {
@@ -115,6 +120,7 @@ func (r *run) strip() *report.ImageStrip {
 	return s
 }
 
+// settingsList lists the settings of the experiment.
 func (r *run) settingsList() *report.KeyValues {
 	s := r.settings
 	return &report.KeyValues{Caption: "Settings", Pairs: append([]report.KeyValue{

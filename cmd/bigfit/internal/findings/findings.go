@@ -2,8 +2,8 @@
 // classes are shared out, where the points lie, how sure the answers are, and which of
 // them a person should look at.
 //
-// It draws what others computed: answers are those of a model for all points, places
-// those of [pipeline.Pipeline.Plane]. The same Fit gives the same sections.
+// It computes nothing itself: answers come from a model, for all points, and places from
+// [pipeline.Pipeline.Plane]. The same Fit gives the same sections.
 //
 // # Places and images
 //
@@ -30,8 +30,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// A Fit is n points with what is known of them and what a model answers. Fields that
-// are nil leave out what needs them; without Answers it is a report on points and labels.
+// A Fit is n points with their labels and the answers of a model. A nil field leaves out the
+// parts that need it; without Answers the report is on points and labels.
 type Fit struct {
 	Points data.Points // looked at for images
 	IDs    *data.IDs   // what points are called; nil: their numbers from 0
@@ -40,8 +40,8 @@ type Fit struct {
 
 	Targets *pipeline.Targets
 	Answers *models.Prediction // for all points, with the scores of classes
-	// Probabilities are those of the classes, n×c, each row of sum 1. Without them
-	// certainty is the difference between the two largest scores.
+	// Probabilities holds the probabilities of the classes, n×c; each row sums to 1. Without
+	// it certainty is the difference between the two largest scores.
 	Probabilities *mat.Dense
 }
 
@@ -54,6 +54,7 @@ func (f *Fit) Sections() []report.Section {
 		return f.values()
 	}
 
+	// Sections without content are left out, by what the Fit has.
 	v := newView(f)
 	sections := []report.Section{{Title: "Classes", Blocks: v.shares()}}
 	add := func(title string, blocks []report.Block) {
@@ -94,7 +95,7 @@ func (v *view) held(i int) bool {
 // wrong tells whether the answer for point i differs from its label held back.
 func (v *view) wrong(i int) bool { return v.held(i) && v.answers[i] != v.known.Index[i] }
 
-// name is what point i is called.
+// name returns the id of point i, or its number.
 func (f *Fit) name(i int) string {
 	if f.IDs != nil {
 		return f.IDs.Values[i]
@@ -102,7 +103,7 @@ func (f *Fit) name(i int) string {
 	return strconv.Itoa(i)
 }
 
-// names are those of the classes.
+// names returns the names of the classes.
 func (v *view) names() []string {
 	out := make([]string, len(v.known.Classes))
 	for c := range out {
@@ -115,6 +116,7 @@ func (v *view) names() []string {
 // less the second largest. It is nil if there are neither. An answer need not be the most
 // probable class: a training point may keep the label that was given.
 func certainty(a *models.Prediction, p *mat.Dense) []float64 {
+	// Scores of one column have no second class to be compared with.
 	from := p
 	if from == nil {
 		from = a.Scores
@@ -133,6 +135,7 @@ func certainty(a *models.Prediction, p *mat.Dense) []float64 {
 			out[i] = p.At(i, int(a.Classes[i]))
 			continue
 		}
+		// The two largest scores in one pass.
 		first := math.Inf(-1)
 		second := math.Inf(-1)
 		for _, x := range from.RawRowView(i) {
@@ -154,6 +157,7 @@ func (v *view) second(i int) int32 {
 	if from == nil {
 		from = v.Answers.Scores
 	}
+	// Classes other than the answer are compared; of equal ones the first counts.
 	best := int32(-1)
 	for c, x := range from.RawRowView(i) {
 		if int32(c) != v.answers[i] && (best < 0 || x > from.At(i, int(best))) {

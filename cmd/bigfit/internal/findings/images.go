@@ -31,12 +31,14 @@ func findImages(x data.Points) *imageShape {
 	if _, ok := x.(*sparse.CSR); ok {
 		return nil
 	}
+	// 64 columns, 8×8, are the smallest images of digits in use.
 	n, d := x.Dims()
 	side := int(math.Round(math.Sqrt(float64(d))))
 	if n == 0 || side < leastSide || side*side != d {
 		return nil
 	}
 
+	// The generator has a fixed seed: the same points give the same report.
 	rng := rand.New(rand.NewPCG(uint64(d), 1))
 	low := 0.0
 	high := 0.0
@@ -44,6 +46,7 @@ func findImages(x data.Points) *imageShape {
 	var near, far float64
 	row := make([]float64, d)
 	for q := range min(n, looked) {
+		// Rows at equal distances: files are often sorted by class.
 		data.RowTo(row, x, q*n/min(n, looked))
 		for j, v := range row {
 			low = min(low, v)
@@ -52,6 +55,7 @@ func findImages(x data.Points) *imageShape {
 			if !(v-v == 0) {
 				return nil
 			}
+			// The squared difference to the pixel above, and to any pixel of the same image.
 			if j >= side {
 				near += (v - row[j-side]) * (v - row[j-side])
 				other := row[rng.IntN(d)]
@@ -60,10 +64,12 @@ func findImages(x data.Points) *imageShape {
 		}
 	}
 
+	// In embeddings columns above each other are as different as any two, a ratio near 1.
 	if !(near < 0.7*far) {
 		return nil
 	}
 	s := &imageShape{side: side, step: (side + mostSide - 1) / mostSide, low: 0, high: 1}
+	// The range of the values decides which of them are black and white.
 	switch {
 	case whole && low >= 0 && high > 1 && high <= 255:
 		s.high = 255
@@ -93,6 +99,7 @@ func (s *imageShape) pixels(x data.Points, i int) []uint8 {
 					sum += row[(r*s.step+u)*side+c*s.step+v]
 				}
 			}
+			// A mean of pixels keeps thin strokes visible, which every other pixel would lose.
 			mean := sum / float64(s.step*s.step)
 			out = append(out, uint8(math.Round(255*max(0, min(1, (mean-s.low)/(s.high-s.low))))))
 		}

@@ -39,6 +39,7 @@ func (v *view) ranked(keep func(i int) bool, key func(i int) float64) []int {
 			rows = append(rows, i)
 		}
 	}
+	// A stable sort keeps points of equal keys in the order of their numbers, run after run.
 	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(key(a), key(b)) })
 	return rows
 }
@@ -86,6 +87,8 @@ func (v *view) suspicious() []report.Block {
 	if v.Graph == nil {
 		return nil
 	}
+	// The least supported label comes first: the fewer neighbours agree, the more likely it is
+	// wrong.
 	support := map[int]float64{}
 	other := map[int]int32{}
 	for _, i := range v.used.Labeled() {
@@ -122,6 +125,7 @@ func (v *view) support(i int) (share float64, most int32) {
 		if val != nil {
 			w = val[p]
 		}
+		// The smaller class wins a tie, so that the order of edges does not matter.
 		c := v.answers[j]
 		weight[c] += w
 		degree += w
@@ -145,6 +149,7 @@ func (v *view) list(rows []int, t *report.Table, cells func(i int) []string) []r
 	if v.images == nil {
 		return []report.Block{t}
 	}
+	// Images need less space than rows, so more of them are shown.
 	strip := &report.ImageStrip{Width: v.images.side, Height: v.images.side}
 	for _, i := range rows[:min(len(rows), mostPictures)] {
 		img := report.Image{Pixels: v.images.pixels(v.Points, i), Predicted: v.known.Name(v.answers[i]),

@@ -33,6 +33,7 @@ func (v *view) maps() []report.Block {
 		return []chart.Chart{&chart.Scatter{XLabel: v.Plane.XName, YLabel: v.Plane.YName, Points: p}}
 	}
 
+	// The caption tells when only a sample of the points is drawn.
 	where := v.Plane.How
 	if n := len(v.used.Index); len(v.Plane.Rows) < n {
 		where += sampled(len(v.Plane.Rows), n)
@@ -47,6 +48,7 @@ func (v *view) maps() []report.Block {
 		return blocks
 	}
 
+	// Certainty is drawn in five steps: a page tells five shades apart, and no more.
 	step, names := steps(v.sure, v.Probabilities != nil)
 	caption := "The darker, on a dark page the lighter, the less certain: by the probability p of the answer."
 	if v.Probabilities == nil {
@@ -66,6 +68,7 @@ func steps(sure []float64, probabilities bool) (step []int, names []string) {
 	bounds := limits
 	names = []string{"p < 0.5", "0.5 to 0.7", "0.7 to 0.9", "0.9 to 0.99", "p ≥ 0.99"}
 	if !probabilities {
+		// Margins of scores have no scale of their own, so each step holds a fifth of the points.
 		sorted := slices.Sorted(slices.Values(sure))
 		for k := range bounds {
 			bounds[k] = sorted[(k+1)*len(sorted)/chart.MaxSteps]

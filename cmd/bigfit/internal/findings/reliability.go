@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// bins is the number of bins of probabilities of equal width.
+	// bins is the number of bins of probabilities of equal width, as in eval --proba.
 	bins = 15
 	// fewHeld is the number of labels held back below which nothing is measured.
 	fewHeld = 30
@@ -32,6 +32,7 @@ func (v *view) reliability() []report.Block {
 	if v.sure == nil {
 		return nil
 	}
+	// With fewer than 30 points the standard error of a share is about 9 %.
 	if len(held) < fewHeld {
 		return []report.Block{report.Paragraph(fmt.Sprintf("The labels of %d points were held back; "+
 			"at least %d are needed to tell how often answers of a given certainty are right. Give "+
@@ -47,6 +48,7 @@ func (v *view) reliability() []report.Block {
 // diagram draws the share of right answers over the probability, in bins.
 func (v *view) diagram(held []int) report.Block {
 	var count, right, sum [bins]float64
+	// A probability of 1 belongs to the last bin.
 	for _, i := range held {
 		b := min(int(v.sure[i]*bins), bins-1)
 		count[b]++
@@ -62,6 +64,7 @@ func (v *view) diagram(held []int) report.Block {
 		if n == 0 {
 			continue
 		}
+		// The calibration error is Σ (n_b/n)·|mean probability − share|; n_b cancels.
 		share := right[b] / n
 		gap += math.Abs(sum[b]-right[b]) / float64(len(held))
 		s.X, s.Y = append(s.X, sum[b]/n), append(s.Y, share)
@@ -84,6 +87,7 @@ func (v *view) coverage(held []int) report.Block {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v.sure[b], v.sure[a]) })
 	s := chart.Series{Name: "error"}
 	wrong, next := 0, 1
+	// The curve has a point for each fortieth of the held labels.
 	for at, i := range order {
 		if v.wrong(i) {
 			wrong++

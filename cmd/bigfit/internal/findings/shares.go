@@ -10,7 +10,7 @@ import (
 	"github.com/bigfit/bigfit/internal/view/report"
 )
 
-// mostClasses is the number of classes that a table lists; the rest are summed up.
+// mostClasses is the number of rows of classes in a table; a last row sums up the rest.
 const mostClasses = 40
 
 // tally counts points of one class.
@@ -41,6 +41,7 @@ func (v *view) tallies() (of []tally, all tally) {
 		}
 	}
 
+	// Sums over the classes, so that the last row of the table agrees with the others.
 	for _, t := range of {
 		all.add(t)
 	}
@@ -59,6 +60,7 @@ func (v *view) shares() []report.Block {
 		table.Header = append(table.Header, "held back", "of these wrong")
 	}
 
+	// Columns appear by what is known: answers, and labels held back.
 	row := func(name string, t tally) {
 		cells := []string{name, strconv.Itoa(t.labels), percent(t.labels, all.labels)}
 		if v.answers != nil {
@@ -70,6 +72,7 @@ func (v *view) shares() []report.Block {
 		table.Rows = append(table.Rows, cells)
 	}
 
+	// Names that are numbers are ordered as numbers: 2 before 10.
 	order := data.Range(0, len(of))
 	slices.SortFunc(order, func(a, b int) int { return chart.CompareNames(names[a], names[b]) })
 	shown := len(of)
@@ -90,6 +93,7 @@ func (v *view) shares() []report.Block {
 
 	row("all", all)
 	blocks := []report.Block{report.Paragraph(v.sentence(all))}
+	// Too many bars would be longer than the page.
 	if v.answers != nil && len(of) <= mostClasses {
 		bars := &chart.Bars{Unit: "%"}
 		for _, c := range order {
@@ -123,6 +127,7 @@ func (v *view) sentence(all tally) string {
 		return text
 	}
 
+	// A class with four fifths of the answers often means that a model has collapsed onto it.
 	of, _ := v.tallies()
 	largest := slices.MaxFunc(of, func(a, b tally) int { return a.answers - b.answers })
 	if 5*largest.answers > 4*all.answers {

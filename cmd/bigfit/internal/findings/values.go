@@ -19,6 +19,7 @@ func (f *Fit) values() []report.Section {
 	n, columns := f.Answers.Scores.Dims()
 	at := func(i int) float64 { return f.Answers.Scores.At(i, 0) }
 	var given, truth, answer []float64
+	// A value is given, held back, or unknown; unknown ones count among the answers alone.
 	for i := range n {
 		switch {
 		case !math.IsNaN(used.At(i, 0)):
@@ -44,11 +45,14 @@ func (f *Fit) values() []report.Section {
 		}
 	}
 
+	// The median is the upper one of two, so that it is a value that occurs.
 	blocks := []report.Block{table}
 	if columns > 1 {
-		blocks = append(blocks, report.Paragraph(fmt.Sprintf("Answers have %d columns; this report is on the first.", columns)))
+		blocks = append(blocks, report.Paragraph(
+			fmt.Sprintf("Answers have %d columns; this report is on the first.", columns)))
 	}
 	if len(truth) > 0 {
+		// The dashed line spans both axes' values.
 		low := min(slices.Min(truth), slices.Min(answer))
 		high := max(slices.Max(truth), slices.Max(answer))
 		blocks = append(blocks, &report.Figure{Title: "Answers and values held back",
@@ -77,10 +81,10 @@ func (f *Fit) values() []report.Section {
 // short writes a value with four significant digits.
 func short(x float64) string { return fmt.Sprintf("%.4g", x) }
 
-// mostValues is the number of points of a chart of values.
+// mostValues bounds the points of a chart of values: each of them is an element of the page.
 const mostValues = 2000
 
-// sampleOf returns x, or so many of its values at equal distances.
+// sampleOf returns x, or mostValues of its values at equal distances.
 func sampleOf(x []float64) []float64 {
 	if len(x) <= mostValues {
 		return x
@@ -106,6 +110,7 @@ func (f *Fit) labels() []report.Section {
 	table := &report.Table{Header: []string{"label", "points given", "have it", "share",
 		"answers that have it", "share"}}
 	n, _ := f.Answers.Scores.Dims()
+	// Positive scores stand for the label, as in eval --multilabel.
 	for j, label := range f.Targets.Labels {
 		known := 0
 		has := 0

@@ -36,8 +36,8 @@ func (m *Mode) UnmarshalText(text []byte) error { return modes.Unmarshal(m, text
 // An Event is a line of progress for a program that watches the run.
 type Event struct {
 	Time time.Time `json:"time"`
-	// Event is "begin", "update" or "end" of a stage, "note" for what is said
-	// beside the stages, or "error" for what ended the run.
+	// Event is "begin", "update" or "end" of a stage, "note" for a line of text
+	// beside the stages, or "error" for the error that ended the run.
 	Event string `json:"event"`
 	Stage string `json:"stage,omitempty"`
 	// Done of Total units are done, in the units of the stage; Total is left
@@ -69,12 +69,13 @@ func NewJSON(w io.Writer) *Sink {
 // IsJSON reports whether the sink prints events.
 func (s *Sink) IsJSON() bool { return s != nil && s.json }
 
-// Error prints an event of what ended the run. Only a sink of [NewJSON] does; others
-// leave errors to the caller.
+// Error prints the error that ended the run as an event. Only a sink of [NewJSON] does so;
+// others leave errors to the caller.
 func (s *Sink) Error(text, kind string) {
 	if !s.IsJSON() {
 		return
 	}
+	// The work may go on in another goroutine after an interrupt.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tell(Event{Event: "error", Note: text, Kind: kind}, true)
@@ -93,6 +94,7 @@ func (s *Sink) Events() []Event {
 
 // tell keeps an event, if keep is set, and prints it on a sink for JSON.
 func (s *Sink) tell(e Event, keep bool) {
+	// JSON has no NaN or infinity; one bad number must not lose the event.
 	e.Time = s.now().UTC()
 	e.Done = finite(e.Done)
 	e.Total = finite(e.Total)
@@ -109,7 +111,7 @@ func (s *Sink) tell(e Event, keep bool) {
 	}
 }
 
-// finite returns v, or 0 for what JSON has no form of.
+// finite returns v, or 0 for a NaN or an infinity, which JSON cannot write.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
@@ -125,6 +127,8 @@ func (st *Stage) update(t time.Time, done, total float64, note string) {
 	if !keep && !(s.json && t.Sub(st.told) >= tellEvery) {
 		return
 	}
+	// Events are printed every second and kept every ten, so that the log of a day stays below
+	// 10,000 lines.
 	st.told = t
 	if keep {
 		st.kept = t

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Plain makes text fit for a terminal. Names of files and what is read from files
-// can hold anything: control characters other than the end of a line and the
+// Plain makes text fit for a terminal. Names and contents of files can hold
+// anything: control characters other than the end of a line and the
 // tab, characters that change the direction of writing or are not seen, and
 // bytes that are not UTF-8 become escapes as in Go, such as \x1b.
 func Plain(text string) string {
@@ -21,8 +21,10 @@ func oneLine(text string) string {
 	return escape(strings.TrimSpace(text), func(rune) bool { return false })
 }
 
-// escape escapes what is not plain, except what keep reports.
+// escape escapes all runes that are not plain, except those for which keep is true.
 func escape(text string, keep func(rune) bool) string {
+	// Cf has the marks that turn the direction of writing and the invisible ones; Zl and Zp are
+	// ends of lines in some terminals.
 	odd := func(r rune) bool {
 		return r == utf8.RuneError || !keep(r) &&
 			(unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp))
@@ -32,6 +34,8 @@ func escape(text string, keep func(rune) bool) string {
 	}
 	var b strings.Builder
 	for len(text) > 0 {
+		// RuneError of width 3 is U+FFFD written by somebody; of width 1 it is a byte that is not
+		// UTF-8.
 		r, size := utf8.DecodeRuneInString(text)
 		switch {
 		case r == utf8.RuneError && size == 1:

@@ -34,7 +34,7 @@ const (
 	etaAfter   = time.Second            // no estimate of the time left before
 )
 
-// A Sink receives the progress of a run. Its methods, and those of its stages,
+// A Sink receives the progress of a run. The methods of a sink and of its stages
 // may be called from several goroutines at once. A nil *Sink does nothing and
 // gives nil stages, which do nothing either.
 type Sink struct {
@@ -129,6 +129,7 @@ func (st *Stage) Update(done, total float64, note string) {
 		return
 	}
 
+	// A total of 0, NaN or infinity leaves the part unknown.
 	t := s.now()
 	if f := done / total; total > 0 && f >= 0 && !math.IsInf(total, 0) {
 		st.pace.advance(t, math.Min(f, 1))
@@ -216,6 +217,7 @@ func (s *Sink) Stages() []Timing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	// Stages that still run have no time yet.
 	var out []Timing
 	for _, st := range s.stages {
 		if st.finished {
@@ -226,14 +228,15 @@ func (s *Sink) Stages() []Timing {
 }
 
 // Write prints text that is not progress, such as a log, on lines of its own.
-// What follows the last end of line waits for its end or for Close. On a quiet
-// sink the text is dropped. The error is that of the underlying writer.
+// An unfinished line waits for its end or for Close. On a quiet
+// sink the text is dropped. An error comes from the underlying writer.
 func (s *Sink) Write(p []byte) (int, error) {
 	if s == nil {
 		return len(p), nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// Only whole lines go out, so that the live line never lands in the middle of one.
 	end := bytes.LastIndexByte(p, '\n') + 1
 	if end > 0 {
 		s.notes(string(s.partial) + string(p[:end]))
@@ -263,6 +266,7 @@ func (s *Sink) Close() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// An error ends the run with stages open.
 	for _, st := range s.stages {
 		st.end("stopped")
 	}

@@ -1,6 +1,6 @@
 // Package shell holds what the commands of bigfit share: the run of a command line and its
 // exit codes, common flags and their environment variables, flags made of parameters,
-// reading of points, labels, targets and graphs, and what is printed.
+// reading of points, labels, targets and graphs, and printing.
 package shell
 
 import (
@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 
@@ -46,12 +45,17 @@ type App struct {
 	mode     progress.Mode
 }
 
-// Print writes the result of a command: v as JSON, or text.
-func (a *App) Print(v any, text string) error {
+// Print writes the result of a command: v as JSON, or text, in which names of files that are not fit
+// for a terminal are quoted.
+func (a *App) Print(v any, text string) error { return a.PrintExact(v, a.names().Plain(text)) }
+
+// PrintExact writes the result of a command: v as JSON, or text as it is, for other programs.
+func (a *App) PrintExact(v any, text string) error {
 	if a.JSON {
 		enc := json.NewEncoder(a.stdout)
 		enc.SetEscapeHTML(false)
 		err := enc.Encode(v)
+		// JSON has no NaN or infinity; the encoder's own error names a Go type.
 		if infinite := (*json.UnsupportedValueError)(nil); errors.As(err, &infinite) {
 			return fmt.Errorf("a number of the result is %s: the values are too large to compute "+
 				"with; scale them", infinite.Str)
@@ -59,10 +63,11 @@ func (a *App) Print(v any, text string) error {
 		return Output(err)
 	}
 
+	// Names of files may hold control sequences, which are quoted before they reach a terminal.
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	_, err := io.WriteString(a.stdout, a.names().Plain(text))
+	_, err := io.WriteString(a.stdout, text)
 	return Output(err)
 }
 
@@ -91,7 +96,7 @@ func (a *App) Warn(lines ...string) {
 	}
 }
 
-// Reads notes the name of a file that is read, for the manifests of what is written.
+// Reads notes the name of an input file, for the manifests of the outputs.
 func (a *App) Reads(what, path string) {
 	if a.Files == nil {
 		a.Files = archive.Files{}
@@ -107,6 +112,7 @@ func (a *App) names() *progress.Quoter { return progress.NewQuoter(a.args) }
 // say writes the last words of a run to stderr, as an event where those are asked
 // for, with the kind of the error.
 func (a *App) say(text, kind string) {
+	// A program that reads events gets the last words as an event, too.
 	text = a.names().Plain(text)
 	if a.Progress.IsJSON() {
 		a.Progress.Error(text, kind)
@@ -115,21 +121,13 @@ func (a *App) say(text, kind string) {
 	fmt.Fprintln(a.stderr, text)
 }
 
-// checkStdout returns an error if there is no stdout.
-func (a *App) checkStdout() error {
-	if f, ok := a.stdout.(*os.File); ok && machine.Closed(f) {
-		return Output(errors.New("stdout is closed, so results cannot be printed; give a file or, to " +
-			"print them nowhere, >/dev/null (from Python stdout=open(os.devnull, \"w\"): " +
-			"subprocess.DEVNULL looks like a closed one)"))
-	}
-	return nil
-}
-
 // Write runs fn, which writes files: after an interrupt not at all, and an
 // interrupt waits for it.
 func (a *App) Write(ctx context.Context, fn func() error) error {
 	a.busy.Lock()
 	defer a.busy.Unlock()
+	// A mapped input that changed during the run makes the results worthless, so they are not
+	// written.
 	if err := cmp.Or(ctx.Err(), mapped.Check()); err != nil {
 		return err
 	}
@@ -140,10 +138,11 @@ func (a *App) Write(ctx context.Context, fn func() error) error {
 // does not fit. operations may be 0 if nothing is known about time.
 func (a *App) Need(stage string, bytes int64, operations float64, remedy string) error {
 	var time string
-	// Shorter times are not worth an estimate: they are those of other things.
+	// Below two seconds reading and starting take most of the time, so an estimate would be wrong.
 	if seconds := machine.Seconds(operations); seconds >= 2 {
 		time = fmt.Sprintf(", about %s", choice.Duration(seconds))
 	}
+	// The budget adds the stages that hold memory at the same time.
 	total, fits := a.budget.Announce(bytes, int64(a.Memory))
 	if !fits {
 		return memoryError{fmt.Errorf("%s needs %s of memory, %s in all, and %s are allowed; %s, or "+

@@ -20,6 +20,11 @@ func (c *CheckpointFlags) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&c.resume, "resume", false, "go on from the checkpoint")
 }
 
+// CheckFiles refuses inputs and outputs in the folder of the checkpoint, as [CheckFolder] does.
+func (c *CheckpointFlags) CheckFiles(inputs []string, outputs ...string) error {
+	return CheckFolder("checkpoint", c.Checkpoint, inputs, outputs...)
+}
+
 // Check refuses flags that do not go together.
 func (c *CheckpointFlags) Check() error {
 	if c.resume && c.Checkpoint == "" {
@@ -33,6 +38,7 @@ func (a *App) OpenCheckpoint(ctx context.Context, c *CheckpointFlags) (err error
 	if err := c.Check(); err != nil || c.Checkpoint == "" {
 		return err
 	}
+	// The state is written through Write, so that an interrupt never cuts it.
 	a.Checkpoint, err = pipeline.OpenCheckpoint(c.Checkpoint, c.resume, int64(a.Memory),
 		func(fn func() error) error { return a.Write(ctx, fn) })
 	if err == nil && c.resume && !a.Checkpoint.Any() {

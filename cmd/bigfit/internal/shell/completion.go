@@ -31,8 +31,8 @@ func ModelFlag(f *pflag.FlagSet, model *string, usage string) {
 	f.Var(modelName{model}, "model", usage)
 }
 
-// ModelHelp makes the help of a command with [ModelFlag] show the flags of the model that
-// is given, and of no other: without one only those of all models.
+// ModelHelp makes the help of a command with [ModelFlag] show the flags of the given model
+// only. Without a model it shows the flags that all models share.
 func ModelHelp(cmd *cobra.Command, p ParamFlags) {
 	cmd.SetUsageFunc(func(c *cobra.Command) error {
 		f := c.Flags().Lookup("model")
@@ -49,10 +49,12 @@ func (p ParamFlags) showOnly(f *pflag.FlagSet, l models.Learner, given bool) {
 	}
 }
 
-// complete prepares the commands for the completion of a command line by a shell, which is
-// args: models are completed, values that are one of several names, and of the flags made of
-// parameters only those of the model, which is the one given or the default.
+// complete prepares the commands for completion of the command line args by a shell. It
+// completes the names of models and values that are one of several names, and offers the
+// parameters of one model: the given one, or the default.
 func complete(root *cobra.Command, args []string) {
+	// The usage strings of pflag have quoted value names, which shells would show with their
+	// quotes.
 	for _, c := range root.Commands() {
 		params := ParamFlags{}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -70,6 +72,7 @@ func complete(root *cobra.Command, args []string) {
 			continue
 		}
 
+		// --model of suspects is a plain name and has no flags that depend on it.
 		if _, ok := f.Value.(modelName); ok {
 			register(c, f, CompleteModels)
 			params.showOnly(c.Flags(), all.Learner(modelIn(args, f.DefValue)), true)
@@ -97,7 +100,7 @@ func modelIn(args []string, byDefault string) string {
 	return byDefault
 }
 
-// CompleteModels lists the models that begin with what is typed, for shells.
+// CompleteModels lists the models whose names begin with the typed letters, for shells.
 func CompleteModels(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
 	var out []cobra.Completion

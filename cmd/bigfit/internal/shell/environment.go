@@ -31,6 +31,7 @@ func variable(flag string) string {
 // checkEnvironment returns an error if there is a variable that begins with BIGFIT_ and
 // belongs to no flag of any command. An empty variable is none.
 func checkEnvironment(root *cobra.Command) error {
+	// A variable may belong to a flag of any command: a script may export it for several.
 	known := slices.Clone(otherVariables)
 	add := func(f *pflag.Flag) {
 		if v := variable(f.Name); !slices.Contains(known, v) {
@@ -48,10 +49,12 @@ func checkEnvironment(root *cobra.Command) error {
 			slices.ContainsFunc(testVariables, func(p string) bool { return strings.HasPrefix(name, p) }) {
 			continue
 		}
+		// Suggestions compare names without the prefix, which would make all of them look near.
 		for i := range known {
 			known[i] = strings.TrimPrefix(known[i], variablePrefix)
 		}
-		return fmt.Errorf("environment variable %s belongs to no flag%s", name, suggest.Prefixed(variablePrefix, strings.TrimPrefix(name, variablePrefix), known))
+		return fmt.Errorf("environment variable %s belongs to no flag%s", name,
+			suggest.Prefixed(variablePrefix, strings.TrimPrefix(name, variablePrefix), known))
 	}
 
 	return nil

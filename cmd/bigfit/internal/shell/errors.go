@@ -15,6 +15,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
@@ -31,13 +32,16 @@ const (
 // exitCode returns the code of an error. Only errors that are known to be of the command line
 // or of the input are [ExitInput]; whatever nobody has thought of is a failure.
 func exitCode(err error) int {
+	// The order matters: an interrupt may be joined with other errors, and the error of a solver
+	// that did not converge comes from a package whose errors count as faults of the input.
 	switch {
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted
 	// found when the model is written
 	case errors.As(err, new(*mapped.ChangedError)), errors.Is(err, models.ErrNotFinite):
 		return ExitInput
-	case errors.Is(err, ErrDiffer), errors.As(err, new(outputError)), errors.As(err, new(*panicError)):
+	case errors.Is(err, ErrDiffer), errors.As(err, new(outputError)), errors.As(err, new(*panicError)),
+		errors.Is(err, dense.ErrNoConvergence):
 		return ExitFailure
 	case err != nil && models.Usable(err):
 		return ExitNotConverged
@@ -47,10 +51,10 @@ func exitCode(err error) int {
 	return ExitFailure
 }
 
-// ofInput tells whether all that err comes from is known to be of the command line or of the
-// input: the system could not find or open a path that was given, or the error was worded by a
-// package that says what is wrong with what it reads. Anything else, as a disk that fails, too
-// many open files, a program that could not be started or a time that ran out, is not.
+// ofInput tells whether every cause of err is known to be the command line or the input: the
+// system could not find or open a given path, or a package that reads input worded the error.
+// Anything else is not: a failing disk, too many open files, a program that could not be
+// started, a timeout.
 func ofInput(err error) bool {
 	switch e := err.(type) {
 	case nil:
@@ -70,6 +74,7 @@ func ofInput(err error) bool {
 		}
 	}
 
+	// Texts have no type of their own to ask for, so the package of the error's type decides.
 	kind := reflect.TypeOf(err)
 	if kind.Kind() == reflect.Pointer {
 		kind = kind.Elem()
@@ -82,8 +87,8 @@ func ofInput(err error) bool {
 var ofPath = []syscall.Errno{syscall.ENOENT, syscall.EACCES, syscall.EPERM, syscall.EISDIR, syscall.ENOTDIR,
 	syscall.ENAMETOOLONG, syscall.ELOOP, syscall.EINVAL, syscall.EEXIST}
 
-// wording are the packages whose types of errors say what is wrong with the input. Texts of ours
-// are of the types of errors and fmt.
+// wording lists packages whose error types describe faults of the input. Our own texts have the
+// types of errors and fmt.
 var wording = []string{"errors/", "fmt/", "strconv/", "encoding/", "compress/", "archive/",
 	"github.com/bigfit/bigfit/", "github.com/parquet-go/", "github.com/spf13/"}
 
@@ -131,13 +136,13 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("internal error: %v", e.value) }
 
-// plainFlagError says what is wrong with the value of a flag, without words of
-// the parser.
+// plainFlagError rewords an error about the value of a flag without the terms of the parser.
 func plainFlagError(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err
 	}
+	// "strconv.ParseInt: parsing …: invalid syntax" tells a user nothing.
 	f := invalid.GetFlag()
 	if errors.As(err, new(*strconv.NumError)) {
 		what := map[string]string{"int": "an integer", "uint64": "an integer of at least 0",
@@ -148,12 +153,14 @@ func plainFlagError(err error) error {
 }
 
 // packages are names that errors of the library begin with.
-var packages = strings.Fields("cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn lanczos linear models nearest parts pca pipeline propagation selection solvers sparse sums synthetic")
+var packages = strings.Fields(`cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn
+	lanczos linear models nearest parts pca pipeline propagation selection solvers sparse sums synthetic`)
 
 // Reword puts an error of the library in the words of the command line: parameters become
 // flags, and the names of packages are left out. A word of the command line may name a file.
 func (a *App) Reword(text string) string {
 	text = param.Show(text, a.FlagName)
+	// A package name may stand at the start of the text, of a line, or after a colon.
 	for _, name := range packages {
 		if !slices.Contains(a.args, name) {
 			text = strings.ReplaceAll(strings.TrimPrefix(text, name+": "), ": "+name+": ", ": ")

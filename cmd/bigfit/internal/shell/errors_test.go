@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
@@ -55,6 +56,7 @@ func TestExitCode(t *testing.T) {
 		{"not converged", fmt.Errorf("eigenpairs: %w", lanczos.ErrNotConverged), ExitNotConverged},
 		{"an interrupt", fmt.Errorf("fit: %w", context.Canceled), ExitInterrupted},
 		{"a panic", &panicError{value: "index out of range"}, ExitFailure},
+		{"eigenvalues that LAPACK's iteration does not find", fmt.Errorf("lanczos: the projected 3×3 problem: %w", dense.ErrNoConvergence), ExitFailure},
 		{"files that differ", ErrDiffer, ExitFailure},
 	} {
 		t.Run(c.name, func(t *testing.T) {

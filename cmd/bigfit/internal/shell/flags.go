@@ -33,6 +33,8 @@ func (a *App) CommonFlags(root *cobra.Command) {
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, as --progress none")
 	root.SetFlagErrorFunc(flagError)
 
+	// Flags on the command line are noted before the environment fills others: messages tell the
+	// two apart.
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.Given = map[string]bool{}
 		a.environment = map[string]bool{}
@@ -44,9 +46,10 @@ func (a *App) CommonFlags(root *cobra.Command) {
 			return fmt.Errorf("--threads is %d; it must be positive, or 0 for all", a.Threads)
 		}
 
+		// From here an error is about the work, and no longer about the command line.
 		a.started = true
 		a.limits()
-		return a.checkStdout()
+		return nil
 	}
 }
 
@@ -63,9 +66,12 @@ func (a *App) limits() {
 	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(int64(a.Memory))
 	a.budget.Begin()
+	// An interrupt may come at this moment and use the sink from another goroutine.
 	a.busy.Lock()
 	defer a.busy.Unlock()
 
+	// A supervised child writes to a pipe; its parent tells by a variable whether a terminal is
+	// behind it.
 	switch {
 	case a.quiet || a.mode == progress.None:
 		a.Progress = progress.Quiet()
@@ -84,6 +90,7 @@ func (a *App) flagsFromEnvironment(flags *pflag.FlagSet) error {
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := variable(f.Name)
 		value := os.Getenv(name)
+		// --help and --version from the environment would replace every command.
 		if value == "" || f.Changed || fault != nil || f.Name == "help" || f.Name == "version" {
 			return
 		}

@@ -57,6 +57,7 @@ func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions,
 		return nil, fmt.Errorf("%s: a %s model learns no labels", path, m.Name())
 	}
 
+	// The settings of the fit come back as values of parameters, as a learner takes them.
 	e, err := models.Unnamed(m).Encode()
 	if err != nil {
 		return nil, err
@@ -68,6 +69,8 @@ func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions,
 		return nil, short
 	}
 
+	// Given points and a given graph must be those of the fit; else labels would meet other
+	// points.
 	made := pipeline.Hashes(mf.Hashes)
 	err = made.Agree(pipeline.HashPoints, out.Hashes[pipeline.HashPoints], path, o.Source.X.String())
 	if err == nil && o.Source.File != "" { // one that is made here may have other settings
@@ -86,6 +89,8 @@ func (a *App) readGraph(ctx context.Context, path string, o *LabeledOptions, out
 	g, kept, missing := pipeline.KeptGraph(out.Model)
 	info := out.Learner.Info()
 	var err error
+	// A graph on the command line wins, then the graph that the model keeps; one is made only of
+	// given points.
 	switch {
 	case o.Source.File != "" || needed && missing != nil && len(o.Source.X) > 0:
 		s, err := a.LoadSource(ctx, &o.Source)
@@ -106,6 +111,7 @@ func (a *App) readGraph(ctx context.Context, path string, o *LabeledOptions, out
 		}
 	}
 
+	// A kept graph may still want the points: for predictions, or to be checked by their hash.
 	if len(o.Source.X) > 0 {
 		if out.Points, err = a.ReadPoints(o.Source.X, data.ReadOptions{}); err != nil {
 			return nil, err
@@ -143,12 +149,14 @@ func (a *App) readKnown(path string, o *LabeledOptions, out *LabeledPoints, kept
 				"points with -y", path)
 		}
 		if n > 0 && kept.Targets.Len != n {
-			return fmt.Errorf("%s keeps the labels of %d points and there are %d; give the labels of all with -y", path, kept.Targets.Len, n)
+			return fmt.Errorf("%s keeps the labels of %d points and there are %d; give the labels of all with -y",
+				path, kept.Targets.Len, n)
 		}
 		out.Targets = pipeline.KeptTargets(out.Model)
 		return nil
 	}
 
+	// A file of labels replaces the kept ones; it can only say classes.
 	if out.Model.Output().Kind != models.OutputClasses {
 		return Usagef("-y is for classes, and %s answers with %s", path, out.Model.Output().Kind)
 	}

@@ -36,6 +36,7 @@ func (o *LabelOptions) Read(a *App, path string, n int) (*data.Labels, error) {
 		y, err = data.ReadLabels(path, *opt)
 	}
 
+	// Notes tell how ambiguous text was understood, before any work begins.
 	if err == nil {
 		a.Notes(y.Read.Notes...)
 	}
@@ -52,9 +53,10 @@ func (o *LabelOptions) ReadTruth(a *App, path string, n int) (*data.Labels, erro
 	return y, err
 }
 
-// labelOptions are those of the reader of the labels of n points.
+// labelOptions returns the options for reading the labels of n points.
 func (a *App) labelOptions(unlabeled []string, n int) (*data.LabelOptions, error) {
 	opt := &data.LabelOptions{Limit: int64(a.Memory), Points: n}
+	// "none" turns the default mark off, so it cannot be one mark among others.
 	switch {
 	case slices.Equal(unlabeled, []string{"none"}):
 		opt.NoUnlabeled = true
@@ -78,14 +80,15 @@ func Values[T any](index []int32, classes []T) []T {
 	return out
 }
 
-// NumbersFor reads the truth for a model whose answers are numbers, and the labels
-// of its columns; nil of values. n is the number of points.
+// NumbersFor reads the truth for a model that answers with numbers. It also returns the labels
+// of the columns, nil if the numbers are values. n is the number of points.
 func (a *App) NumbersFor(m models.Model, path string, n int) (*mat.Dense, []int64, error) {
 	labels := m.Output().Labels
 	if labels == nil {
 		y, err := a.ReadNumbers(path, n, nil)
 		return y, nil, err
 	}
+	// Columns are matched by the labels of the model: a file may lack some of them.
 	y, err := pipeline.ReadMultiLabels(path, labels, "the model", int64(a.Memory))
 	if err != nil {
 		return nil, nil, err

@@ -25,12 +25,14 @@ func CheckOutput(inputs []string, paths ...string) error {
 			return Output(err)
 		}
 
+		// Writing over an input would destroy it when the run has already used it.
 		for _, in := range inputs {
 			if sameFile(in, path) {
 				return Usagef("%s is both read and written; give the output another name", path)
 			}
 		}
 
+		// Two outputs of one name: the second would replace the first without a word.
 		for _, other := range paths[:i] {
 			if other != "" && (samePath(other, path) || sameFile(other, path)) {
 				return Usagef("%s is to be written twice; give each output its own name", path)
@@ -56,8 +58,67 @@ func CheckGraph(inputs []string, path string) error {
 	return nil
 }
 
-// CheckAnswers is [CheckOutput] for files of answers, whose extensions name formats, and
-// others.
+// CheckFolder returns an error if inputs or outputs of a run lie in the folder dir, which the flag
+// names: the run replaces and removes files there. An output that is itself a folder may not hold
+// dir, as it is replaced as a whole. An empty dir is none.
+func CheckFolder(flag, dir string, inputs []string, outputs ...string) error {
+	if dir == "" {
+		return nil
+	}
+	for _, path := range inputs {
+		if path == "" {
+			continue
+		}
+		// An input may name an array after a colon.
+		file := path
+		if i := strings.LastIndexByte(path, ':'); i > 1 {
+			file = path[:i]
+		}
+		if inside(dir, path) || inside(dir, file) {
+			return Usagef("%s is an input and lies in %s, the folder of --%s, whose files the run replaces and "+
+				"removes; give --%s another folder", path, dir, flag, flag)
+		}
+	}
+	for _, path := range outputs {
+		switch {
+		case path == "":
+		case inside(dir, path):
+			return Usagef("%s is an output and lies in %s, the folder of --%s, whose files the run replaces and "+
+				"removes; give one of them another name", path, dir, flag)
+		case pipeline.IsFolderName(path) && inside(path, dir):
+			return Usagef("%s is an output folder around %s, the folder of --%s; give one of them another name",
+				path, dir, flag)
+		}
+	}
+	return nil
+}
+
+// inside reports whether path is dir or lies in it or below. Neither need be there.
+func inside(dir, path string) bool {
+	rel, err := filepath.Rel(resolved(dir), resolved(path))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// resolved returns the absolute path without symbolic links, as far as it is there.
+func resolved(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// CheckAnswers is [CheckOutput] for files of answers and others. The extension of a file of
+// answers must name a format.
 func CheckAnswers(inputs, answers []string, others ...string) error {
 	if err := CheckOutput(inputs, append(slices.Clone(answers), others...)...); err != nil {
 		return err
@@ -79,8 +140,8 @@ func (a *App) WriteAnswers(path string, answers pipeline.Answers, hashes pipelin
 	return answers.Write(path)
 }
 
-// AnswerHashes are those of the points that are answered for, if one of the files of answers
-// has room for them.
+// AnswerHashes returns the hash of the points x if one of the files of answers has a manifest
+// to hold it. Otherwise it is nil, as hashing reads all points.
 func AnswerHashes(x data.Points, paths ...string) pipeline.Hashes {
 	if slices.ContainsFunc(paths, table.HasManifest) {
 		return pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}
@@ -90,6 +151,7 @@ func AnswerHashes(x data.Points, paths ...string) pipeline.Hashes {
 
 // samePath reports whether two names lead to one file, which need not be there.
 func samePath(a, b string) bool {
+	// A file that is not there yet has no inode to compare, so its folder is resolved instead.
 	at := func(path string) string {
 		if target, err := atomicfile.Target(path); err == nil {
 			path = target
@@ -111,6 +173,8 @@ func sameFile(in, path string) bool {
 	if err != nil {
 		return false
 	}
+	// A path with a colon may be a file of that name or an array in a file; the former is tried
+	// first.
 	a, err := os.Stat(in)
 	if i := strings.LastIndexByte(in, ':'); err != nil && i > 0 {
 		a, err = os.Stat(in[:i])

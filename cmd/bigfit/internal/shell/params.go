@@ -59,6 +59,7 @@ func (v *paramValue) Parts() []string {
 		return []string{v.Text}
 	}
 
+	// Spaces after commas come with quoted lists.
 	parts := strings.Split(v.Text, ",")
 	for i := range parts {
 		parts[i] = strings.TrimSpace(parts[i])
@@ -73,6 +74,8 @@ var shorthands = map[string]string{"neighbors": "k", "eigenvectors": "p"}
 // axes of a grid take several values.
 func (p ParamFlags) Add(f *pflag.FlagSet, params []models.Param, lists bool) {
 	for _, q := range params {
+		// Learners share names of parameters. If their defaults differ, the help must not promise
+		// one of them.
 		if known := p[q.Name]; known != nil {
 			if known.Default != q.Default {
 				known.Default = "of the model"
@@ -85,6 +88,7 @@ func (p ParamFlags) Add(f *pflag.FlagSet, params []models.Param, lists bool) {
 		}
 
 		p[q.Name] = &paramValue{Param: q, list: lists && q.Axis}
+		// -k and -p may be taken by a flag of the command itself.
 		short := shorthands[q.Name]
 		if short != "" && f.ShorthandLookup(short) != nil {
 			short = ""
@@ -112,8 +116,8 @@ func UsageOf(p *models.Param) string {
 	return text
 }
 
-// Values returns what is given of some parameters. Of several values with commas
-// between it is an error to ask here.
+// Values returns the given values of some parameters. Parameters with several values must
+// not be among them.
 func (p ParamFlags) Values(params []models.Param) models.Values {
 	out := models.Values{}
 	for _, q := range params {
@@ -124,7 +128,7 @@ func (p ParamFlags) Values(params []models.Param) models.Values {
 	return out
 }
 
-// Single returns the flags without those of several values.
+// Single returns the flags that have at most one value.
 func (p ParamFlags) Single() ParamFlags {
 	out := maps.Clone(p)
 	maps.DeleteFunc(out, func(_ string, v *paramValue) bool { return len(v.Parts()) > 1 })
@@ -164,10 +168,12 @@ func (a *App) FlagName(name string) string {
 	return param.Flag(name)
 }
 
-// CheckParams returns all faults of the parameters of a learner. Those of the environment
-// that do not matter with the others are left out of v. Required ones may be missing: the
+// CheckParams returns all faults of the parameters of a learner. It deletes from v values of
+// the environment that do not matter with the others. Required parameters may be missing: the
 // pipeline chooses them.
 func (a *App) CheckParams(l models.Learner, v models.Values) error {
+	// An exported variable is meant for several commands; only a flag on the command line says
+	// that the user wanted it here.
 	for _, e := range models.Faults(models.CheckFor(l, selection.Rule(l, v))) {
 		if unused, ok := e.(*models.UnusedError); ok && a.environment[unused.Name] {
 			delete(v, unused.Name)
@@ -208,6 +214,7 @@ func HasParam(l models.Learner, graph []models.Param, name string) bool {
 func (a *App) CheckOwners(l models.Learner, p ParamFlags, graph []models.Param,
 	needs map[string]models.Needs) error {
 	for _, name := range slices.Sorted(maps.Keys(a.Given)) {
+		// Some flags go with an input rather than a parameter, such as --eigs.
 		owns := func(o models.Learner) bool {
 			if need, ok := needs[name]; ok {
 				return o.Info().Needs.Has(need)
@@ -231,6 +238,7 @@ func (a *App) SameAs(p ParamFlags, params []models.Param, made models.Values, fi
 		if !a.Given[q.Name] || p[q.Name] == nil {
 			continue
 		}
+		// Settings at their defaults are not in the manifest.
 		have, ok := made[q.Name]
 		if !ok {
 			if have = q.Default; have == "" {
@@ -266,6 +274,7 @@ func ListLearners() string {
 	var b strings.Builder
 	width := 0
 	for _, name := range ModelNames() {
+		// 84 columns leave room for the indent of help texts.
 		if width == 0 || width+2+len(name) > 84 {
 			b.WriteString("\n ")
 			width = 1

@@ -49,7 +49,7 @@ func (o *observer) End(note string) { o.stage.Done(note) }
 // PointsHelp is the help text of -X.
 const PointsHelp = "`file` of the points, a pattern in quotes, a folder or a list of files; may be repeated"
 
-// TakePoints adds arguments, which are all points, to those of -X.
+// TakePoints appends arguments that all name points to x, the names given with -X.
 func (a *App) TakePoints(x *shards.Names, args []string) {
 	if note := x.Take(args, nil, false); note != "" {
 		a.Note("%s", note)
@@ -66,6 +66,8 @@ func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (d
 	st := a.Progress.Stage("read")
 	a.Reads(what, names.String())
 	opt.Limit = int64(a.Memory)
+	// The options of columns are known only now, after all flags were read; the reader leaves in
+	// the table the ids and labels that it met.
 	p := &a.Points
 	p.table = &data.TableColumns{ID: p.id, Label: p.Label, Drop: p.drop, Only: p.columns}
 	opt.Table = p.table
@@ -101,7 +103,7 @@ func (a *App) warnOfGraph(paths []string) {
 	}
 }
 
-// DefaultTolerance is that of eigenpairs.
+// DefaultTolerance is the default relative residual of eigenpairs and of linear systems.
 const DefaultTolerance = 1e-8
 
 // EigsFlags adds the flags of eigenpairs; their defaults are the values that s has.
@@ -136,6 +138,7 @@ func (o *GraphSource) Flags(a *App, f *pflag.FlagSet) {
 // Take takes the arguments of the command: the first may be a graph, all others are points.
 // points tells that a graph alone will not do.
 func (o *GraphSource) Take(a *App, args []string, points bool) error {
+	// Saying how the arguments were understood is cheaper than a graph made of a graph.
 	if len(args) > 0 && mayBeGraph(args[0], int64(a.Memory)) {
 		o.File = args[0]
 		args = args[1:]
@@ -154,9 +157,9 @@ func (o *GraphSource) Take(a *App, args []string, points bool) error {
 	return nil
 }
 
-// mayBeGraph tells whether a file that is given without a flag is read as a graph: a sparse
-// matrix in .npz, or a .npz that cannot be understood, whose reader says why. Sparse points
-// are given with -X.
+// mayBeGraph tells whether an argument is read as a graph: a sparse matrix in .npz, or a .npz
+// that cannot be understood, so that the reader of graphs words the fault. Sparse points need
+// -X.
 func mayBeGraph(path string, limit int64) bool {
 	if !strings.EqualFold(filepath.Ext(path), ".npz") {
 		return false
@@ -165,8 +168,8 @@ func mayBeGraph(path string, limit int64) bool {
 	return err != nil || info.Format == data.FormatSciPy
 }
 
-// LoadSource reads what is given and builds the graph that is not. With a usable
-// error comes the graph that was reached.
+// LoadSource reads the points and the graph of o, and builds the graph if there is no file. A
+// usable error comes with the graph that was reached.
 func (a *App) LoadSource(ctx context.Context, o *GraphSource) (*Sourced, error) {
 	settings, err := Decode(a, o.Params, pipeline.GraphParams)
 	if err != nil {
@@ -180,6 +183,7 @@ func (a *App) LoadSource(ctx context.Context, o *GraphSource) (*Sourced, error) 
 		g.Hashes[pipeline.HashPoints] = data.HashPoints(g.X)
 	}
 
+	// Without a file the graph is made, and may fall short of the recall asked for.
 	if o.File == "" {
 		built, err := a.Pipeline().Graph(ctx, g.X, &settings)
 		if !models.Usable(err) {
@@ -199,6 +203,7 @@ func (a *App) LoadSource(ctx context.Context, o *GraphSource) (*Sourced, error) 
 	if g.X == nil {
 		return g, nil
 	}
+	// A graph and points together: they must belong to each other, by length and by hash.
 	if n, _ := g.X.Dims(); n != g.W.Rows {
 		return nil, fmt.Errorf("%s has %d points but the graph %s has %d", o.X, n, o.File, g.W.Rows)
 	}
@@ -207,6 +212,8 @@ func (a *App) LoadSource(ctx context.Context, o *GraphSource) (*Sourced, error) 
 		return nil, err
 	}
 
+	// New points find their neighbours through the index that the file keeps, or one that is built
+	// of the points.
 	if err := given.ReadKept(int64(a.Memory)); err != nil {
 		return nil, err
 	}
@@ -229,6 +236,7 @@ func (a *App) GivenGraph(path string, p ParamFlags, s *pipeline.GraphSettings) (
 	if g.W.Rows == 0 {
 		return nil, fmt.Errorf("%s: a graph of 0 points; there is nothing to label", path)
 	}
+	// A graph of another program has no settings to contradict.
 	if g.Made == nil {
 		return g, nil
 	}

@@ -29,7 +29,7 @@ func (p *PointOptions) ColumnFlags(f *pflag.FlagSet) {
 		"`columns` of X to take as coordinates (default: all others)")
 }
 
-// LabelFlags adds those of what labels are joined with.
+// LabelFlags adds the flags that join labels with points: --label and --ids.
 func (p *PointOptions) LabelFlags(f *pflag.FlagSet) {
 	f.StringVar(&p.Label, "label", "", "`column` of X that holds the labels, in place of -y")
 	p.IDFlag(f)
@@ -43,6 +43,7 @@ func (p *PointOptions) IDFlag(f *pflag.FlagSet) {
 
 // Identify returns the names of the points; nil if they have none.
 func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
+	// The names are asked for by every file that is written; they are read once.
 	if p.Names != nil {
 		return p.Names, nil
 	}
@@ -63,6 +64,7 @@ func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
 
 // beside returns the ids in tables beside the files of the points; nil if there are none.
 func (p *PointOptions) beside(a *App) (*data.IDs, error) {
+	// The lookup is tried once: without files it finds nothing the next time.
 	tables := shards.Names(shards.Beside(p.files))
 	p.files = nil
 	if tables == nil {

@@ -38,6 +38,8 @@ func Run(args []string, stdout, stderr io.Writer, root func(*App) *cobra.Command
 
 	// A second interrupt kills the process: after the first, handling ends.
 	defer context.AfterFunc(ctx, stop)()
+	// The work runs beside, so that the interrupt can be answered within the grace even where a
+	// computation cannot be stopped.
 	a := &App{stdout: stdout, stderr: stderr}
 	done := make(chan error, 1)
 	go func() { done <- a.execute(ctx, args, root) }()
@@ -54,6 +56,7 @@ func Run(args []string, stdout, stderr io.Writer, root func(*App) *cobra.Command
 		}
 	}
 
+	// The peak of memory is worth a line only for a run that ended by itself.
 	if text := a.budget.String(); text != "" && ctx.Err() == nil {
 		a.Note("memory: %s", text)
 	}
@@ -67,6 +70,8 @@ func Run(args []string, stdout, stderr io.Writer, root func(*App) *cobra.Command
 
 // execute runs the command line; a panic becomes an error.
 func (a *App) execute(ctx context.Context, args []string, command func(*App) *cobra.Command) (err error) {
+	// A mapped file that another program cuts short raises a fault at the read; as a panic it
+	// becomes an error that names the file.
 	debug.SetPanicOnFault(true)
 	mapped.Begin()
 	defer func() {
@@ -95,6 +100,7 @@ func (a *App) execute(ctx context.Context, args []string, command func(*App) *co
 		}
 	}
 
+	// Errors of the command line point to the help of the command.
 	if err != nil && (!a.started || errors.As(err, new(usageError))) {
 		err = fmt.Errorf("%w\nsee %s --help", plainFlagError(err), cmd.CommandPath())
 	}
@@ -113,12 +119,14 @@ func (a *App) report(err error) int {
 		return exitCode(err)
 	}
 	text := "bigfit: " + a.Reword(err.Error())
+	// The stack is printed for bugs only.
 	var p *panicError
 	if errors.As(err, &p) {
 		text += fmt.Sprintf("\nThis is a bug in bigfit %s. Please report it at "+
 			"https://github.com/bigfit/bigfit/issues\nwith the command line and the lines below.\n\n%s",
 			Version, p.stack)
 	}
+	// The reader of files knows no flags, so the advice is added here.
 	var limit *npy.LimitError
 	if errors.As(err, &limit) {
 		text += "\nbigfit: raise --memory-limit if the machine has the memory"

@@ -30,6 +30,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return err
 	}
+	// A flag of an earlier release has a sentence of its own about its replacement.
 	name := unknown.GetSpecifiedName()
 	group := unknown.GetSpecifiedShortnames()
 	if instead := cmd.Annotations[formerFlag+name]; instead != "" {
@@ -43,6 +44,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			func(f *pflag.FlagSet) bool { return f.ShorthandLookup(name) != nil }))
 	}
 
+	// --k for -k.
 	if cmd.Flags().ShorthandLookup(name[:1]) != nil && len(name) == 1 {
 		return fmt.Errorf("%w; did you mean -%s?", err, name)
 	}

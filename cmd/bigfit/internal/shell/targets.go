@@ -32,9 +32,10 @@ func (a *App) ReadTargets(o *TargetOptions, l models.Learner, n int) (*pipeline.
 	info := l.Info()
 	learns := info.Learns
 	regression := o.Regression
-	// What cannot be read is for the reader of labels to complain about.
+	// A file that holds no numbers is left to the reader of labels, which words the fault.
 	how := &data.LabelFile{}
 	numbers, notNumbers := a.ReadNumbers(o.Y, n, how)
+	// A flag decides; then what the learner can learn; then the numbers.
 	switch {
 	case o.Asked && regression && !LearnsValues(l):
 		return nil, Usagef("%s is no regression; %s are", info.Name, LearnersThat(LearnsValues))
@@ -78,10 +79,13 @@ func (a *App) ReadTargets(o *TargetOptions, l models.Learner, n int) (*pipeline.
 		return t, nil
 	}
 
+	// One column a class: many classes of many labels may not fit, and the classes are known only
+	// now.
 	if need := targetBytes(y, o.Labels); need > int64(a.Memory) {
 		return nil, &npy.LimitError{What: o.From(a) + ": a number for each labeled point and class",
 			Need: need, Limit: int64(a.Memory)}
 	}
+	// What was read helps to see why there is one class only.
 	t, err := pipeline.ClassTargets(y, o.Labels, a.Seed)
 	if t.Used() != nil {
 		if err := pipeline.CheckTwoClasses(t.Used(), o.From(a)); err != nil {
@@ -127,6 +131,7 @@ func (a *App) regression(o *TargetOptions, values *mat.Dense,
 	if o.Label.Unlabeled != nil {
 		return nil, Usagef("--unlabeled is for classes; in a regression NaN marks points without a value")
 	}
+	// Models of several outputs take rows with some values missing.
 	code := models.ValueTargets
 	if learns.Has(models.LearnsLabels) {
 		code = multilabel.PartialTargets
@@ -140,7 +145,7 @@ func (a *App) regression(o *TargetOptions, values *mat.Dense,
 	return t, nil
 }
 
-// readLabelBlock reads labels of which a point may have several.
+// readLabelBlock reads labels where a point may have several.
 func (a *App) readLabelBlock(o *TargetOptions) (*pipeline.Targets, error) {
 	if o.Label.Unlabeled != nil {
 		return nil, Usagef("--unlabeled is for classes; of several labels a point NaN marks what is not known")
@@ -151,6 +156,7 @@ func (a *App) readLabelBlock(o *TargetOptions) (*pipeline.Targets, error) {
 		return nil, err
 	}
 
+	// Numbers that are no 0, 1 or −1 look like the values of a regression.
 	t, err := pipeline.BlockTargets(y.Y, func(block *mat.Dense) (*models.Targets, error) {
 		t, err := multilabel.LabelTargets(block, y.Values)
 		if err != nil && y.Values == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// Best in place of the name of a model in [NewComparison] is the one of the best mean.
+// Best stands in [NewComparison] for the name of the model with the best mean.
 const Best = "best"
 
 // Comparison is the output of compare.
@@ -64,6 +64,8 @@ func NewComparison(r *selection.Compared, splits *pipeline.Splits, against strin
 	s.Table.Notes = append(slices.Clone(s.Notes), "difference: the model minus the one against, mean "+
 		"over the splits ± its standard error; p: paired t-test, of each pair alone")
 
+	// After an interrupt outcomes of fits that were not made are nil; the others are listed with
+	// their settings.
 	for _, x := range r.Competitors {
 		time := ModelTime{Model: x.Name}
 		for g := range splits.Groups {
@@ -88,7 +90,7 @@ func NewComparison(r *selection.Compared, splits *pipeline.Splits, against strin
 	return s
 }
 
-// scale is what measurements are multiplied by.
+// scale returns the factor from measurements to the unit of the table.
 func (s *Comparison) scale() float64 {
 	if s.Unit == "%" {
 		return 100
@@ -109,6 +111,8 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 	if s.Unit == "" {
 		digits = "%.5g"
 	}
+	// The keys are those of the JSON and CSV; names head the printed tables, and PrintOnly columns
+	// exist for them alone.
 	t := &results.Table{Columns: []results.Column{
 		{Key: "labels", Name: "labels", Kind: results.Integers},
 		{Key: "per_class", Kind: results.Integers, OmitEmpty: true},
@@ -137,6 +141,7 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 	}
 	caption := fmt.Sprintf("%s of the points without a label in the split, mean ± standard deviation "+
 		"over the splits", what)
+	// Several numbers of labels make a curve and a matrix of models; one number makes bars.
 	if len(splits.Groups) > 1 {
 		t.Views = append(t.Views, results.View{Caption: caption, Rows: comparedGroup, Across: comparedModel,
 			Corner: "labels", Show: []string{comparedMean},
@@ -150,6 +155,7 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 			Caption: "Mean over the splits.", By: comparedModel, Value: comparedMean})
 	}
 
+	// The column of failures is shown only where there is one.
 	show := []string{comparedGroup, comparedModel, comparedMean, "difference", "against", "record",
 		"p", "splits"}
 	if slices.ContainsFunc(r.Competitors,
@@ -173,6 +179,7 @@ func (s *Comparison) addGroup(r *selection.Compared, g *pipeline.SplitGroup, aga
 		}
 	}
 
+	// Every group has its own best model.
 	reference := slices.IndexFunc(r.Competitors,
 		func(x selection.Competitor) bool { return x.Name == against })
 	if reference < 0 {
@@ -183,6 +190,8 @@ func (s *Comparison) addGroup(r *selection.Compared, g *pipeline.SplitGroup, aga
 		group = fmt.Sprintf("%d a class", g.PerClass)
 	}
 	for i, x := range r.Competitors {
+		// A failed fit has no value; the mean is over the splits that worked, whose number stands
+		// beside it.
 		known := slices.DeleteFunc(slices.Clone(values[i]), math.IsNaN)
 		mean := results.Mean(known)
 		if len(known) == 0 {
@@ -198,6 +207,8 @@ func (s *Comparison) addGroup(r *selection.Compared, g *pipeline.SplitGroup, aga
 			}
 		}
 
+		// Differences are paired by split: splits vary more than models, and pairing takes that
+		// part out.
 		p := metrics.NewPaired(values[i], values[reference], r.Criterion.Larger())
 		difference, record := results.Value{Number: float64(p.Mean), Deviation: float64(p.StdErr),
 			Published: math.NaN()}, fmt.Sprintf("%d/%d/%d", p.Wins, p.Ties, p.Losses)
@@ -205,6 +216,7 @@ func (s *Comparison) addGroup(r *selection.Compared, g *pipeline.SplitGroup, aga
 		if math.IsNaN(float64(p.P)) {
 			chance.Text = "–"
 		}
+		// A model compared with itself says nothing.
 		if i == reference || p.Pairs == 0 {
 			difference.Text = "–"
 			record = "–"
@@ -224,6 +236,8 @@ func bestOf(values [][]float64, larger bool) int {
 	best := 0
 	most := -1
 	bestMean := 0.0
+	// A model that failed on hard splits must not win by the easy ones, so the number of values
+	// counts first.
 	for i, list := range values {
 		known := slices.DeleteFunc(slices.Clone(list), math.IsNaN)
 		mean, _ := results.MeanStd(known)
@@ -249,6 +263,8 @@ func faultNotes(r *selection.Compared) []string {
 			"had too few labels to choose settings by, and took the fixed ones"}
 		splits := make([][]string, len(kinds))
 		reasons := make([][]string, len(kinds))
+		// One note a model and kind; the reasons of fits are mostly the same, so one of them is
+		// quoted.
 		add := func(kind, split int, reason string) {
 			splits[kind] = append(splits[kind], strconv.Itoa(split))
 			if !slices.Contains(reasons[kind], reason) {
@@ -303,6 +319,7 @@ func (s *Comparison) Chosen() []ChosenSetting {
 		if f.Fault != "" && !f.Unconverged {
 			continue
 		}
+		// Settings hold maps, which cannot be keys; their text can.
 		key := fmt.Sprintf("%s %d %s", f.Model, f.Labels, f.Setting)
 		i, ok := at[key]
 		if !ok {

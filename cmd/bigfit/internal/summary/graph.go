@@ -31,6 +31,8 @@ func OfGraph(w *sparse.CSR, c *sparse.Components) Graph {
 	}
 	d := w.Degrees()
 	s.MinDegree = d[0]
+
+	// The mean is divided term by term, so that a sum of large degrees cannot overflow.
 	for _, v := range d {
 		s.MinDegree = min(s.MinDegree, v)
 		s.MaxDegree = max(s.MaxDegree, v)

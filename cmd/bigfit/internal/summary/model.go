@@ -23,9 +23,10 @@ func Of(m models.Model) Model {
 	return Model{m.Summary(), m.Name(), m.Output()}
 }
 
-// fields are those of the JSON object.
+// fields returns the fields of the JSON object.
 func (s Model) fields() map[string]any {
 	out := map[string]any{"model": s.name, "labeled": s.Labeled, "settings": s.Values}
+	// Facts are the results that each kind of model has beside the common ones.
 	for _, f := range s.Facts {
 		out[f.Key] = f.Value
 	}
@@ -42,6 +43,7 @@ func (s Model) fields() map[string]any {
 		out["fallback_class"] = s.fallback()
 	}
 	if s.Summary.Warnings != nil {
+		// The JSON names flags as the lines on stderr do.
 		warnings := make([]string, len(s.Summary.Warnings))
 		for i, text := range s.Summary.Warnings {
 			warnings[i] = param.Show(text, param.Flag)
@@ -84,16 +86,17 @@ type Fit struct {
 	Warnings             []string       // of the input and of the fit
 	Chosen               *models.Chosen // values that were not given; nil for none
 	Why                  string         // a choice of the learner's, as models.Input has it
-	pipeline.Measured                   // on the points whose label or value was held back
+	pipeline.Measured                   // on the points with a label or value held back
 }
 
 // MarshalJSON writes one object.
 func (s Fit) MarshalJSON() ([]byte, error) { return json.Marshal(s.All()) }
 
-// All are the fields of the JSON object.
+// All returns the fields of the JSON object.
 func (s Fit) All() map[string]any {
 	out := s.fields()
 	out["points"] = s.Points
+	// Parts that a fit does not have are left out rather than written as null.
 	if s.Labels != nil {
 		out["labels"] = s.Labels
 	}
@@ -106,6 +109,7 @@ func (s Fit) All() map[string]any {
 	if s.Why != "" {
 		out["why"] = s.Why
 	}
+
 	if s.Components > 0 {
 		out["components"] = s.Components
 	}
@@ -126,6 +130,7 @@ func (s Fit) All() map[string]any {
 
 func (s Fit) String() string {
 	text := fmt.Sprintf("%s, %d of %d points labeled, ", s.name, s.Labeled, s.Points)
+	// A model fitted to few labels may have seen only a part of the classes.
 	if all := len(s.output.Classes); all > 0 {
 		used := all
 		if s.Labels != nil && s.Labels.Used != nil {
@@ -148,6 +153,7 @@ func (s Fit) String() string {
 		text += fmt.Sprintf("; %d components, %d isolated points", s.Components, s.Isolated)
 	}
 
+	// Points that no label reaches get the most frequent class, which a user should know.
 	if s.Unreached > 0 {
 		text += fmt.Sprintf("; %d points in components without a label got ", s.Unreached)
 		if s.Fallback != nil {

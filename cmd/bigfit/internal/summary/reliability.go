@@ -16,6 +16,7 @@ func Reliability(r *metrics.ProbabilityReport) *chart.Lines {
 		if b.Points == 0 {
 			continue
 		}
+		// The standard error of a binomial share, √(p(1−p)/n).
 		share := float64(b.Right)
 		measured.X = append(measured.X, float64(b.Mean))
 		measured.Y = append(measured.Y, share)

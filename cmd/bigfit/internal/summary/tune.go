@@ -63,6 +63,7 @@ func (s Tune) String() string {
 	if s.Criterion == selection.RMSECriterion {
 		unit = ""
 	}
+	// Only parameters that some setting has are columns.
 	var columns []string
 	for _, p := range append(all.Learner(s.Model).Params(), models.Param{Name: "neighbors", Axis: true}) {
 		if p.Axis && slices.ContainsFunc(s.Scores,
@@ -79,6 +80,7 @@ func (s Tune) String() string {
 	for _, p := range s.Scores {
 		var cells []string
 		for _, name := range columns {
+			// Numbers are shortened for the table; JSON and the command line have all digits.
 			v := valueOf(p.Setting, name)
 			if x, err := strconv.ParseFloat(v, 64); err == nil {
 				v = strconv.FormatFloat(x, 'g', 6, 64)
@@ -99,6 +101,7 @@ func (s Tune) String() string {
 	}
 
 	w.Flush()
+	// Settings that failed for one reason share a line.
 	for _, fault := range slices.Sorted(maps.Keys(faults)) {
 		fmt.Fprintf(&b, "\n%d failed: %s\n", faults[fault], fault)
 	}

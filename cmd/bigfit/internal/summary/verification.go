@@ -28,6 +28,7 @@ type Verification struct {
 func OfVerification(v *lanczos.Verification, kind sparse.Kind) Verification {
 	s := Verification{v.Pairs, kind, v.MaxResidual, v.WorstPair, v.Norm, v.Orthogonality, v.Zeros,
 		v.Components, v.Exact, nil, v.Faults}
+	// JSON has no infinity, which stands for a search without a result.
 	if !math.IsInf(v.Next, 0) {
 		s.Next = &v.Next
 	}

@@ -9,6 +9,7 @@ import (
 // StopWithParent has the system send this process SIGTERM when the one that started it
 // ends, if [ParentVariable] names that process.
 func StopWithParent() {
+	// The variable may be inherited from an ancestor; only the process that started this one counts.
 	parent, err := strconv.Atoi(os.Getenv(ParentVariable))
 	if err != nil || parent != os.Getppid() {
 		return

@@ -19,6 +19,8 @@ func Run(limited, terminal bool, sentence string) (code int, ok bool) {
 	if !limited || os.Getenv(Variable) != "" {
 		return 0, false
 	}
+	// Every failure from here on means to run without a child: supervision must not prevent the
+	// work.
 	path, err := os.Executable()
 	if err != nil {
 		return 0, false
@@ -38,6 +40,8 @@ func Run(limited, terminal bool, sentence string) (code int, ok bool) {
 	runtime.LockOSThread() // the child dies with the thread that started it
 	defer runtime.UnlockOSThread()
 
+	// All signals that end or stop a program are passed on; the group of the child hides it from
+	// the terminal's own.
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP,
 		syscall.SIGCONT)
@@ -62,9 +66,10 @@ func pass(signals <-chan os.Signal, child *os.Process) {
 	}
 }
 
-// end writes what is left to say and returns the exit code.
+// end writes the held words, or the sentence in their place, and returns the exit code.
 func end(words *lastWords, state *os.ProcessState, sentence string) int {
 	status, _ := state.Sys().(syscall.WaitStatus)
+	// Exit code 2 alone would be a usage error as well; the words decide.
 	if words.outOfMemory() && state.ExitCode() == 2 {
 		fmt.Fprintln(os.Stderr, sentence)
 		return 1

@@ -1,22 +1,17 @@
 // Package supervise turns the end of a program that ran out of memory into a sentence
 // and an exit code of its own choice.
 //
-// The runtime of Go ends a program whose allocation fails with a trace of all
-// goroutines and exit code 2, and nothing in the process can change that. Allocations
-// fail under a limit of the address space (RLIMIT_AS) only, as Linux otherwise
-// promises more than it has. So where there is such a limit, and nowhere else, [Run]
-// starts the program a second time as a child, passes on what it writes, its exit code,
-// and signals, and reads the last words of the runtime in place of the user.
+// Running out of memory ends a Go program with a trace of all goroutines and exit code 2, and no
+// code in the process can change that: an allocation cannot report a failure, and checks before
+// large allocations would miss the allocations of gonum and the runtime. It happens under a limit
+// of the address space (RLIMIT_AS) only; elsewhere Linux promises more memory than it has, and
+// kills. So where that limit is set, and nowhere else, [Run] starts the program a second time as
+// a child, passes on its output, its exit code and signals, and puts a sentence and exit code 1 in
+// the place of the trace. Below some 700 MiB of address space, and of Go 1.26 in a narrow band around
+// 1.2 GB, the runtime ends with its trace before main begins.
 //
-// # Why a child
-//
-// Running out of memory ends a Go program with a trace and exit code 2, and no code in the
-// process can change that: no allocation may fail, and checks before large allocations would
-// miss those in gonum and the runtime. It happens under RLIMIT_AS only; elsewhere Linux
-// promises more memory than it has, and kills. So where that limit is set, and nowhere else,
-// the program runs itself as a child, passes on output, signals and exit codes, and puts a
-// sentence and exit code 1 in the place of the trace. Below some 600 MiB of address space the
-// runtime itself cannot start.
+// A program that is linked with C (CGO_ENABLED=1 and a C compiler) has threads with stacks of 8 MiB
+// and arenas of 64 MiB and needs some 500 MiB more. Nothing here needs C.
 package supervise
 
 import (
@@ -29,23 +24,24 @@ import (
 // one, else "pipe".
 const Variable = "BIGFIT_SUPERVISED"
 
-// ParentVariable names, by its number, the process that this one was started by and must not
-// outlive, as programs that run it for somebody do.
+// ParentVariable holds the number of the process that started this one, if this one must not
+// outlive it. Programs that run bigfit for somebody set it.
 const ParentVariable = "BIGFIT_PARENT"
 
-// marks are the beginnings of lines in which the Go runtime reports a fatal error.
-var marks = []string{"runtime: ", "fatal error: "}
+// marks are the beginnings of lines in which the Go runtime, with C or without, reports a fatal error.
+var marks = []string{"runtime: ", "fatal error: ", "runtime/cgo: "}
 
-// lastWords passes on what is written to it up to the last words of the runtime,
-// which it keeps.
+// lastWords is a writer that passes everything on until the runtime reports a fatal error. It
+// keeps the report.
 type lastWords struct {
 	to    io.Writer
-	begun bool   // a line: what is held may be a mark
+	begun bool   // at the beginning of a line: held may become a mark
 	held  []byte // the beginning of a line, or the last words
 	dying bool
 }
 
-// mostKept bounds the last words that are kept.
+// mostKept bounds the report that is kept: a trace of thousands of goroutines has megabytes, and
+// the reason is in its first lines.
 const mostKept = 1 << 20
 
 func newLastWords(to io.Writer) *lastWords { return &lastWords{to: to, begun: true} }
@@ -61,6 +57,7 @@ func (w *lastWords) Write(p []byte) (int, error) {
 		case w.begun:
 			w.held = append(w.held, p[0])
 			p = p[1:]
+			// While the line may still become a mark it is held back; a byte later it is decided.
 			full, partial := matches(w.held)
 			switch {
 			case full:
@@ -72,6 +69,8 @@ func (w *lastWords) Write(p []byte) (int, error) {
 				}
 			}
 		default:
+			// The middle of a line goes through as it is; a carriage return begins a line too, as
+			// live lines use it.
 			end := bytes.IndexAny(p, "\n\r") + 1
 			if w.begun = end > 0; !w.begun {
 				end = len(p)
@@ -98,20 +97,20 @@ func matches(line []byte) (full, partial bool) {
 	return full, partial
 }
 
-// flush passes on what is held.
+// flush passes on the held bytes.
 func (w *lastWords) flush() error {
 	_, err := w.to.Write(w.held)
 	w.held = nil
 	return err
 }
 
-// outOfMemory tells whether the last words are those of a program without memory.
+// outOfMemory tells whether the runtime reported that it had no memory.
 func (w *lastWords) outOfMemory() bool {
 	if !w.dying {
 		return false
 	}
 	for _, text := range []string{"out of memory", "cannot allocate memory", "failed to reserve",
-		"newosproc"} {
+		"newosproc", "pthread_create failed"} {
 		if bytes.Contains(w.held, []byte(text)) {
 			return true
 		}

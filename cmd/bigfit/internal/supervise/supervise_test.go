@@ -17,6 +17,8 @@ func TestLastWords(t *testing.T) {
 		{"read 1 s\nthe runtime: fine\n\nfatal\n", "read 1 s\nthe runtime: fine\n\nfatal\n", "", false},
 		{"live …" + "\r" + trace, "live …\r", trace, true},
 		{trace, "", trace, true},
+		{"a\nruntime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort\n", "a\n",
+			"runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort\n", true},
 		{"a\nfatal error: all goroutines are asleep - deadlock!\n", "a\n", "fatal error: all goroutines are asleep - deadlock!\n", false},
 	} {
 		for _, size := range []int{1, 3, 1000} {

@@ -33,8 +33,8 @@ func (o *EngineFlags) Flags(f *pflag.FlagSet, other engine.Kind) {
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what the work would take, and stop")
 }
 
-// Check refuses flags that do not go together: other is as in Flags, and ours are those
-// that only bigfit itself has.
+// Check refuses flags that do not go together. other is as in Flags, and ours names flags that
+// only bigfit's own solver has.
 func (o *EngineFlags) Check(a *shell.App, other engine.Kind, ours ...string) error {
 	if o.Kind == engine.Ours {
 		for _, name := range []string{"ranks", "launcher", "dry-run"} {
@@ -47,6 +47,7 @@ func (o *EngineFlags) Check(a *shell.App, other engine.Kind, ours ...string) err
 	if o.Kind != other {
 		return shell.Usagef("--engine is %s; this command has bigfit and %s", o.Kind, other)
 	}
+	// Flags of our own solver have no meaning to the ranks, which run another program.
 	if o.Ranks < 1 {
 		return shell.Usagef("--ranks is %d; it must be at least 1", o.Ranks)
 	}
@@ -59,7 +60,7 @@ func (o *EngineFlags) Check(a *shell.App, other engine.Kind, ours ...string) err
 	return nil
 }
 
-// settings are those of a run; Beside names its output.
+// settings returns the settings of a run that reports its stages to a.
 func (o *EngineFlags) settings(a *shell.App) *engine.Settings {
 	s := o.Settings
 	s.Observer = a.Observer()
@@ -73,8 +74,11 @@ func (o *EngineFlags) Eigenpairs(ctx context.Context, a *shell.App, g *pipeline.
 	if o.Kind == engine.Ours {
 		return a.Pipeline().Eigenpairs(ctx, &g.Graph.Graph, s, change)
 	}
+	// change sets fields of our solver; only the number of restarts has a meaning for the engine.
 	var ours lanczos.Settings
 	change(&ours)
+	// A graph in a folder can be mapped by all ranks; another one is written to a temporary folder
+	// beside the output.
 	folder := g.Folder()
 	task, err := a.Pipeline().External(&g.Graph.Graph, s, folder == "", filepath.Dir(o.Beside))
 	if err != nil {
@@ -107,6 +111,7 @@ func (o *EngineFlags) Foresee(a *shell.App, in *models.Input, neighbors int) err
 	if o.Kind == engine.Ours || !o.DryRun || in.Graph != nil {
 		return nil
 	}
+	// The graph itself would take most of the time, so its size is guessed.
 	n := in.Len()
 	row := entriesARow * float64(neighbors)
 	a.Note("a dry run does not make the graph of %d points; with %d neighbours it is taken to have "+
@@ -118,9 +123,11 @@ func (o *EngineFlags) Foresee(a *shell.App, in *models.Input, neighbors int) err
 // entriesARow is about what a symmetrized graph has for each neighbour: 1.1 to 1.5 were measured.
 const entriesARow = 1.5
 
-// EngineFailure marks errors of the engine, which are none of the input.
+// EngineFailure marks errors of the engine and of its runs as failures: the input is not to blame for
+// a rank that died, a package that is missing or a folder that cannot be written.
 func EngineFailure(err error) error {
-	if errors.As(err, new(*engine.RankError)) || errors.As(err, new(*engine.MissingError)) {
+	if errors.As(err, new(*engine.RankError)) || errors.As(err, new(*engine.MissingError)) ||
+		errors.As(err, new(*engine.RunError)) {
 		return shell.Output(err)
 	}
 	return err

@@ -9,16 +9,17 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 )
 
-// job is what the environment says of this process.
+// job holds the number of this process in a cluster job, read from the environment.
 type job struct {
 	name   string // of the variable
 	number int
-	array  bool // the number is that of a part
+	array  bool // the job is an element of an array, whose number is a part
 	count  int  // of processes; 0 if it is not known
 }
 
-// variables that number jobs, in the order in which they count, with those of the number of
-// processes. Slurm's own comes last: it is 0 in all processes that an mpirun within a job starts.
+// variables pairs environment variables with the number of a job and with the count of
+// processes; the first that is set decides. Slurm's own comes last: it is 0 in all processes
+// that an mpirun within a job starts.
 var variables = []struct{ number, count string }{
 	{"SLURM_ARRAY_TASK_ID", ""},
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
@@ -34,6 +35,8 @@ func fromEnvironment() (*job, error) {
 		if text == "" {
 			continue
 		}
+		// An array numbers parts; the ranks of an MPI job number processes, which may be fewer
+		// than the parts.
 		j := &job{name: v.number, array: v.count == ""}
 		var err error
 		if j.number, err = strconv.Atoi(text); err != nil || j.number < 0 {
@@ -51,6 +54,7 @@ func fromEnvironment() (*job, error) {
 
 // processes returns how many numbers apart the parts of this process are.
 func (j *job) processes(parts int) int {
+	// Without a known number of processes a job makes its own part alone.
 	if j.array || j.count == 0 {
 		return parts
 	}

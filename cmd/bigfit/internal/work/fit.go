@@ -43,6 +43,8 @@ func (o *FitOptions) check(a *shell.App) error {
 		return err
 	}
 
+	// Calibration fits several times and a checkpoint keeps the state of one process; parts have
+	// neither.
 	for _, name := range []string{"calibrate", "checkpoint", "resume"} {
 		if a.Given[name] {
 			return shell.Usagef("--%s does not go with --parts", name)
@@ -51,8 +53,8 @@ func (o *FitOptions) check(a *shell.App) error {
 	return nil
 }
 
-// FitInput says what is to be fitted to what. In has the values of the learner; what is read is put
-// there and into Hashes.
+// FitInput names the learner and its data. In has the values of the learner; Fit adds the data
+// that it reads to In, and their hashes to Hashes.
 type FitInput struct {
 	X       shards.Names
 	Graph   string // file or folder
@@ -63,7 +65,7 @@ type FitInput struct {
 	Hashes  pipeline.Hashes
 }
 
-// A fit in parts.
+// fit is one run of bigfit fit --parts.
 type fit struct {
 	*shell.App
 	o   *FitOptions
@@ -90,6 +92,7 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 	if err != nil {
 		return nil, nil, err
 	}
+	// A script needs no points: it may be printed on another machine than the one that has them.
 	if o.Script != "" {
 		return nil, nil, c.script()
 	}
@@ -107,6 +110,8 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 		return nil, nil, c.parts(ctx, numbers)
 	}
 
+	// The plain command makes what is missing, then merges; parts that are there are not made
+	// again.
 	if !o.Merge {
 		if err := c.plan(false); err != nil {
 			return nil, nil, err
@@ -116,6 +121,7 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 		}
 	}
 
+	// The hashes read all points once more, which only the merge has to do.
 	m, err := c.merge(ctx)
 	if m != nil {
 		f.Hashes[pipeline.HashPoints], f.Hashes[pipeline.HashLabels] = data.HashPoints(c.in.Points),
@@ -133,7 +139,8 @@ func (c *fit) settings() (linear.Settings, error) {
 		return linear.Settings{}, shell.Usagef("--parts is not for %s, which reads labeled points "+
 			"and no others: fit it without --parts and --work", name)
 	default:
-		return linear.Settings{}, shell.Usagef("--parts is not for %s; models that are fitted in parts are %s", name, shell.LearnersThat(linear.InParts))
+		return linear.Settings{}, shell.Usagef("--parts is not for %s; models that are fitted in parts are %s",
+			name, shell.LearnersThat(linear.InParts))
 	}
 
 	scaling := "" // fᵀLf grows with the number of points
@@ -149,6 +156,7 @@ func (c *fit) settings() (linear.Settings, error) {
 		}
 	}
 
+	// γ_I > 0 asks for fᵀLf, a sum over the edges.
 	s, _, err := linear.SettingsOf(c.f.Learner, c.in.Values)
 	if err == nil && s.Regularizer.GammaI > 0 && c.f.Graph == "" {
 		err = shell.Usagef("%s in parts needs the graph: --graph DIR, as bigfit graph --parts makes it", name)
@@ -169,6 +177,8 @@ func (c *fit) open(ctx context.Context, s linear.Settings) (err error) {
 		return fmt.Errorf("%s has %d points but %s has %d labels", c.f.X, n, c.f.Targets.From(c.App), c.t.Len)
 	}
 
+	// The points are unchecked here: a job reads the rows of its part only, and the sums check
+	// those.
 	c.in.Targets = c.t.Targets
 	c.SayLabels(c.t, nil)
 	in := &sums.Input{Points: c.in.Points, Targets: c.t.Targets, Settings: s, Parts: c.o.Parts,
@@ -207,6 +217,7 @@ func (c *fit) plan(result bool) error {
 	text := fmt.Sprintf("%d parts of about %d rows, %d of them to make\na part: %v of memory, %v to "+
 		"keep\nthe merge: %v of memory", c.o.Parts, end-first, left,
 		machine.Size(part.Bytes), machine.Size(c.run.Kept()), machine.Size(merge.Bytes))
+	// The same numbers are notes before the work and the result of a dry run.
 	if !result {
 		c.Notes(strings.Split(text, "\n")...)
 		return nil
@@ -222,8 +233,10 @@ func (c *fit) plan(result bool) error {
 	}{c.o.Parts, left, end - first, part.Bytes, c.run.Kept(), merge.Bytes, part.Operations}, text)
 }
 
-// parts makes parts.
+// parts makes the parts of list that are not there, and prints how many it made if --part asked
+// for them.
 func (c *fit) parts(ctx context.Context, list []int) error {
+	// All parts are checked first: a fault in the last one should not wait for the others.
 	for _, p := range list {
 		if err := c.run.CheckPart(p); err != nil {
 			return fmt.Errorf("part %d: %w", p, err)
@@ -249,6 +262,7 @@ func (c *fit) parts(ctx context.Context, list []int) error {
 		c.obs.End(note)
 	}
 
+	// A run that goes on to merge prints the model instead.
 	if c.o.Part == "" {
 		return nil
 	}
@@ -257,8 +271,8 @@ func (c *fit) parts(ctx context.Context, list []int) error {
 			len(c.run.Missing()), c.o.Parts))
 }
 
-// mergeCost is that of the merge and of the hash of the labels, a number a point, that goes into
-// the model.
+// mergeCost returns the cost of the merge. It includes one float64 a point for the hash of the
+// labels, which goes into the model.
 func (c *fit) mergeCost() stage.Cost {
 	cost := c.run.MergeCost()
 	cost.Bytes += 8 * int64(c.t.Len)
@@ -272,6 +286,7 @@ func (c *fit) merge(ctx context.Context) (models.Model, error) {
 	}
 	c.obs.Begin("merge")
 	m, err := c.run.Merge(ctx)
+	// Other jobs may still run or may have failed; the message names one command that helps.
 	var lacks *checkpoint.MissingError
 	if errors.As(err, &lacks) {
 		return nil, fmt.Errorf("%w; make them with\n  %s --part %d\nor all of them on this machine "+
@@ -282,6 +297,7 @@ func (c *fit) merge(ctx context.Context) (models.Model, error) {
 	}
 
 	c.obs.End(m.Summary().Text)
+	// Sums know classes by number; the names come from the targets.
 	named, fault := models.WithNames(m, c.t.Names)
 	return named, errors.Join(err, fault)
 }
@@ -292,7 +308,11 @@ func (c *fit) script() error {
 	if err != nil {
 		return err
 	}
+	// The jobs start in the folder of this command, as its relative names mean files there.
 	line := c.line("print-script")
+	if err := writable(dir); err != nil {
+		return err
+	}
 	text, err := fill(c.o.Script, c.o.Parts, line+" --dry-run", line+" --part", line+" --merge")
 	if err != nil {
 		return err
@@ -304,6 +324,7 @@ func (c *fit) script() error {
 func (c *fit) line(without string) string {
 	words := []string{"bigfit"}
 	given := c.Args()
+	// The line is taken from the arguments as they were given, so that no flag is forgotten.
 	for i := 0; i < len(given); i++ {
 		switch name, _, joined := strings.Cut(given[i], "="); {
 		case name != "--"+without:

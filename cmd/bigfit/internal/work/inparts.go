@@ -1,5 +1,6 @@
-// Package inparts makes graphs and fits in parts for the command line, and answers for one file
-// of points at a time: flags, one part or all of them, job scripts.
+// Package work does for the command line work that is cut into parts, or given to other programs:
+// graphs and fits in parts, answers for one file of points at a time, job scripts, and the engines
+// that run under MPI.
 package work
 
 import (
@@ -90,6 +91,7 @@ func (o *Options) Check(given map[string]bool, others ...string) error {
 		return nil
 	}
 
+	// Without this check a flag of an undivided search would be dropped.
 	for _, name := range others {
 		if given[name] {
 			return shell.Usagef("--%s does not go with --parts", name)
@@ -102,11 +104,11 @@ func (o *Options) Check(given map[string]bool, others ...string) error {
 	return o.checkOne("--divide, ", o.Divide)
 }
 
-// NeedsPoints reports whether the command line must name the points: those of a folder that
-// is begun are known.
+// NeedsPoints reports whether the command line must name the points. A folder that an earlier
+// step began knows its points.
 func (o *Options) NeedsPoints() bool { return o.Parts != 0 }
 
-// A command makes a graph in parts.
+// command is one run of bigfit graph --parts.
 type command struct {
 	*shell.App
 	o        *Options
@@ -122,6 +124,7 @@ func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipe
 		return nil, nil, shell.Usagef("a graph in parts takes neither --pca nor --recall; save the " +
 			"components of the points first, and take more --overlap for a higher recall")
 	}
+	// The settings of the first step are kept in the folder; later steps need its name alone.
 	c := &command{App: a, o: o, out: out}
 	c.settings = parts.Settings{Parts: o.Parts, Overlap: o.Overlap, Metric: s.Metric, Method: s.Method,
 		Graph: s.Graph, Seed: a.Seed}
@@ -144,6 +147,7 @@ func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipe
 		return nil, nil, err
 	}
 
+	// Each step prints or makes its own result; without a step the command does all of them.
 	switch {
 	case o.Script != "":
 		return nil, nil, c.script(args)
@@ -161,8 +165,8 @@ func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipe
 	return c.all(ctx, run)
 }
 
-// open reads the points and opens the folder. A job of one part does not look at all of them:
-// those of a folder that is begun were, and it checks its own.
+// open reads the points and opens the folder. A job of one part checks its own points only: the
+// step that began the folder checked all of them.
 func (c *command) open(ctx context.Context, args []string) (*parts.Run, error) {
 	var names shards.Names
 	c.TakePoints(&names, args)
@@ -170,6 +174,7 @@ func (c *command) open(ctx context.Context, args []string) (*parts.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The folder keeps absolute names: jobs may start in other folders.
 	var files []string
 	for _, name := range names {
 		full, err := filepath.Abs(name)
@@ -208,7 +213,7 @@ func (c *command) plan(run *parts.Run, result bool) error {
 	return nil
 }
 
-// all makes what is missing and then the graph; to merge, all parts must be there.
+// all makes the missing parts and then the graph. With --merge all parts must be there.
 func (c *command) all(ctx context.Context, run *parts.Run) (*pipeline.Graph, pipeline.Hashes, error) {
 	if c.o.Merge && !run.Divided() {
 		return nil, nil, fmt.Errorf("%s: nothing to merge yet; begin with --divide", c.o.Work)
@@ -230,6 +235,7 @@ func (c *command) all(ctx context.Context, run *parts.Run) (*pipeline.Graph, pip
 		}
 	}
 
+	// The recall is estimated before and after the search across borders.
 	recall, err := run.Merge(ctx)
 	var lacks *checkpoint.MissingError
 	if errors.As(err, &lacks) {
@@ -248,13 +254,15 @@ func (c *command) all(ctx context.Context, run *parts.Run) (*pipeline.Graph, pip
 		return nil, nil, err
 	}
 
+	// Neighbours across borders are found by descent, so the graph counts as approximate, with the
+	// recall that was measured.
 	g := &pipeline.Graph{Settings: pipeline.GraphSettings{Metric: c.settings.Metric, Graph: joined.Edges,
 		Method: knn.NNDescent, Found: &recall.After}}
 	g.Graph = *models.GraphOf(joined.W, joined.Components)
 	return g, pipeline.Hashes{pipeline.HashPoints: run.Hash()}, nil
 }
 
-// numbersOf returns the parts that a --part names, of so many.
+// numbersOf returns the parts that the value of --part names, among all parts.
 func numbersOf(a *shell.App, part string, all int) ([]int, error) {
 	if part == "env" {
 		e, err := fromEnvironment()
@@ -262,6 +270,8 @@ func numbersOf(a *shell.App, part string, all int) ([]int, error) {
 			return nil, err
 		}
 		var list []int
+		// Process r of R makes the parts r, r+R, …: with equal parts every process has the same
+		// work, up to one part.
 		for p := e.number; p < all; p += e.processes(all) {
 			list = append(list, p)
 		}

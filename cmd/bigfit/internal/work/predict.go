@@ -19,13 +19,15 @@ answers are not there.`
 // hole stands for the number of the part in names of outputs.
 const hole = "{part}"
 
-// EachShard calls predict for each file of x that part names, with x and the names of outputs, of
-// which empty ones are none, set to those of the file; without a part once for all of x.
+// EachShard calls predict once for each file of x that part names. Before each call it sets x to
+// that file and the outputs to the file's own names; empty outputs stay empty. Without a part it
+// calls predict once for all of x.
 func EachShard(a *shell.App, part string, x *shards.Names, outputs []*string, predict func() error) error {
 	if part == "" {
 		return predict()
 	}
 	var patterns []string
+	// Without the hole every file would overwrite the answers of the one before.
 	for _, name := range outputs {
 		if *name != "" && !strings.Contains(*name, hole) {
 			return shell.Usagef("%s is written for each file; put %s into its name, as in -o 'pred-%s.npy'",
@@ -39,6 +41,7 @@ func EachShard(a *shell.App, part string, x *shards.Names, outputs []*string, pr
 		return err
 	}
 
+	// Five digits keep the names in order for 100,000 files.
 	named := func(p int) []string {
 		out := make([]string, len(patterns))
 		for i, name := range patterns {
@@ -46,6 +49,7 @@ func EachShard(a *shell.App, part string, x *shards.Names, outputs []*string, pr
 		}
 		return out
 	}
+	// A file counts as answered when all its outputs are there.
 	if part == missing {
 		var lacks []int
 		for p := range files.Paths {
@@ -62,7 +66,7 @@ func EachShard(a *shell.App, part string, x *shards.Names, outputs []*string, pr
 	}
 
 	for _, p := range list {
-		a.Points.Names = nil // ids are those of a file
+		a.Points.Names = nil // each file has its own ids
 		*x = shards.Names{files.Paths[p]}
 		for i, name := range named(p) {
 			*outputs[i] = name

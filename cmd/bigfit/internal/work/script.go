@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 )
@@ -31,34 +33,59 @@ mpirun ${RANKS:+-n $RANKS} env -u SLURM_ARRAY_TASK_ID -u SLURM_PROCID {env}
 {merge}
 `,
 	"parallel": `#!/bin/sh
-# GNU parallel; JOBS sets how many parts are made at a time.
+# GNU parallel; JOBS sets how many parts are made at a time. The command of a part is not its
+# argument, as it would replace {} and the like in names of files.
 set -e
 {divide}
-seq 0 {last} | parallel --halt now,fail=1 -j ${JOBS:-1} {part}
+part_command={part quoted}
+PARALLEL_SHELL=/bin/sh
+export part_command PARALLEL_SHELL
+seq 0 {last} | parallel --halt now,fail=1 -j ${JOBS:-1} 'eval "$part_command {}"'
 {merge}
 `,
 }
 
 // fill returns a job script of three command lines: the first step, a part, which lacks its number,
-// and the merge.
+// and the merge. A command line with a control character is an error: a line break would end a
+// comment, and terminals and editors change others.
 func fill(kind string, parts int, first, part, merge string) (string, error) {
 	text, ok := scripts[kind]
 	if !ok {
 		return "", shell.Usagef("--print-script is %q; it must be %s", kind,
 			strings.Join(slices.Sorted(maps.Keys(scripts)), ", "))
 	}
+	for _, line := range []string{first, part, merge} {
+		if err := writable(line); err != nil {
+			return "", err
+		}
+	}
+	// One pass fills all holes, so braces within a command line are never taken for a hole.
 	env := part + " env"
 	return strings.NewReplacer(
 		"{divide quoted}", quote(first), "{env quoted}", quote(env), "{merge quoted}", quote(merge),
-		"{divide}", first, "{env}", env, "{merge}", merge, "{part}", quote(part), "{missing}",
+		"{divide}", first, "{env}", env, "{merge}", merge, "{part quoted}", quote(part), "{missing}",
 		part+" missing",
 		"{last}", fmt.Sprint(parts-1),
 	).Replace(text), nil
 }
 
-// printScript prints a job script as a result.
+// writable returns an error if a command line of a script has a control character or is not UTF-8.
+func writable(line string) error {
+	at := strings.IndexFunc(line, unicode.IsControl)
+	if at < 0 && utf8.ValidString(line) {
+		return nil
+	}
+	what := "bytes that are no UTF-8"
+	if at >= 0 {
+		what = fmt.Sprintf("the control character %q", line[at:at+1])
+	}
+	return shell.Usagef("a name on the command line of the jobs has %s, which a script cannot hold safely: %q; "+
+		"rename the file or folder", what, line)
+}
+
+// printScript prints a job script as a result, to the letter.
 func printScript(a *shell.App, text string) error {
-	return a.Print(struct {
+	return a.PrintExact(struct {
 		Script string `json:"script"`
 	}{text}, text)
 }
@@ -76,6 +103,8 @@ func (c *command) script(args []string) error {
 	if strings.HasSuffix(c.out, "/") {
 		out += "/"
 	}
+	// The folder knows the points and settings after the first step, so the lines of the jobs are
+	// short.
 	known := "bigfit graph --work " + quote(work)
 	text, err := fill(c.o.Script, c.settings.Parts, c.divideLine(args, known), known+" --part",
 		known+" --merge -o "+quote(out))
@@ -85,8 +114,8 @@ func (c *command) script(args []string) error {
 	return printScript(c.App, text)
 }
 
-// divideLine is the command that divides the points. known is that for a folder that knows
-// them.
+// divideLine returns the command that divides the points. known is the command for a folder that
+// an earlier step began.
 func (c *command) divideLine(args []string, known string) string {
 	if c.o.Parts == 0 {
 		return known + " --divide"
@@ -100,6 +129,8 @@ func (c *command) divideLine(args []string, known string) string {
 		b.WriteString(" -X " + quote(name))
 	}
 
+	// All settings are written out: defaults may change between versions, and the script may be
+	// run later.
 	s := &c.settings
 	fmt.Fprintf(&b, " --parts %d --overlap %d --neighbors %d --distance %v --method %v --symmetry %v "+
 		"--weights %v --seed %d",

@@ -33,9 +33,10 @@ func (o *Steps) flags(f *pflag.FlagSet) {
 		"print the `kind` of job script for the parts: slurm, mpirun, parallel")
 }
 
-// checkOne returns an error if more than one step is asked for; other is one that only the
-// command has, of the given flag.
+// checkOne returns an error if more than one step is asked for. other tells whether a step that
+// only the calling command has is asked for; flag is its name in the message.
 func (o *Steps) checkOne(flag string, other bool) error {
+	// Each of these flags ends the run after its own step, so two of them contradict each other.
 	steps := 0
 	for _, step := range []bool{o.Part != "", other, o.Merge, o.DryRun, o.Script != ""} {
 		if step {
@@ -48,7 +49,7 @@ func (o *Steps) checkOne(flag string, other bool) error {
 	return nil
 }
 
-// numbers returns the parts that --part names, of so many; none without it.
+// numbers returns the parts that --part names, among all parts; nil without --part.
 func (o *Steps) numbers(a *shell.App, all int) ([]int, error) {
 	if o.Part == "" || o.Part == missing {
 		return nil, nil

@@ -1,69 +1,26 @@
-package main
+package attack
 
 import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
-	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/testmode"
 )
-
-// soak makes the tests of this file try every step, overnight.
-var soak = testmode.Soak()
-
-// killVariable makes the test binary run as bigfit and kill itself at a step of
-// writing: "before 3" or "after 3"; "never" leaves it alone.
-const killVariable = "KILL_BIGFIT"
-
-// runUntil runs the command line of this process and kills it at a step.
-func runUntil(at string) int {
-	when, number, _ := strings.Cut(at, " ")
-	last, _ := strconv.Atoi(number)
-	var mu sync.Mutex
-	count := 0
-	kill := func(moment string) {
-		if when == moment && count == last {
-			self, _ := os.FindProcess(os.Getpid())
-			_ = self.Kill()
-			select {} // until it arrives
-		}
-	}
-	atomicfile.SetHooks(&atomicfile.Hooks{
-		Before: func(atomicfile.Step) error {
-			mu.Lock()
-			defer mu.Unlock()
-			count++
-			kill("before")
-			return nil
-		},
-		After: func(atomicfile.Step) {
-			mu.Lock()
-			defer mu.Unlock()
-			kill("after")
-		},
-	})
-	os.Unsetenv(killVariable)
-	checkpoint.Every = 0 // after every block, round, part and fit
-	return run(os.Args[1:], os.Stdout, os.Stderr)
-}
 
 // killAt runs bigfit in a process that is killed at a step of writing, and
 // reports whether it was.
 func killAt(t *testing.T, at string, args ...string) (killed bool) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), killVariable+"="+at)
+	cmd := faulty(t, at, args...)
 	text, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
 		t.Fatal(err)
@@ -76,6 +33,20 @@ func killAt(t *testing.T, at string, args ...string) (killed bool) {
 	}
 	return true
 }
+
+// hidden returns the temporary files here and in the folders below.
+func hidden(t *testing.T) (names []string) {
+	t.Helper()
+	for name := range strings.Lines(listing(t, ".")) {
+		if name = strings.TrimSpace(name); strings.HasPrefix(filepath.Base(name), ".") && name != "." {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// soak makes the tests with faults try every step, overnight.
+var soak = testmode.Soak()
 
 // writers are command lines that write files, with the files; a folder counts
 // for all in it whose bytes are those of every run.
@@ -116,17 +87,6 @@ func removeOutputs(t *testing.T) {
 	}
 }
 
-// hidden returns the temporary files here and in the folders below.
-func hidden(t *testing.T) (names []string) {
-	t.Helper()
-	for name := range strings.Lines(listing(t, ".")) {
-		if name = strings.TrimSpace(name); strings.HasPrefix(filepath.Base(name), ".") && name != "." {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // soakKills is the least number of kills of a command line in a soak run, which goes
 // through the steps again.
 const soakKills = 100
@@ -150,14 +110,16 @@ func sampled(line string, n, count int) bool {
 	return soak || n == 2 || n >= count-1
 }
 
-// countSteps runs a command line in this process and returns the number of steps
-// of its writing, and the outputs.
+// countSteps runs a command line and returns the number of steps of its writing, and the outputs.
 func countSteps(t *testing.T, line string, outputs []string) (count int, want map[string][]byte) {
 	t.Helper()
 	removeOutputs(t)
-	atomicfile.SetHooks(&atomicfile.Hooks{Before: func(atomicfile.Step) error { count++; return nil }})
-	defer atomicfile.SetHooks(nil)
-	succeed(t, append(strings.Fields(line), "-q")...)
+	file := filepath.Join(t.TempDir(), "count")
+	if o := finish(t, faulty(t, "count "+file, append(strings.Fields(line), "-q")...)); o.code != 0 {
+		t.Fatalf("bigfit %s: exit code %d\n%s", line, o.code, o.stderr)
+	}
+	count, err := strconv.Atoi(string(readFile(t, file)))
+	must(t, err)
 	want = map[string][]byte{}
 	for _, name := range outputs {
 		want[name] = readFile(t, name)
@@ -171,6 +133,7 @@ func countSteps(t *testing.T, line string, outputs []string) (count int, want ma
 // A process that is killed at any step of writing leaves old or new files, none
 // in between, and the next run removes what it left.
 func TestKillWhileWriting(t *testing.T) {
+	testmode.Campaign(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("a kill is something else on Windows")
 	}
@@ -233,11 +196,12 @@ func TestKillWhileWriting(t *testing.T) {
 // A disk that fails at any step leaves the old file or none, no temporary file,
 // and ends with exit code 1 and a sentence.
 func TestFaultWhileWriting(t *testing.T) {
+	testmode.Campaign(t)
 	intoMoons(t)
 	succeed(t, "fit", "--model", "lgc", "-X", "X.npy", "-y", "y.npy", "-o", "lgc.npz", "-q")
 	// ENOSPC, EIO, … in place of every step; the table of tune is printed before
 	// the best model is fitted.
-	faults := []error{syscall.ENOSPC, syscall.EIO, syscall.EDQUOT, syscall.EROFS}
+	faults := []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EDQUOT, syscall.EROFS}
 	for _, w := range writers {
 		if testing.Short() && strings.HasPrefix(w.line, "demo") {
 			continue
@@ -249,27 +213,19 @@ func TestFaultWhileWriting(t *testing.T) {
 			}
 			removeOutputs(t)
 			fault := faults[n%len(faults)]
-			var step atomicfile.Step
-			at := 0
-			atomicfile.SetHooks(&atomicfile.Hooks{Before: func(s atomicfile.Step) error {
-				if at++; at == n {
-					step = s
-					return fault
-				}
-				return nil
-			}})
-			o := bigfit(t, append(strings.Fields(w.line), "-q")...)
-			atomicfile.SetHooks(nil)
+			file := filepath.Join(t.TempDir(), "step")
+			o := finish(t, faulty(t, fmt.Sprintf("fault %d %d %s", n, int(fault), file), append(strings.Fields(w.line), "-q")...))
+			op, path, _ := strings.Cut(string(readFile(t, file)), " ")
 			if o.code != 1 || o.out != "" && !strings.HasPrefix(w.line, "tune") || strings.Count(o.stderr, "bigfit:") != 1 || !strings.Contains(o.stderr, fault.Error()) ||
-				!strings.Contains(o.stderr, filepath.Base(step.Path)) || strings.Contains(o.stderr, ".bigfit-") || strings.Contains(o.stderr, "goroutine") {
-				t.Errorf("%s: %v at step %d, %s of %s: %+v", w.line, fault, n, step.Op, step.Path, o)
+				!strings.Contains(o.stderr, filepath.Base(path)) || strings.Contains(o.stderr, ".bigfit-") || strings.Contains(o.stderr, "goroutine") {
+				t.Errorf("%s: %v at step %d, %s of %s: %+v", w.line, fault, n, op, path, o)
 			}
 			if names := hidden(t); len(names) > 0 {
-				t.Errorf("%s: %v at step %d, %s, left %v", w.line, fault, n, step.Op, names)
+				t.Errorf("%s: %v at step %d, %s, left %v", w.line, fault, n, op, names)
 			}
 			for name, content := range want {
 				if got, err := os.ReadFile(name); err == nil && !bytes.Equal(got, content) {
-					t.Errorf("%s: %v at step %d, %s: %s holds %d bytes", w.line, fault, n, step.Op, name, len(got))
+					t.Errorf("%s: %v at step %d, %s: %s holds %d bytes", w.line, fault, n, op, name, len(got))
 				}
 			}
 		}
@@ -300,6 +256,7 @@ func outputsOf(line string) (names []string) {
 // A run that is killed again and again at steps of its writing, of checkpoints
 // or of results, ends with the bits of one that is not.
 func TestKillAndResume(t *testing.T) {
+	testmode.Campaign(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("a kill is something else on Windows")
 	}
@@ -334,7 +291,7 @@ func TestKillAndResume(t *testing.T) {
 			if names := hidden(t); len(names) > 0 {
 				t.Errorf("%s: the last run left %v", line, names)
 			}
-			if got := listing(t, "ck"); got != "ck" {
+			if got := listing(t, "ck"); got != "ck\nck/"+atomicfile.MarkFile {
 				t.Errorf("%s: a finished run leaves %s", line, got)
 			}
 			for _, name := range outputs {
@@ -353,6 +310,7 @@ func TestKillAndResume(t *testing.T) {
 // Two processes with one checkpoint folder and one output file end with the bits of
 // one alone.
 func TestTwoProcesses(t *testing.T) {
+	testmode.Campaign(t)
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
@@ -369,8 +327,7 @@ func TestTwoProcesses(t *testing.T) {
 			if i > 0 {
 				args = append(args, "--resume")
 			}
-			cmd := exec.Command(os.Args[0], args...)
-			cmd.Env = append(os.Environ(), killVariable+"=never")
+			cmd := faulty(t, "never", args...)
 			go func() {
 				text, err := cmd.CombinedOutput()
 				if err != nil {

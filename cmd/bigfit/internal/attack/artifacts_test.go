@@ -44,8 +44,8 @@ func makeArtifacts(t *testing.T, dir string) []artifact {
 	write("X.npy", []int{n, d}, x)
 	write("y.npy", nil, y)
 	write("truth.npy", nil, truth)
-	succeed(t, dir, "graph X.npy -k 6 -o graph.npz")
-	succeed(t, dir, "eigs graph.npz -n 8 -o eigs.npz")
+	succeedIn(t, dir, "graph X.npy -k 6 -o graph.npz")
+	succeedIn(t, dir, "eigs graph.npz -n 8 -o eigs.npz")
 	out := []artifact{
 		{"graph.npz", []string{"info FILE", "eigs FILE -n 5 -o out.npz", "graph FILE -k 3 -o out.npz", "fit --graph FILE -y y.npy --model harmonic -o out.npz", "fit --graph FILE -X X.npy -y y.npy --model harmonic -o out.npz"}, false},
 		{"eigs.npz", []string{"info FILE", "fit --model eigenmap --eigs FILE -y y.npy -o out.npz", "plot eigenvalues FILE -o out.svg"}, false},
@@ -59,22 +59,22 @@ func makeArtifacts(t *testing.T, dir string) []artifact {
 		{"sssl", " --eigenfunctions 4", false}, {"tsvm", " --gamma-a 1e-2", false},
 	} {
 		file := "model-" + m.name + ".npz"
-		succeed(t, dir, "fit -X X.npy -y y.npy --model "+m.name+m.flags+" -o "+file)
+		succeedIn(t, dir, "fit -X X.npy -y y.npy --model "+m.name+m.flags+" -o "+file)
 		lines := []string{"info FILE", "predict FILE -X X.npy -o out.npy"}
 		if m.updated {
 			lines = append(lines, "update FILE -X X.npy -o out.npz")
 		}
 		out = append(out, artifact{file, lines, true})
 	}
-	succeed(t, dir, "neighbors X.npy -k 5 -o neighbors.npz")
+	succeedIn(t, dir, "neighbors X.npy -k 5 -o neighbors.npz")
 	out = append(out, artifact{"neighbors.npz", []string{"graph --lists FILE -o out.npz", "info FILE"}, false})
-	succeed(t, dir, "predict model-knn.npz -X X.npy -o p.npy")
+	succeedIn(t, dir, "predict model-knn.npz -X X.npy -o p.npy")
 	for _, table := range []string{"p.csv", "p.jsonl", "p.parquet"} {
-		succeed(t, dir, "predict model-knn.npz -X X.npy -o "+table)
+		succeedIn(t, dir, "predict model-knn.npz -X X.npy -o "+table)
 		out = append(out, artifact{table, []string{"eval -y truth.npy --predictions FILE", "fit X.npy FILE --model knn -o out.npz", "info FILE"}, false})
 	}
 	for _, table := range []string{"e.csv", "e.jsonl", "e.parquet"} {
-		succeed(t, dir, "embed -X X.npy --dimensions 2 -o "+table)
+		succeedIn(t, dir, "embed -X X.npy --dimensions 2 -o "+table)
 		out = append(out, artifact{table, []string{"graph FILE --drop id -k 5 -o out.npz", "fit FILE y.npy --drop id --model knn -o out.npz", "info FILE"}, false})
 	}
 	return out

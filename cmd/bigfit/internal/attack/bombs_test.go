@@ -111,6 +111,7 @@ func bomb(t *testing.T, from, to, member string) {
 // A megabyte that inflates to a gigabyte, in any member of any artifact, is refused
 // before it is inflated.
 func TestBombs(t *testing.T) {
+	testmode.Campaign(t)
 	dir := t.TempDir()
 	artifacts := makeArtifacts(t, dir)
 	var worst outcome
@@ -133,7 +134,7 @@ func TestBombs(t *testing.T) {
 				if strings.HasPrefix(line, "info") && !a.deep {
 					continue // it describes the headers of any archive
 				}
-				o := run(t, dir, strings.ReplaceAll(line, "FILE", "bomb.npz"))
+				o := runIn(t, dir, strings.ReplaceAll(line, "FILE", "bomb.npz"))
 				// As points a graph needs no manifest, and without points none of what it keeps
 				// of the search.
 				needless := member == "manifest" || strings.HasPrefix(member, "neighbor_") && !strings.Contains(line, "-X ")
@@ -151,7 +152,7 @@ func TestBombs(t *testing.T) {
 	// A table of labels for points of another number.
 	writeBombArray(t, filepath.Join(dir, "ybomb.npz"), "y")
 	for _, line := range []string{"fit -X X.npy -y ybomb.npz -o out.npz --model knn", "tune -X X.npy -y ybomb.npz --model knn -o out.npz", "eval -y ybomb.npz --predictions p.npy", "fit -X ybomb.npz -y y.npy --model knn -o out.npz"} {
-		o := run(t, dir, line)
+		o := runIn(t, dir, line)
 		if fault := o.fault(); fault != "" || o.code != 2 || o.peak > 200<<20 || o.seconds > 5 {
 			t.Errorf("bigfit %s: exit code %d, %s, %d MiB and %.1f s\n%s", line, o.code, fault, o.peak>>20, o.seconds, o.stderr)
 		}

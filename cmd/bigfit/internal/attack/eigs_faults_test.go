@@ -1,40 +1,22 @@
-package main
+package attack
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/file/npy"
-	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
-
-// spider writes a graph of n vertices: 40 paths that meet in vertex 0, of weights so near
-// to each other that 39 eigenvalues at a time differ by thousandths, and two restarts are
-// needed to tell them apart.
-func spider(t *testing.T, path string, n int) {
-	t.Helper()
-	const legs = 40
-	entries := map[[2]int]float64{}
-	for v := 1; v < n; v++ {
-		inner, w := max(0, v-legs), 1+1e-3*float64((v-1)%legs)
-		entries[[2]int{v, inner}], entries[[2]int{inner, v}] = w, w
-	}
-	sparseFile(t, path, n, n, entries)
-}
 
 const checkpointName = checkpoint.Snapshot
 
@@ -80,6 +62,7 @@ func killed(t *testing.T, writes int, wait time.Duration, args ...string) (ended
 
 // A run that is killed again and again ends with the bits of one that is not.
 func TestKill(t *testing.T) {
+	testmode.Campaign(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("a kill is something else on Windows")
 	}
@@ -121,7 +104,7 @@ func TestKill(t *testing.T) {
 	if !bytes.Equal(readFile(t, "got.npz"), readFile(t, "want.npz")) {
 		t.Error("the run that was killed ends with other bits")
 	}
-	if got := listing(t, "ck"); got != "ck" {
+	if got := listing(t, "ck"); got != "ck\nck/"+atomicfile.MarkFile {
 		t.Errorf("left in the folder of the checkpoint:\n%s", got)
 	}
 }
@@ -151,6 +134,7 @@ func unfinished(t *testing.T) []string {
 // A checkpoint that is damaged or of another run is refused with its name and
 // what to do, and stays as it is.
 func TestBadCheckpoint(t *testing.T) {
+	testmode.Campaign(t)
 	line := append(unfinished(t), "-o", "out.npz")
 	spider(t, "other.npz", stiffCount+1)
 	good := readFile(t, snapshotPath)
@@ -224,6 +208,7 @@ func TestBadCheckpoint(t *testing.T) {
 // A full disk leaves the checkpoint before it, and the run can be finished from
 // it, wherever it was the result that did not fit or the next checkpoint.
 func TestEigsDiskFull(t *testing.T) {
+	testmode.Campaign(t)
 	line := unfinished(t)
 	want, snapshot := readFile(t, "want.npz"), readFile(t, snapshotPath)
 	resumed := func() {
@@ -239,7 +224,7 @@ func TestEigsDiskFull(t *testing.T) {
 		args := append(append([]string{}, line...), "-o", "out.npz", "--checkpoint", disk)
 		o := bigfit(t, args...)
 		o.check(t, 1, []string{disk + "/" + checkpointName, "no space left", "the checkpoint before it is unharmed", "--resume"}, args)
-		if got := listing(t, disk); got != disk+"\n"+disk+"/"+checkpointName || exists("out.npz") {
+		if got := listing(t, disk); got != disk+"\n"+disk+"/"+atomicfile.MarkFile+"\n"+disk+"/"+checkpointName || exists("out.npz") {
 			t.Errorf("left:\n%s", got)
 		}
 		writeFile(t, snapshotPath, readFile(t, disk+"/"+checkpointName))
@@ -249,7 +234,7 @@ func TestEigsDiskFull(t *testing.T) {
 		args[len(args)-1] = disk
 		o = bigfit(t, args...)
 		o.check(t, 1, []string{disk + "/" + checkpointName, "no space left"}, args)
-		if got := listing(t, disk); got != disk || strings.Contains(o.stderr, "unharmed") {
+		if got := listing(t, disk); got != disk+"\n"+disk+"/"+atomicfile.MarkFile || strings.Contains(o.stderr, "unharmed") {
 			t.Errorf("left:\n%s", got)
 		}
 	})
@@ -263,116 +248,4 @@ func TestEigsDiskFull(t *testing.T) {
 		}
 		resumed()
 	})
-}
-
-// With too few restarts the file holds the pairs that are within the tolerance
-// and no others; both the checkpoint and the file are something to go on from.
-func TestTooFewRestarts(t *testing.T) {
-	t.Chdir(t.TempDir())
-	spider(t, "path.npz", stiffCount)
-	line := strings.Fields(stiffLine + " --json -q")
-	decode := func(text string) (s eigsSummary) {
-		t.Helper()
-		must(t, json.Unmarshal([]byte(text), &s))
-		return s
-	}
-	full := decode(succeed(t, append(line, "-o", "full.npz")...))
-	// The most restarts that are too few.
-	var part eigsSummary
-	var stderr string
-	for r := 1; ; r++ {
-		o := bigfit(t, append(line, "-o", "next.npz", "--checkpoint", "next", "--restarts", strconv.Itoa(r))...)
-		if o.code == 0 && r > 1 {
-			break
-		}
-		if o.code != 3 {
-			t.Fatalf("%d restarts: %+v", r, o)
-		}
-		part, stderr = decode(o.out), o.stderr
-		must(t, os.RemoveAll("ck"))
-		must(t, os.Rename("next", "ck"))
-		must(t, os.Rename("next.npz", "part.npz"))
-	}
-	t.Log(stderr)
-	if part.Asked != full.Pairs || part.Pairs < 1 || part.Pairs >= full.Pairs {
-		t.Fatalf("%+v of %+v", part, full)
-	}
-	for _, w := range []string{"not converged", fmt.Sprintf("next.npz holds the first %d of 20 pairs", part.Pairs), "--resume with more --restarts goes on from next"} {
-		if !strings.Contains(stderr, w) {
-			t.Errorf("stderr lacks %q:\n%s", w, stderr)
-		}
-	}
-	f, err := lanczos.Load("part.npz", 0)
-	must(t, err)
-	whole, err := lanczos.Load("full.npz", 0)
-	must(t, err)
-	if rows, columns := f.Result.Vectors.Dims(); rows != stiffCount || columns != part.Pairs || len(f.Result.Residuals) != part.Pairs {
-		t.Errorf("%d×%d vectors and %d residuals", rows, columns, len(f.Result.Residuals))
-	}
-	for j, v := range f.Result.Values {
-		if want := whole.Result.Values[j]; !(math.Abs(v-want) <= stiffTolerance*part.Norm) || !(f.Result.Residuals[j] <= stiffTolerance*part.Norm) {
-			t.Errorf("pair %d: value %v, want %v, residual %.2e", j, v, want, f.Result.Residuals[j])
-		}
-	}
-	if part.Next == nil || *part.Next < part.Last {
-		t.Errorf("the next eigenvalue of %+v", part)
-	}
-	succeed(t, strings.Fields("eigs --verify part.npz --graph path.npz")...)
-	rest := decode(succeed(t, append(line, "-o", "rest.npz", "--start", "part.npz")...))
-	if rest.Pairs != full.Pairs || !(math.Abs(rest.Last-full.Last) <= stiffTolerance*full.Norm) {
-		t.Errorf("from the converged pairs: %+v, want %+v", rest, full)
-	}
-	succeed(t, append(line, strings.Fields("-o more.npz --checkpoint ck --resume --restarts 60")...)...)
-	if !bytes.Equal(readFile(t, "more.npz"), readFile(t, "full.npz")) {
-		t.Error("with more restarts the run goes on to other bits")
-	}
-	if exists(snapshotPath) {
-		t.Error("the checkpoint of a finished run is still there")
-	}
-	fail(t, 3, []string{"not converged", "no pair is within the tolerance, so none.npz is not written"},
-		"eigs", "path.npz", "-n", "3", "--largest", "--tolerance", "1e-18", "--restarts", "2", "-o", "none.npz")
-}
-
-// Only the first pairs that are within the tolerance are kept, and none beyond
-// an eigenvalue that is known to be missing.
-func TestKeepConverged(t *testing.T) {
-	for _, c := range []struct {
-		values, residuals []float64
-		next              float64
-		largest           bool
-		kept              int
-		wantNext          float64
-	}{
-		{[]float64{0, 1, 2, 3}, []float64{0, 1e-9, 2e-8, 0}, math.Inf(1), false, 2, 2},
-		{[]float64{0, 1, 2, 3}, []float64{0, 0, 0, 0}, 1.5, false, 2, 1.5},
-		{[]float64{0, 1, 2, 3}, []float64{0, 0, 0, 1}, 1.5, false, 2, 1.5},
-		{[]float64{0, 1, 2, 3}, []float64{0, 0, 0, 0}, 3, false, 4, 3},
-		{[]float64{0, 1, 2, 3}, []float64{1, 0, 0, 0}, math.Inf(1), false, 0, math.Inf(1)},
-		{[]float64{9, 8, 7}, []float64{0, 0, 1}, math.Inf(-1), true, 2, 7},
-		{[]float64{9, 8, 7}, []float64{0, 0, 0}, 8.5, true, 1, 8.5},
-		{[]float64{0, 1}, []float64{math.NaN(), 0}, math.Inf(1), false, 0, math.Inf(1)},
-	} {
-		k := len(c.values)
-		x := mat.NewDense(2, k, nil)
-		for j := range k {
-			x.Set(0, j, float64(j))
-			x.Set(1, j, float64(10+j))
-		}
-		r := &lanczos.Result{Values: c.values, Residuals: c.residuals, Vectors: x, Norm: 1, Certificate: lanczos.Certificate{Next: c.next}}
-		ok := r.KeepConverged(1e-8, c.largest)
-		if ok != (c.kept > 0) || r.Certificate.Next != c.wantNext {
-			t.Errorf("%+v: %t, next %v", c, ok, r.Certificate.Next)
-		}
-		if !ok {
-			continue
-		}
-		if _, columns := r.Vectors.Dims(); columns != c.kept || len(r.Values) != c.kept || len(r.Residuals) != c.kept {
-			t.Fatalf("%+v: %d values, %d residuals and %d vectors", c, len(r.Values), len(r.Residuals), columns)
-		}
-		for j := range c.kept {
-			if r.Vectors.At(0, j) != float64(j) || r.Vectors.At(1, j) != float64(10+j) {
-				t.Errorf("%+v: vectors %v", c, mat.Formatted(r.Vectors))
-			}
-		}
-	}
 }

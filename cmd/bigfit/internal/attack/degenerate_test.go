@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
 
 // spoil makes degenerate data of good points, and of the points asked for.
@@ -84,7 +85,7 @@ type learner struct {
 func learners(t *testing.T, dir string) []learner {
 	t.Helper()
 	var all []learner
-	if err := json.Unmarshal([]byte(succeed(t, dir, "models --json").stdout), &all); err != nil || len(all) < 15 {
+	if err := json.Unmarshal([]byte(succeedIn(t, dir, "models --json").out), &all); err != nil || len(all) < 15 {
 		t.Fatalf("%d learners, %v", len(all), err)
 	}
 	return all
@@ -109,9 +110,10 @@ func finiteFile(path string) error {
 // Every learner on degenerate data either refuses or gives a model that is read again
 // and answers that are finite.
 func TestDegenerateData(t *testing.T) {
+	testmode.Campaign(t)
 	dir := t.TempDir()
 	all := learners(t, dir)
-	first, count := seeds(t, len(spoils)*2)
+	first, count := seeds(len(spoils) * 2)
 	for seed := first; seed < first+count; seed++ {
 		rng := rand.New(rand.NewPCG(uint64(seed), 0x646567)) // "deg"
 		s := spoils[seed%len(spoils)]
@@ -151,9 +153,9 @@ func attackLearner(t *testing.T, dir string, seed int, s *spoil, l *learner, rng
 		target = "v.npy --regression"
 	}
 	report := func(o outcome, what string) {
-		t.Errorf("BIGFIT_ATTACK_FROM=%d, %s, %s: bigfit %s: %s\n%s", seed, l.Name, s.name, o.line, what, o.stderr)
+		t.Errorf("BIGFIT_SOAK_FIRST=%d, %s, %s: bigfit %s: %s\n%s", seed, l.Name, s.name, o.line, what, o.stderr)
 	}
-	fit := run(t, dir, strings.TrimSpace(fmt.Sprintf("fit -X X.npy -y %s --model %s -o m.npz %s", target, l.Name, wants[l.Name])))
+	fit := runIn(t, dir, strings.TrimSpace(fmt.Sprintf("fit -X X.npy -y %s --model %s -o m.npz %s", target, l.Name, wants[l.Name])))
 	if fault := fit.fault(); fault != "" {
 		report(fit, fault)
 	}
@@ -161,7 +163,7 @@ func attackLearner(t *testing.T, dir string, seed int, s *spoil, l *learner, rng
 		return
 	}
 	for _, line := range []string{"info m.npz", "predict m.npz -X X.npy -o p.npy", "predict m.npz -X q.npy -o p.npy"} {
-		o := run(t, dir, line)
+		o := runIn(t, dir, line)
 		if fault := o.fault(); fault != "" {
 			report(o, fault)
 		}

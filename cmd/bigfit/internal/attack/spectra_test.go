@@ -1,4 +1,4 @@
-package main
+package attack
 
 import (
 	"errors"
@@ -12,30 +12,19 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/sparse"
 )
-
-// soakGraphs is the number of random graphs of TestSpectra, read before TestMain clears
-// the environment: BIGFIT_SOAK=2000 go test -run TestSpectra -timeout 2h ./cmd/bigfit
-var soakGraphs, _ = strconv.Atoi(os.Getenv("BIGFIT_SOAK"))
-
-// soakFirst is the first seed, to run one again: BIGFIT_SOAK_FIRST=17 BIGFIT_SOAK=1.
-var soakFirst, _ = strconv.Atoi(os.Getenv("BIGFIT_SOAK_FIRST"))
-
-// spectraCount is the number of graphs in a usual run.
-const spectraCount = 12
 
 // What eigs writes, with exit code 0 or 3, every consumer reads and --verify
 // confirms: of graphs with weights of heat kernels, self-tuned, equal and of 1e±300,
 // connected or in pieces, for every Laplacian, by the dense and the iterative method.
 func TestSpectra(t *testing.T) {
-	count := spectraCount
-	if soakGraphs > 0 {
-		count = soakGraphs
-	}
+	testmode.Campaign(t)
+	first, count := testmode.First(), testmode.Count(12, 2000)
 	t.Chdir(t.TempDir())
 	written, refused := 0, 0
-	for seed := soakFirst; seed < soakFirst+count; seed++ {
+	for seed := first; seed < first+count; seed++ {
 		c := newSpectrum(t, uint64(seed))
 		ok := c.check(t)
 		if ok {

@@ -13,15 +13,17 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 	"github.com/bigfit/bigfit/models/modeltest"
 )
 
 // Mutated files of every kind are refused with a sentence, or read; what a command
 // writes of them is read again.
 func TestMutations(t *testing.T) {
+	testmode.Campaign(t)
 	dir := t.TempDir()
 	files := append(makeArtifacts(t, dir), inputs(t, dir)...)
-	first, count := seeds(t, 100)
+	first, count := seeds(100)
 	for seed := first; seed < first+count; seed++ {
 		rng := rand.New(rand.NewPCG(uint64(seed), 0x6d7574)) // "mut"
 		a := files[rng.IntN(len(files))]
@@ -32,13 +34,13 @@ func TestMutations(t *testing.T) {
 		}
 		line := a.lines[rng.IntN(len(a.lines))]
 		os.Remove(filepath.Join(dir, "out.npz"))
-		o := run(t, dir, strings.ReplaceAll(line, "FILE", bad))
+		o := runIn(t, dir, strings.ReplaceAll(line, "FILE", bad))
 		fault := o.fault()
 		if o.peak > 400<<20 {
 			fault = fmt.Sprintf("it takes %d MiB", o.peak>>20)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "out.npz")); err == nil {
-			switch again := run(t, dir, "info out.npz"); {
+			switch again := runIn(t, dir, "info out.npz"); {
 			case o.code == 2:
 				fault = "it refuses and writes out.npz"
 			case again.code != 0:
@@ -46,7 +48,7 @@ func TestMutations(t *testing.T) {
 			}
 		}
 		if fault != "" {
-			t.Errorf("BIGFIT_ATTACK_FROM=%d, %s %s: bigfit %s: %s\n%s", seed, a.file, what, line, fault, o.stderr)
+			t.Errorf("BIGFIT_SOAK_FIRST=%d, %s %s: bigfit %s: %s\n%s", seed, a.file, what, line, fault, o.stderr)
 		}
 	}
 }

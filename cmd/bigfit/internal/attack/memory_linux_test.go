@@ -66,12 +66,13 @@ func peakOf(t *testing.T, args ...string) (o outcome, peak int64) {
 	if _, err := fmt.Fscan(r, &peak); err != nil || cmd.ProcessState == nil {
 		t.Fatalf("bigfit %v: %v\n%s", args, err, stderr.String())
 	}
-	return outcome{code: cmd.ProcessState.ExitCode(), stdout: out.String(), stderr: stderr.String()}, peak << 10
+	return outcome{code: cmd.ProcessState.ExitCode(), out: out.String(), stderr: stderr.String()}, peak << 10
 }
 
 // What a file claims to have of columns costs nothing before it is announced: every
 // command on sparse points with 2³¹−1 columns stays small, or refuses in a sentence.
 func TestManyColumns(t *testing.T) {
+	testmode.Campaign(t)
 	t.Chdir(t.TempDir())
 	const n, most = 60, 100 << 20
 	m := &sparse.CSR{Rows: n, Cols: 1<<31 - 1, Ptr: []int64{0}, Val: []float64{}}
@@ -253,6 +254,7 @@ func memoryLimit() string {
 // memory: all of the grid with MEMORY=all, as make memory sets it, or the rows that
 // hold the text in MEMORY; a chosen part without.
 func TestMemoryGrid(t *testing.T) {
+	testmode.Campaign(t)
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
@@ -307,13 +309,6 @@ func memoryPart(n, d, c int, model string) bool {
 // interrupted is the exit code of a run that an interrupt ended.
 const interrupted = 130
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // ringFolder writes a graph of n points, each joined with 2k others far from it, as a folder: k steps
 // on either side, stride points apart.
 func ringFolder(t *testing.T, path string, n, k, stride int) {
@@ -341,6 +336,7 @@ func ringFolder(t *testing.T, path string, n, k, stride int) {
 // Jobs of a fit or a graph in parts, merges and all parts in one process keep to what they announce,
 // and give back what they have read of mapped files: few pages of those, 330 MB, add to that.
 func TestMemoryOfParts(t *testing.T) {
+	testmode.Campaign(t)
 	if !testmode.Soak() {
 		t.Skip("writes 330 MB; BIGFIT_SOAK=1 runs it, as make soak does")
 	}

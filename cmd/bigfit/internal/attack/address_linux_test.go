@@ -1,4 +1,4 @@
-package main
+package attack
 
 import (
 	"bufio"
@@ -6,16 +6,58 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
+
+// TestAddressLimits: a small run works in 1 GB and more, and where it cannot begin it says so in a
+// sentence. Below some 700 MB the runtime of Go ends before any code of this program runs.
+func TestAddressLimits(t *testing.T) {
+	testmode.Campaign(t)
+	intoBlobs(t)
+	path := command(t).Path
+	for _, c := range []struct {
+		name string
+		kib  int
+		code int
+		want []string
+	}{
+		{"0.5 GB", 500_000_000 >> 10, 2, []string{"out of memory|page summary"}},
+		{"0.83 GB", 830_000_000 >> 10, 1, []string{"address space", "ulimit -v", "832.0 MiB"}},
+		{"1 GB", 1_000_000_000 >> 10, 0, nil},
+		{"1.5 GB", 1_500_000_000 >> 10, 0, nil},
+		{"2 GB", 2_000_000_000 >> 10, 0, nil},
+		{"4 GB", 4_000_000_000 >> 10, 0, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			out := strings.ReplaceAll(c.name, " ", "") + ".npz"
+			line := fmt.Sprintf(`ulimit -v %d; exec "$0" fit -q --model knn X.npy y.npy -o %s`, c.kib, out)
+			o := finish(t, exec.Command("sh", "-c", line, path))
+			if o.code != c.code || exists(out) != (c.code == 0) {
+				t.Errorf("exit code %d, want %d; output there: %t\n%s", o.code, c.code, exists(out), o.stderr)
+			}
+			for _, text := range c.want {
+				if !slices.ContainsFunc(strings.Split(text, "|"), func(w string) bool { return strings.Contains(o.stderr, w) }) {
+					t.Errorf("stderr lacks %q:\n%s", text, o.stderr)
+				}
+			}
+			if c.code == 1 && strings.Count(o.stderr, "\n") != 1 {
+				t.Errorf("more than a sentence:\n%s", o.stderr)
+			}
+		})
+	}
+}
 
 // Under a limit of the address space a run that has too little ends with a sentence,
 // and signals, exit codes and what it writes are those of the run.
 func TestAddressLimit(t *testing.T) {
+	testmode.Campaign(t)
 	intoBlobs(t)
 	const n, d = 20_000, 16
 	points, labels := make([]float32, n*d), make([]int64, n)

@@ -12,24 +12,24 @@ import (
 	"github.com/bigfit/bigfit/data"
 )
 
-// Names of classes, and probabilities, stand around a model: learners know integers and scores
-// only, so that both mean the same for every classifier. Probabilities are fitted to answers
-// for labels that are held out in folds, by the parameters in use, on the graph and eigenpairs
-// of the fit, which contain no label. Points that training points voted on get the mean of the
-// voters, because shares of a vote are no scores of the model. Intervals of values use
-// residuals in the same way: see docs/probabilities.md.
+// Names of classes and probabilities are added by a wrapper around a model. Learners know
+// integers and scores only, so both mean the same for every classifier. Probabilities are
+// fitted to answers for labels that are held out in folds, by the parameters in use, on the
+// graph and eigenpairs of the fit, which contain no label. Points that training points voted
+// on get the mean of the voters' probabilities, because shares of a vote are no scores of the
+// model. Intervals of values use residuals in the same way: see docs/probabilities.md.
 
-// dress is what stands around a learner's own model: the names of its classes, and what
-// makes probabilities or intervals of its answers.
-type dress struct {
+// wrapping holds the content of a wrapper around a learner's own model: the names of its
+// classes, and the calibration that makes probabilities or intervals of its answers.
+type wrapping struct {
 	names       []string
 	calibration *calibration.Calibration
 }
 
 // WithNames returns m with names for its classes, or m itself if names is nil. Learners
-// know classes as integers only: the names stand around their models, in Output and in
-// model files, and [Unnamed] takes them off. It is an error if there is not one name a
-// class, or one is there twice.
+// know classes as integers only. The wrapper shows the names in Output and in model files,
+// and [Unnamed] takes it off. A number of names other than the number of classes is an
+// error, and so is a name that appears twice.
 func WithNames(m Model, names []string) (Model, error) {
 	if names == nil {
 		return m, nil
@@ -45,12 +45,13 @@ func WithNames(m Model, names []string) (Model, error) {
 		seen[name] = true
 	}
 
-	return dressed(Unnamed(m), dress{names, CalibrationOf(m)}), nil
+	return wrap(Unnamed(m), wrapping{names, CalibrationOf(m)}), nil
 }
 
-// WithCalibration returns m with a calibration, or, if c is nil, without the one it has. As
-// names do it stands around the learner's own model, in Summary and in model files; with it
-// m has probabilities, or intervals. One that is not for the output of m is an error.
+// WithCalibration returns m with the calibration c, by which it has probabilities or
+// intervals, or without a calibration if c is nil. Like names, the calibration belongs to
+// the wrapper, which shows it in Summary and in model files. A calibration for another
+// output than m's is an error.
 func WithCalibration(m Model, c *calibration.Calibration) (Model, error) {
 	o := m.Output()
 	if c != nil {
@@ -58,17 +59,19 @@ func WithCalibration(m Model, c *calibration.Calibration) (Model, error) {
 			return nil, err
 		}
 	}
-	return dressed(Unnamed(m), dress{o.Names, c}), nil
+	return wrap(Unnamed(m), wrapping{o.Names, c}), nil
 }
 
-// dressed puts a dress around a learner's own model.
-func dressed(own Model, d dress) Model {
+// wrap puts a wrapping around a learner's own model.
+func wrap(own Model, d wrapping) Model {
 	if d.names == nil && d.calibration == nil {
 		return own
 	}
 
+	// A wrapper must be Trained where its model is. The probabilities of the training
+	// points are computed at the first use.
 	if t, ok := own.(Trained); ok {
-		m := &dressedTrained{Trained: t, dress: d}
+		m := &wrappedTrained{Trained: t, wrapping: d}
 		m.known = sync.OnceValue(func() *mat.Dense {
 			out := mat.DenseCopyOf(t.Training(true).Scores)
 			d.calibration.Classes.ProbabilitiesTo(out, out)
@@ -77,15 +80,15 @@ func dressed(own Model, d dress) Model {
 		return m
 	}
 
-	return &dressedModel{own, d}
+	return &wrappedModel{own, d}
 }
 
 // Unnamed returns the learner's own model, which has neither names nor a calibration.
 func Unnamed(m Model) Model {
 	switch m := m.(type) {
-	case *dressedModel:
+	case *wrappedModel:
 		return m.Model
-	case *dressedTrained:
+	case *wrappedTrained:
 		return m.Trained
 	}
 	return m
@@ -94,22 +97,24 @@ func Unnamed(m Model) Model {
 // CalibrationOf returns the calibration of m, nil if it has none.
 func CalibrationOf(m Model) *calibration.Calibration {
 	switch m := m.(type) {
-	case *dressedModel:
+	case *wrappedModel:
 		return m.calibration
-	case *dressedTrained:
+	case *wrappedTrained:
 		return m.calibration
 	}
 	return nil
 }
 
-// ErrNotCalibrated is that of a model that is asked for probabilities and has no calibration.
-var ErrNotCalibrated = errors.New("models: the model has no calibration, so that it gives no probabilities")
+// ErrNotCalibrated is returned by a model without a calibration that is asked for
+// probabilities.
+var ErrNotCalibrated = errors.New("models: the model has no calibration, so that it gives no " +
+	"probabilities")
 
 // TrainingProbabilities returns the probabilities of the classes of the training points,
 // n×c, of a model that is [Trained] and calibrated. They are computed once; the result is
 // shared and must not be changed.
 func TrainingProbabilities(m Model) (*mat.Dense, error) {
-	t, ok := m.(*dressedTrained)
+	t, ok := m.(*wrappedTrained)
 	switch c := CalibrationOf(m); {
 	case c == nil || c.Classes == nil:
 		return nil, ErrNotCalibrated
@@ -120,23 +125,23 @@ func TrainingProbabilities(m Model) (*mat.Dense, error) {
 	return t.known(), nil
 }
 
-// dressedModel is a model in a dress.
-type dressedModel struct {
+// wrappedModel is a model with its wrapping.
+type wrappedModel struct {
 	Model
-	dress
+	wrapping
 }
 
 // Output has the names.
-func (m *dressedModel) Output() Output { return m.output(m.Model) }
+func (m *wrappedModel) Output() Output { return m.output(m.Model) }
 
 // Summary has the calibration.
-func (m *dressedModel) Summary() Summary { return m.summary(m.Model) }
+func (m *wrappedModel) Summary() Summary { return m.summary(m.Model) }
 
 // Encode has the arrays of the calibration.
-func (m *dressedModel) Encode() (*Encoded, error) { return m.encode(m.Model) }
+func (m *wrappedModel) Encode() (*Encoded, error) { return m.encode(m.Model) }
 
 // Predict adds probabilities.
-func (m *dressedModel) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
+func (m *wrappedModel) Predict(ctx context.Context, x data.Points, s *PredictSettings) (*Prediction, error) {
 	p, err := m.Model.Predict(ctx, x, s)
 	if err != nil || s == nil || !s.Probabilities {
 		return p, err
@@ -144,24 +149,24 @@ func (m *dressedModel) Predict(ctx context.Context, x data.Points, s *PredictSet
 	return p, m.probabilities(p, nil)
 }
 
-// dressedTrained is the same of a model that keeps its answers.
-type dressedTrained struct {
+// wrappedTrained is a [Trained] model with its wrapping.
+type wrappedTrained struct {
 	Trained
-	dress
+	wrapping
 	known func() *mat.Dense // probabilities of the training points
 }
 
 // Output has the names.
-func (m *dressedTrained) Output() Output { return m.output(m.Trained) }
+func (m *wrappedTrained) Output() Output { return m.output(m.Trained) }
 
 // Summary has the calibration.
-func (m *dressedTrained) Summary() Summary { return m.summary(m.Trained) }
+func (m *wrappedTrained) Summary() Summary { return m.summary(m.Trained) }
 
 // Encode has the arrays of the calibration.
-func (m *dressedTrained) Encode() (*Encoded, error) { return m.encode(m.Trained) }
+func (m *wrappedTrained) Encode() (*Encoded, error) { return m.encode(m.Trained) }
 
 // Predict adds probabilities.
-func (m *dressedTrained) Predict(ctx context.Context, x data.Points,
+func (m *wrappedTrained) Predict(ctx context.Context, x data.Points,
 	s *PredictSettings) (*Prediction, error) {
 	p, err := m.Trained.Predict(ctx, x, s)
 	if err != nil || s == nil || !s.Probabilities {
@@ -171,14 +176,14 @@ func (m *dressedTrained) Predict(ctx context.Context, x data.Points,
 }
 
 // output adds the names.
-func (d *dress) output(m Model) Output {
+func (d *wrapping) output(m Model) Output {
 	o := m.Output()
 	o.Names = d.names
 	return o
 }
 
 // summary adds the calibration.
-func (d *dress) summary(m Model) Summary {
+func (d *wrapping) summary(m Model) Summary {
 	s := m.Summary()
 	if c := d.calibration; c != nil {
 		s.Facts = append(s.Facts, Fact{"calibration", c})
@@ -187,9 +192,9 @@ func (d *dress) summary(m Model) Summary {
 	return s
 }
 
-// probabilities adds them to p: those of its scores, or the mean of those of the training
-// points that voted.
-func (d *dress) probabilities(p *Prediction, known func() *mat.Dense) error {
+// probabilities adds the probabilities of the classes to p. It computes them from the scores
+// of p, or, if training points voted, as the mean of the voters' probabilities.
+func (d *wrapping) probabilities(p *Prediction, known func() *mat.Dense) error {
 	if d.calibration == nil || d.calibration.Classes == nil {
 		return ErrNotCalibrated
 	}
@@ -200,6 +205,7 @@ func (d *dress) probabilities(p *Prediction, known func() *mat.Dense) error {
 		return nil
 	}
 
+	// Every point has the same number of voters.
 	all := known()
 	votes := len(p.Voters) / n
 	for i := range n {
@@ -214,15 +220,17 @@ func (d *dress) probabilities(p *Prediction, known func() *mat.Dense) error {
 	return nil
 }
 
-// residualsArray holds the residuals of a calibration in a model file.
+// residualsArray is the name of the residuals of a calibration in a model file: float64,
+// calibration points × outputs.
 const residualsArray = "calibration_residuals"
 
 // encode adds the arrays of the calibration; [Manifest.Calibration] has the rest.
-func (d *dress) encode(m Model) (*Encoded, error) {
+func (d *wrapping) encode(m Model) (*Encoded, error) {
 	e, err := m.Encode()
 	if err != nil || d.calibration == nil {
 		return e, err
 	}
+	// A full slice, so that append leaves the arrays of the model alone.
 	out := *e
 	out.Arrays = e.Arrays[:len(e.Arrays):len(e.Arrays)]
 	if c := d.calibration.Intervals; c != nil {
@@ -231,7 +239,7 @@ func (d *dress) encode(m Model) (*Encoded, error) {
 	return &out, nil
 }
 
-// calibration returns that of the file, nil if it has none.
+// calibration returns the calibration in the file, nil if it has none.
 func (r *Reader) calibration() (*calibration.Calibration, error) {
 	c, residuals := r.Manifest.Calibration, r.Has(residualsArray)
 	switch {
@@ -247,8 +255,8 @@ func (r *Reader) calibration() (*calibration.Calibration, error) {
 	return c, r.Err
 }
 
-// dress puts what the file holds of names and a calibration around the learner's own model.
-func (r *Reader) dress(m Model) (Model, error) {
+// wrap puts the names and the calibration of the file around the learner's own model.
+func (r *Reader) wrap(m Model) (Model, error) {
 	m, err := WithNames(m, r.Manifest.Output.Names)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package main
+package attack
 
 import (
 	"bufio"
@@ -12,11 +12,13 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/internal/testmode"
 )
 
 // A file that changes while it is mapped ends the run with its name and exit code 2, and
 // leaves no output behind.
 func TestMappedFileChanges(t *testing.T) {
+	testmode.Campaign(t)
 	const n, d, shards = 1 << 12, 256, 3
 	labels := make([]int64, shards*n)
 	for i := range labels {

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/engine"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/pipeline"
+)
+
+// fitPlan says what a fit, or a search among fits, does. The checks make it from the flags, and
+// the steps after them read nothing else.
+type fitPlan struct {
+	shell.TargetOptions
+	shell.CheckpointFlags
+	fitFiles
+	learner  models.Learner
+	values   models.Values          // of the parameters of learner
+	settings pipeline.GraphSettings // of the graph to make
+	params   shell.ParamFlags       // as given: saved graphs and eigenpairs must agree with them
+
+	// Of bigfit fit alone.
+	model     string // name of the learner as given
+	calibrate *calibrateFlag
+	engine    *work.EngineFlags
+	parts     *work.FitOptions // nil unless the fit is made in parts
+}
+
+// plan returns the part of a plan that all commands share.
+func (o *fitOptions) plan(l models.Learner, values models.Values) *fitPlan {
+	return &fitPlan{TargetOptions: o.TargetOptions, CheckpointFlags: o.CheckpointFlags, fitFiles: o.fitFiles,
+		learner: l, values: values, params: o.params}
+}
+
+// planFit makes the plan of bigfit fit. It refuses flags that can be known to be wrong before
+// anything is read.
+func (a *app) planFit(o *fitOptions) (*fitPlan, error) {
+	l, err := shell.FindLearner(o.model)
+	if err != nil {
+		return nil, err
+	}
+	values := o.params.Values(l.Params())
+	if err := a.checkFit(o, l, values); err != nil {
+		return nil, err
+	}
+	if err := o.engine.Check(a.App, engine.PETSc, "checkpoint"); err != nil {
+		return nil, err
+	}
+	// The task of another engine lies beside the output, on a disk that has room.
+	o.engine.Beside = o.out
+	if l, err = o.engine.Learner(a.App, l); err != nil {
+		return nil, err
+	}
+
+	plan := o.plan(l, values)
+	plan.model = o.model
+	plan.calibrate = &o.calibrate
+	plan.engine = &o.engine
+
+	// A dry run of our own engine is a plan of parts; other engines print their own plan.
+	o.parts.DryRun = o.engine.DryRun && o.engine.Kind == engine.Ours
+	// A fit in parts reads its inputs itself, a part at a time.
+	if o.parts.Asked() {
+		plan.parts = &o.parts
+		return plan, nil
+	}
+	return plan, a.planGraph(plan, o.params)
+}
+
+// planSearch makes the plan of a search among settings of a learner, without --neighbors where that
+// flag has several values.
+func (a *app) planSearch(o *fitOptions, l models.Learner, values models.Values) (*fitPlan, error) {
+	plan := o.plan(l, values)
+	return plan, a.planGraph(plan, o.params.Single())
+}
+
+// planGraph decodes the settings of the graph. It compares the lengths of points and labels as far
+// as their headers tell them.
+func (a *app) planGraph(plan *fitPlan, params shell.ParamFlags) (err error) {
+	if plan.settings, err = shell.Decode(a.App, params, pipeline.GraphParams); err != nil {
+		return err
+	}
+	return data.SameRows(cmp.Or(plan.x.One(), plan.graphFile, plan.eigsFile), plan.Y)
+}
+
+// checkFit refuses what can be known to be wrong before anything is read.
+func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) error {
+	info := l.Info()
+	if err := o.CheckpointFlags.Check(); err != nil {
+		return err
+	}
+	if err := a.CheckOwners(l, o.params, pipeline.GraphParams.Params(), inputFlags); err != nil {
+		return err
+	}
+	// A transductive learner labels the points of a graph, so a graph or its eigenpairs may stand
+	// for the points.
+	given := "points (-X)"
+	missing := len(o.x) == 0
+	if info.Transductive() {
+		given += " or a graph (--graph)"
+		missing = missing && o.graphFile == ""
+		if info.Needs.Has(models.NeedsEigenpairs) {
+			given = "points (-X), a graph (--graph) or eigenpairs (--eigs)"
+			missing = missing && o.eigsFile == ""
+		}
+	}
+
+	switch {
+	case o.Y != "" && a.Points.Label != "":
+		return shell.Usagef("-y and --label both say where the labels are; give one of them")
+	case a.Points.Label != "" && len(o.x) == 0:
+		return shell.Usagef("--label names a column of the points; give them with -X")
+	case o.Y == "" && a.Points.Label == "" || missing:
+		return shell.Usagef("fit --model %s needs labels (-y) and %s", info.Name, given)
+	case o.Labels < 0 || a.Given["labels"] && o.Labels == 0:
+		return shell.Usagef("--labels is %d; it must be at least 1", o.Labels)
+	}
+
+	if err := a.CheckParams(l, values); err != nil {
+		return err
+	}
+	if info.Needs.Has(models.NeedsKernel) && info.UsesGraph(selection.Rule(l, values)) &&
+		values["kernel"] == expansion.Precomputed && o.graphFile == "" {
+		return shell.Usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
+	}
+	if err := a.CheckReport(o.report); err != nil {
+		return err
+	}
+
+	inputs := o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel)
+	outputs := []string{o.predictions, o.out, o.report}
+	if err := errors.Join(o.CheckFiles(inputs, outputs...),
+		shell.CheckFolder("work", o.parts.Work, inputs, outputs...)); err != nil {
+		return err
+	}
+	return shell.CheckAnswers(inputs, outputs[:1], outputs[1:]...)
+}
