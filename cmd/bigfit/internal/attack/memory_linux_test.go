@@ -21,11 +21,6 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// measureChild is the variable by which the test binary becomes a small process that
-// runs the command of its arguments and writes the peak of its memory to file 3; its
-// value is the time after which the command is interrupted. It must be small, as Linux counts the memory of the parent as the child's until exec.
-const measureChild = "BIGFIT_TEST_MEASURE"
-
 func init() {
 	patience, err := time.ParseDuration(os.Getenv(measureChild))
 	if err != nil {

@@ -22,6 +22,11 @@ var (
 	start, _ = os.Getwd() // that of the package: tests go elsewhere
 )
 
+// measureChild is the variable by which the test binary becomes a small process that
+// runs the command of its arguments and writes the peak of its memory to file 3; its
+// value is the time after which the command is interrupted. It must be small, as Linux counts the memory of the parent as the child's until exec.
+const measureChild = "BIGFIT_TEST_MEASURE"
+
 func TestMain(m *testing.M) {
 	// What is written has the date of its writing, and tests compare bytes.
 	os.Setenv("SOURCE_DATE_EPOCH", "1600000000")
