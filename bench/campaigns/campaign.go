@@ -90,7 +90,7 @@ type campaign struct {
 	truth   *data.Labels
 
 	candidates labeling.Candidates
-	counts     []int // numbers of labels at which errors are measured
+	counts     []int                       // numbers of labels at which errors are measured
 	errors     map[active.Rule][][]float64 // percent, by draw and number of labels
 	fits       int                         // done so far
 }
