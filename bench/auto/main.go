@@ -4,11 +4,11 @@
 //	go run ./bench/auto                        everything; needs BIGFIT_DATA
 //	go run ./bench/auto -sets g50c,coil -draws 3 -peers=false
 //
-// For every set, every number of labels a class and every draw of the labels a model is
-// fitted to all points and measured on those without a label. Of scikit-learn there are
-// label spreading (7 neighbours, α 0.2 and 0.99), a support vector machine whose C and
-// width are chosen by cross-validation on the labels, and the nearest labeled point. The
-// command writes auto.json and auto.md. Errors do not depend on the machine; seconds do.
+// For every set, every number of labels a class and every draw of the labels, each model is
+// fitted to all points and measured on the points without a label. scikit-learn takes part
+// with label spreading (7 neighbours, α 0.2 and 0.99), a support vector machine with C and
+// width chosen by cross-validation on the labels, and the nearest labeled point. The command
+// writes auto.json and auto.md. Errors do not depend on the machine; seconds do.
 package main
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/bigfit/bigfit/internal/view/results"
 )
 
-// options are the flags.
+// options holds the flags, described in main.
 type options struct {
 	sets, labels, models string
 	draws, limit         int
@@ -61,6 +61,7 @@ func main() {
 	}
 }
 
+// run measures all sets and numbers of labels. It writes the table after each of them.
 func run(ctx context.Context, o *options) error {
 	var labels []int
 	for _, text := range strings.Split(o.labels, ",") {
@@ -71,6 +72,7 @@ func run(ctx context.Context, o *options) error {
 		labels = append(labels, l)
 	}
 
+	// All flags are checked before anything is fitted.
 	fitted, err := parseModels(o.models, o.members)
 	if err != nil {
 		return err
@@ -85,6 +87,7 @@ func run(ctx context.Context, o *options) error {
 		if err != nil {
 			return err
 		}
+		// A set is read once for all numbers of labels.
 		s := &loaded{read}
 		for _, l := range labels {
 			found, err := measure(ctx, s, l, o, fitted)
@@ -103,10 +106,11 @@ func run(ctx context.Context, o *options) error {
 	return nil
 }
 
-// errorColumn holds errors in percent: means over the draws.
+// errorColumn describes the column of errors in percent: means over the draws.
 var errorColumn = results.Column{Key: "error_mean", Deviation: "error_std", Name: "error", Unit: "%",
 	Kind: results.Numbers, Format: results.Format{Number: "%.1f"}}
 
+// newTable returns the table without records.
 func newTable() *results.Table {
 	return &results.Table{
 		Columns: []results.Column{{Key: "set"}, {Key: "points", Kind: results.Integers},
@@ -119,16 +123,16 @@ func newTable() *results.Table {
 	}
 }
 
+// addRecords adds a record for each outcome.
 func addRecords(t *results.Table, s *loaded, labels int, found []outcome) {
 	n, _ := s.X.Dims()
 	for _, f := range found {
 		t.Add(results.Text(s.Name), results.Integer(n), results.Integer(labels), results.Text(f.method),
-			results.Mean(f.errors),
-			results.Number(f.seconds), results.Text(fmt.Sprintf("%s, %d", s.Name, labels)))
+			results.Mean(f.errors), results.Number(f.seconds), results.Text(fmt.Sprintf("%s, %d", s.Name, labels)))
 	}
 }
 
-// line is a line about outcomes.
+// line returns the mean errors of the outcomes on one line, for the log.
 func line(found []outcome) string {
 	var parts []string
 	for _, f := range found {
@@ -138,7 +142,7 @@ func line(found []outcome) string {
 	return strings.Join(parts, ", ")
 }
 
-// save writes the table.
+// save writes the table as auto.json and auto.md.
 func save(dir string, t *results.Table) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -159,7 +163,11 @@ func save(dir string, t *results.Table) error {
 	return nil
 }
 
-// askPeers runs scikit-learn on the draws of a set.
+// askPeers runs scikit-learn on the draws of a set. It hands over a folder with:
+//
+//	rows.npy   n int64    rows of the points in the file of the set
+//	truth.npy  n int64    classes
+//	given.npy  m×2 int64  pairs of a draw and a labeled point
 func askPeers(ctx context.Context, s *loaded, draws [][]int) ([]outcome, error) {
 	dir, err := os.MkdirTemp("", "bigfit-auto-")
 	if err != nil {
@@ -174,6 +182,7 @@ func askPeers(ctx context.Context, s *loaded, draws [][]int) ([]outcome, error) 
 		truth[i] = int64(s.Truth.Index[i])
 	}
 
+	// A list of pairs, because draws may have different numbers of labels.
 	var given []int64 // pairs of a draw and a point
 	for d, drawn := range draws {
 		for _, i := range drawn {
@@ -195,6 +204,8 @@ func askPeers(ctx context.Context, s *loaded, draws [][]int) ([]outcome, error) 
 	if err != nil {
 		return nil, err
 	}
+
+	// Each object is one fit: they are gathered by method.
 	var out []outcome
 	for _, object := range objects {
 		name, _ := object["peer"].(string)

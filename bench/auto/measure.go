@@ -15,8 +15,8 @@ import (
 // outcome holds the errors and the time of a method.
 type outcome struct {
 	method  string
-	errors  []float64 // in percent, of each draw
-	seconds float64   // of a fit, without the graph
+	errors  []float64 // in percent, one for each draw
+	seconds float64   // mean time of a fit, without the graph
 }
 
 // method is a learner with settings.
@@ -26,8 +26,8 @@ type method struct {
 	values  models.Values
 }
 
-// parseModels returns auto, with members each of its members with its settings chosen in
-// the same way, and those that are asked for.
+// parseModels returns auto, the members of auto if members is set, and the models that text
+// names. A member alone chooses its settings as it does within auto.
 func parseModels(text string, members bool) ([]method, error) {
 	out := []method{{"auto", all.Auto, nil}}
 	if members {
@@ -41,6 +41,8 @@ func parseModels(text string, members bool) ([]method, error) {
 		return out, nil
 	}
 
+	// A model with settings has the whole text as its name, so that two settings of one model
+	// differ.
 	for _, part := range strings.Split(text, ",") {
 		name, settings, _ := strings.Cut(part, ":")
 		m := method{part, all.Learner(name), models.Values{}}
@@ -64,19 +66,19 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 	for d := range o.draws {
 		draws = append(draws, s.draw(labels, uint64(d)))
 	}
+	// The graph is shared by all methods and draws: it knows no labels.
 	p := &pipeline.Pipeline{}
 	settings, err := pipeline.AutoGraph(s.X, nil)
 	if err != nil {
 		return nil, err
 	}
 
-	start := time.Now()
 	g, err := p.Graph(ctx, s.X, settings)
 	if err != nil {
 		return nil, err
 	}
+
 	out := make([]outcome, len(methods))
-	graphSeconds := time.Since(start).Seconds()
 	for i, m := range methods {
 		out[i].method = m.name
 		for _, drawn := range draws {
@@ -100,15 +102,14 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 		}
 	}
 
-	out = append(out, outcome{method: "graph", seconds: graphSeconds})
 	if !o.peers {
-		return out[:len(out)-1], nil
+		return out, nil
 	}
 	found, err := askPeers(ctx, s, draws)
-	return append(out[:len(out)-1], found...), err
+	return append(out, found...), err
 }
 
-// training returns the answers for the training points.
+// training returns the predictions for the training points.
 func training(ctx context.Context, p *pipeline.Pipeline, m models.Model,
 	in *models.Input) (*models.Prediction, error) {
 	if t, ok := m.(models.Trained); ok {

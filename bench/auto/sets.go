@@ -11,8 +11,8 @@ import (
 // loaded is a set in memory.
 type loaded struct{ *sets.Loaded }
 
-// draw returns the numbers of points with a label: so many of each class, at most half
-// of the class.
+// draw returns the sorted numbers of the labeled points: labels points of each class, but at
+// most half of the class, so that points of every class are left to measure.
 func (s *loaded) draw(labels int, seed uint64) []int {
 	rng := rand.New(rand.NewPCG(seed, uint64(labels)))
 	members := make([][]int, len(s.Truth.Classes))
@@ -25,16 +25,17 @@ func (s *loaded) draw(labels int, seed uint64) []int {
 		out = append(out, all[:min(labels, max(1, len(all)/2))]...)
 	}
 
+	// wrong looks the points up by binary search.
 	slices.Sort(out)
 	return out
 }
 
-// targets are those of a draw.
+// targets returns the targets of a draw.
 func (s *loaded) targets(drawn []int) (*models.Targets, error) {
 	return models.ClassTargets(s.Truth.Keep(drawn))
 }
 
-// wrong is the share of points without a label whose class is wrong, in percent.
+// wrong returns the share of wrong classes among the points without a label, in percent.
 func (s *loaded) wrong(drawn []int, classes []int32) float64 {
 	wrong, asked := 0, 0
 	for i, c := range classes {

@@ -3,8 +3,9 @@
 //
 //	go run ./bench/calibration -labels 20 -draws 10
 //
-// Of each set 20 labels a class are drawn, a model is fitted and calibrated on them, and the
-// other points of the set are its truth. It prints Markdown.
+// Each draw labels 20 points of each class. A model is fitted to the labels and calibrated on
+// them, and its probabilities are measured on the other points of the set. The command prints
+// Markdown.
 package main
 
 import (
@@ -31,6 +32,7 @@ type member struct {
 	values models.Values
 }
 
+// members lists the models in the order of the columns.
 var members = []member{
 	{"auto", nil},
 	{"lgc", nil},
@@ -56,9 +58,9 @@ func main() {
 	dir := os.Getenv("BIGFIT_DATA")
 
 	chosen := func(list, name string) bool {
-		return list == "" ||
-			slices.Contains(strings.Split(list, ","), name)
+		return list == "" || slices.Contains(strings.Split(list, ","), name)
 	}
+	// The header names the chosen models only.
 	var used []member
 	header := []string{"set", "points", "classes"}
 	for _, m := range members {
@@ -84,6 +86,7 @@ func main() {
 			continue
 		}
 
+		// A cell holds the mean calibration error and the share of wrong classes.
 		row := []string{s.Name, fmt.Sprint(l.truth.Len()), fmt.Sprint(len(l.truth.Classes))}
 		for k, m := range used {
 			var ece, wrong float64
@@ -103,6 +106,7 @@ func main() {
 		fmt.Printf("| %s |\n", strings.Join(row, " | "))
 	}
 
+	// The last line is a mean over the sets, each with the same weight.
 	row := []string{"mean", "", ""}
 	for _, v := range sums {
 		row = append(row, fmt.Sprintf("%.3f", v/count))
@@ -110,7 +114,7 @@ func main() {
 	fmt.Printf("| %s |\n", strings.Join(row, " | "))
 }
 
-// measure fits a member to a draw and measures its probabilities of the other points.
+// measure fits a member to a draw and measures its probabilities for the other points.
 func (l *loaded) measure(ctx context.Context, m member, perClass int,
 	seed uint64) (*metrics.ProbabilityReport, error) {
 	y, _, err := l.truth.DrawEach(perClass, seed)
@@ -127,10 +131,12 @@ func (l *loaded) measure(ctx context.Context, m member, perClass int,
 		return nil, err
 	}
 
+	// Calibration sees the labels of the draw only, by cross-validation.
 	calibrated, err := l.pipe.Calibrate(ctx, learner, fit, in, 0)
 	if !models.Usable(err) {
 		return nil, err
 	}
+
 	var rows []int
 	var truth []int
 	for i, c := range l.truth.Index {
@@ -147,8 +153,8 @@ func (l *loaded) measure(ctx context.Context, m member, perClass int,
 	return metrics.NewProbabilityReport(truth, p)
 }
 
-// probabilities are those of the given points of x, which the model may have been fitted to
-// without their labels.
+// probabilities returns the probabilities of the classes at the given points of x. A model on
+// a graph was fitted to these points without their labels and remembers them.
 func probabilities(ctx context.Context, m models.Model, x data.Points, rows []int) (*mat.Dense, error) {
 	if _, ok := m.(models.Trained); !ok {
 		p, err := m.Predict(ctx, data.Select(x, rows), &models.PredictSettings{Probabilities: true})
@@ -158,6 +164,7 @@ func probabilities(ctx context.Context, m models.Model, x data.Points, rows []in
 		return p.Probabilities, nil
 	}
 
+	// The model keeps probabilities for all points it was fitted to.
 	p, err := models.TrainingProbabilities(m)
 	if err != nil {
 		return nil, err

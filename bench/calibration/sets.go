@@ -13,12 +13,12 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// fewestLabels is the number of points a class of a set that is measured: twenty labels of
-// each leave as many to be answered for.
+// fewestLabels is the least number of points in a class of a set. With twenty labels a class
+// it leaves as many points to measure.
 const fewestLabels = 40
 
-// loaded is a set with its graph: of 10 neighbours, with self-tuning weights, after PCA to
-// 50 dimensions where there are more than 100.
+// loaded is a set with its graph of 10 neighbours and self-tuning weights. Points of more than
+// 100 dimensions are reduced to 50 principal components first; texts are compared by angle.
 type loaded struct {
 	x     data.Points
 	truth *data.Labels
@@ -26,8 +26,8 @@ type loaded struct {
 	pipe  *pipeline.Pipeline
 }
 
-// load reads a set; of more than most points so many are drawn. It returns nothing of a set
-// with a class of fewer than fewestLabels points.
+// load reads a set and makes its graph. From a larger set it draws most points. It returns
+// nil for a set with a class of fewer than fewestLabels points.
 func load(ctx context.Context, s sets.Set, dir string, most int) (*loaded, error) {
 	read, err := s.Read(dir, 0)
 	if err != nil {
@@ -44,11 +44,13 @@ func load(ctx context.Context, s sets.Set, dir string, most int) (*loaded, error
 	if text {
 		rows = data.Nonzero(x)
 	}
+	// A fixed seed: the sample of a set is the same in every run.
 	rng := rand.New(rand.NewPCG(1, 2))
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	rows = rows[:min(most, len(rows))]
 	l := &loaded{x: data.Select(x, rows), truth: y.Select(rows), pipe: &pipeline.Pipeline{}}
 
+	// Word counts are compared by angle; images are reduced first.
 	g := &pipeline.GraphSettings{Graph: knn.GraphSettings{K: 10, Weights: knn.SelfTuning}}
 	switch _, d := x.Dims(); {
 	case text:
@@ -63,7 +65,7 @@ func load(ctx context.Context, s sets.Set, dir string, most int) (*loaded, error
 	return l, nil
 }
 
-// input is that of a fit of one draw.
+// input returns the input of a fit to one draw.
 func (l *loaded) input(t *models.Targets, v models.Values) *models.Input {
 	return &models.Input{Points: l.x, Targets: t, Graph: &l.graph.Graph, Values: models.Values{}.With(v)}
 }

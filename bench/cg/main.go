@@ -4,10 +4,10 @@
 //	go run ./bench/cg                 MNIST's 8-neighbour graph, from BIGFIT_DATA
 //	go run ./bench/cg -graph W.npz    any graph saved by SciPy or bigfit
 //
-// The programs take turns, and of each the fastest of -repeat runs counts; of
-// label spreading it is the mean over ten draws. It writes cg.json and cg.md and prints the table,
-// and fails if a true residual is
-// above the tolerance. Run it on a machine that does nothing else.
+// The programs take turns, and the fastest of -repeat runs of each counts; for label
+// spreading the mean over ten draws counts. The command writes cg.json and cg.md, prints the
+// table, and fails if a true residual is above the tolerance. Run it on a machine that does
+// nothing else.
 package main
 
 import (
@@ -31,9 +31,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// tolerance is the relative residual ‖b − Ax‖₂/‖b‖₂ that all programs are asked for.
 const tolerance = 1e-8
 
-// options are the flags.
+// options holds the flags, described in main.
 type options struct {
 	graph   string
 	shifts  string
@@ -58,9 +59,9 @@ func main() {
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
 	flag.StringVar(&o.alpha, "spreading", "", "measure our label spreading with this α once and print JSON")
 	flag.StringVar(&o.truth, "truth", "", "labels of all points, for -spreading")
-
 	one := flag.Bool("one", false, "measure ours once and print JSON")
 	flag.Parse()
+
 	measure := run
 	switch {
 	case *one:
@@ -74,6 +75,7 @@ func main() {
 	}
 }
 
+// run measures all shifts, and label spreading on the graph of MNIST.
 func run(ctx context.Context, o *options) error {
 	graph := o.graph
 	name := filepath.Base(o.graph)
@@ -83,6 +85,7 @@ func run(ctx context.Context, o *options) error {
 	}
 	defer os.RemoveAll(dir)
 
+	// The graph of MNIST is made here once; label spreading needs its labels as well.
 	var mnist *papers.Experiment
 	if graph == "" {
 		if mnist, err = papers.MNIST(papers.Options{Dir: os.Getenv("BIGFIT_DATA")}); err != nil {
@@ -127,6 +130,7 @@ func (o *options) shift(ctx context.Context, graph, work, c string) ([]peers.Row
 	columns := fmt.Sprint(o.columns)
 	for range o.repeat {
 		log.Print(work)
+		// All methods of ours, then SciPy: one turn.
 		var objects []map[string]any
 		for _, method := range strings.Split(o.methods, ",") {
 			more, err := peers.Self(ctx, os.Stderr, "-one", "-graph", graph, "-c", c, "-rhs", columns,
@@ -145,6 +149,7 @@ func (o *options) shift(ctx context.Context, graph, work, c string) ([]peers.Row
 			objects = append(objects, more...)
 		}
 
+		// A fast answer that is not a solution ends the run. The negated comparison refuses NaN.
 		for _, object := range objects {
 			if residual, ok := object["max_residual"].(float64); !ok || !(residual <= tolerance) {
 				return nil, fmt.Errorf("%s, %v: the residual is %v, the tolerance %v", work, object["peer"],
@@ -157,8 +162,8 @@ func (o *options) shift(ctx context.Context, graph, work, c string) ([]peers.Row
 	return rows, nil
 }
 
-// measureOne solves once, the preconditioner included and the graph given, and
-// prints what it took. The residuals of the result are recomputed ones.
+// measureOne solves once and prints time, memory and the true residuals. The time includes
+// the preconditioner but not the reading of the graph.
 func measureOne(ctx context.Context, o *options) error {
 	var method cg.Method
 	if err := method.UnmarshalText([]byte(o.methods)); err != nil {
@@ -177,6 +182,7 @@ func measureOne(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+	// Right-hand sides are random and equal in every run.
 	rng := rand.New(rand.NewPCG(0, 0))
 	b := mat.NewDense(w.Rows, o.columns, nil)
 	b.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, b)
@@ -187,6 +193,7 @@ func measureOne(ctx context.Context, o *options) error {
 		return err
 	}
 
+	// Auto is bigfit itself; a chosen preconditioner goes into the name.
 	seconds := time.Since(start).Seconds()
 	name := "bigfit"
 	if method != cg.Auto {

@@ -19,14 +19,18 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// The draws of label spreading.
 const (
 	spreadingDraws  = 10
-	spreadingLabels = 100
+	spreadingLabels = 100 // of all classes together
 )
 
-// spreading compares local and global consistency with scikit-learn's label
-// spreading, which is the same equation, on the graph of MNIST: means over draws
-// of the labels, the graph given.
+// spreading compares local and global consistency with scikit-learn's label spreading, which
+// solves the same equation, on the graph of MNIST. It measures means over draws of the
+// labels, without the time of the graph. The peer reads two files from dir:
+//
+//	truth.npy  n int64       classes
+//	draws.npy  draws×n int64 classes of the labeled points, −1 elsewhere
 func (o *options) spreading(ctx context.Context, dir, graph string,
 	labels *data.Labels) ([]peers.Row, error) {
 	n := labels.Len()
@@ -35,6 +39,7 @@ func (o *options) spreading(ctx context.Context, dir, graph string,
 	for i, c := range labels.Index {
 		truth[i] = labels.Classes[c]
 	}
+	// The peer gets the draws as a file; ours draws them again by their seeds.
 	for seed := range uint64(spreadingDraws) {
 		y, err := labels.Draw(spreadingLabels, seed)
 		if err != nil {
@@ -57,6 +62,7 @@ func (o *options) spreading(ctx context.Context, dir, graph string,
 	if err := npy.WriteFile(drawsFile, []int{spreadingDraws, n}, draws); err != nil {
 		return nil, err
 	}
+	// scikit-learn's default α, and the α of the paper of Zhou et al. (2004).
 	var rows []peers.Row
 	for _, alpha := range []string{"0.2", "0.99"} {
 		work := fmt.Sprintf("label spreading, MNIST, %d labels, α = %s, mean of %d draws", spreadingLabels,
@@ -79,8 +85,8 @@ func (o *options) spreading(ctx context.Context, dir, graph string,
 	return rows, nil
 }
 
-// measureSpreading prints what ours takes: each draw prepares the graph anew, as
-// the other program does.
+// measureSpreading measures our label spreading and prints the mean over the draws. Each draw
+// prepares the graph anew, as scikit-learn does.
 func measureSpreading(ctx context.Context, o *options) error {
 	var alpha float64
 	if _, err := fmt.Sscan(o.alpha, &alpha); err != nil {
@@ -106,6 +112,7 @@ func measureSpreading(ctx context.Context, o *options) error {
 		if err != nil {
 			return err
 		}
+		// Targets are not timed; components are, as part of the preparation.
 		start := time.Now()
 		m, err := propagation.Fit(ctx, w, w.Components(), t,
 			&propagation.Settings{Method: propagation.LGC, Alpha: alpha})

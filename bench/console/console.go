@@ -36,8 +36,8 @@ const (
 	printEvery = 10 * time.Second
 )
 
-// A Console is the state of a command. It is a [pipeline.Observer], whose stages it prints
-// and keeps.
+// A Console is the state of a command. As a [pipeline.Observer] it prints the stages of a
+// pipeline and keeps their times.
 type Console struct {
 	Seed   uint64
 	Memory machine.Size
@@ -51,11 +51,11 @@ type Console struct {
 	budget         machine.Budget
 	writing        sync.Mutex // held while files are written
 
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the fields below
 	stages  []report.Timing
-	stage   string // the one under way
-	begun   time.Time
-	printed time.Time
+	stage   string    // the stage under way
+	begun   time.Time // when it began
+	printed time.Time // when a line about it was printed last
 }
 
 // Run executes a command line and returns the exit code: 0 for success, 1 if a result cannot
@@ -76,6 +76,7 @@ func Run(args []string, stdout, stderr io.Writer, command func(*Console) *cobra.
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	c.flags(cmd)
+
 	done := make(chan error, 1)
 	go func() { done <- cmd.ExecuteContext(ctx) }()
 
@@ -91,10 +92,12 @@ func Run(args []string, stdout, stderr io.Writer, command func(*Console) *cobra.
 			c.writing.Lock()
 		}
 	}
+
 	if ctx.Err() != nil {
 		fmt.Fprintf(stderr, "%s: interrupted; no file is half-written\n", cmd.Name())
 		return 130
 	}
+
 	if text := c.budget.String(); text != "" {
 		c.Note("memory: " + text)
 	}
@@ -122,7 +125,7 @@ func exitCode(err error) int {
 	return 2
 }
 
-// outputError is a failure to write a result, as opposed to bad input.
+// outputError is a failure to write a result. It has an exit code of its own.
 type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
@@ -164,13 +167,15 @@ func (c *Console) flags(cmd *cobra.Command) {
 		if c.threads < 0 {
 			return Usagef("--threads is %d; it must be positive, or 0 for all", c.threads)
 		}
+
 		c.started = true
 		c.limits()
 		return nil
 	}
 }
 
-// fromEnvironment sets the flags that are not given. An empty variable is none.
+// fromEnvironment sets the flags that are not given from their variables. An empty variable
+// counts as not set.
 func fromEnvironment(flags *pflag.FlagSet) error {
 	var faults []error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -194,6 +199,7 @@ func (c *Console) limits() {
 	if c.Memory == 0 {
 		c.Memory = machine.Size(machine.AvailableMemory())
 	}
+
 	// Large blocks come and go: collect early rather than hold twice the memory.
 	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(int64(c.Memory))
@@ -227,14 +233,15 @@ func (c *Console) Pipeline() *pipeline.Pipeline {
 	return &pipeline.Pipeline{Seed: c.Seed, Memory: int64(c.Memory), Observer: c}
 }
 
-// Announce says what a stage will take, alone and with all that is held, and refuses what
-// does not fit.
+// Announce prints the memory that a stage will take, alone and together with the memory in
+// use, and its time. It returns an error if the memory does not fit.
 func (c *Console) Announce(stage string, cost stage.Cost) error {
 	var time string
-	// An estimate of a shorter time would be an estimate of other things.
+	// A shorter time is mostly overhead that is not estimated.
 	if seconds := machine.Seconds(cost.Operations); seconds >= 2 {
 		time = fmt.Sprintf(", about %s", choice.Duration(seconds))
 	}
+
 	total, fits := c.budget.Announce(cost.Bytes, int64(c.Memory))
 	need := fmt.Sprintf("%s of memory, %s in all", machine.Size(cost.Bytes), machine.Size(total))
 	if !fits {
@@ -261,7 +268,7 @@ func (c *Console) Begin(stage string) {
 	c.printed = c.begun
 }
 
-// Update writes a line on the stage, if the last one is long ago.
+// Update writes a line about the stage, at most one in printEvery.
 func (c *Console) Update(done, total float64, note string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -4,9 +4,9 @@
 //	go run ./bench/dense                 everything; needs BIGFIT_DATA for pca
 //	go run ./bench/dense -works gemm32-square,syrk-tall -threads 1
 //
-// Ours and the peer's take turns, each in a process of its own, and the best of
-// all turns counts. It writes dense.json and dense.md and prints the table. Run it
-// on a machine that does nothing else.
+// Our program and the peer take turns, each in a process of its own, and the best turn of
+// each counts. The command writes dense.json and dense.md and prints the table. Run it on a
+// machine that does nothing else.
 package main
 
 import (
@@ -37,12 +37,15 @@ type work struct {
 	name, title string
 	m, k, n     int
 	flops       float64 // 0 if they are not comparable
-	run         func(w *work) (func() error, error)
+	// run prepares the matrices and returns a function that computes once.
+	run func(w *work) (func() error, error)
 }
 
-// components of the images of MNIST.
+// components is the number of principal components of the images of MNIST.
 const components = 100
 
+// works lists the works in the order of the table. The floating-point operations count 2mkn
+// for a product and half of that for AᵀA, which is symmetric.
 var works = []work{
 	{"gemm32-square", "A·B, 2000×2000·2000×2000 float32", 2000, 2000, 2000, 16e9, gemm32},
 	{"gemm32-tall", "A·B, 60000×64·64×1000 float32", 60000, 64, 1000, 7.68e9, gemm32},
@@ -65,9 +68,9 @@ func main() {
 	turns := flag.Int("turns", 5, "turns of ours and the peer's")
 	others := flag.Bool("peers", true, "run NumPy too")
 	out := flag.String("o", "bench-results", "folder for the results")
-
 	one := flag.String("one", "", "measure this work once, with the first number of threads, and print JSON")
 	flag.Parse()
+
 	var err error
 	if *one != "" {
 		err = measure(*one, *threads)
@@ -81,6 +84,7 @@ func main() {
 	}
 }
 
+// run times the works with each number of threads and writes the table.
 func run(ctx context.Context, only, threads []string, turns int, others bool, out string) error {
 	var rows []peers.Row
 	for _, w := range works {
@@ -90,6 +94,7 @@ func run(ctx context.Context, only, threads []string, turns int, others bool, ou
 		for _, t := range threads {
 			title := fmt.Sprintf("%s, threads: %s", w.title, t)
 			log.Print(title)
+			// Turns alternate, so that a slow minute of the machine hits both.
 			for range turns {
 				objects, err := w.turn(ctx, t, others)
 				if err != nil {
@@ -108,7 +113,7 @@ func run(ctx context.Context, only, threads []string, turns int, others bool, ou
 	return nil
 }
 
-// turn runs ours and the peer's once.
+// turn runs our program and the peer once, in this order.
 func (w *work) turn(ctx context.Context, threads string, others bool) ([]map[string]any, error) {
 	objects, err := peers.Self(ctx, os.Stderr, "-one", w.name, "-threads", threads)
 	if err != nil {
@@ -123,6 +128,7 @@ func (w *work) turn(ctx context.Context, threads string, others bool) ([]map[str
 		objects = append(objects, more...)
 	}
 
+	// Gflops with one decimal, where the count of operations is the same for both.
 	for _, o := range objects {
 		if s, ok := o["seconds"].(float64); ok && w.flops > 0 {
 			o["gflops"] = float64(int(w.flops/s/1e8)) / 10
@@ -131,7 +137,7 @@ func (w *work) turn(ctx context.Context, threads string, others bool) ([]map[str
 	return objects, nil
 }
 
-// peer returns the arguments of dense_numpy.py but for the threads.
+// peer returns the arguments of dense_numpy.py, except the threads.
 func (w *work) peer() []string {
 	kind, _, _ := strings.Cut(w.name, "-")
 	if kind == "pca" {
@@ -140,7 +146,7 @@ func (w *work) peer() []string {
 	return []string{kind, strconv.Itoa(w.m), strconv.Itoa(w.k), strconv.Itoa(w.n)}
 }
 
-// measure prints the best of as many runs as fit in a second, two at least.
+// measure repeats a work for a second, at least twice, and prints the best time.
 func measure(name, threads string) error {
 	i := slices.IndexFunc(works, func(w work) bool { return w.name == name })
 	if i < 0 {
@@ -156,6 +162,7 @@ func measure(name, threads string) error {
 		return err
 	}
 
+	// The shortest time is the least disturbed one.
 	var best, total time.Duration
 	for runs := 0; runs < 2 || total < time.Second; runs++ {
 		start := time.Now()
@@ -171,6 +178,7 @@ func measure(name, threads string) error {
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{"peer": "bigfit", "seconds": best.Seconds()})
 }
 
+// random returns n normal numbers, equal in every run.
 func random[T float32 | float64](n int) []T {
 	r := rand.New(rand.NewPCG(1, 1))
 	x := make([]T, n)
@@ -180,6 +188,7 @@ func random[T float32 | float64](n int) []T {
 	return x
 }
 
+// gemm32 multiplies m×k by k×n in float32.
 func gemm32(w *work) (func() error, error) {
 	a := random[float32](w.m * w.k)
 	b := random[float32](w.k * w.n)
@@ -190,6 +199,7 @@ func gemm32(w *work) (func() error, error) {
 	}, nil
 }
 
+// gemm64 multiplies m×k by k×n in float64.
 func gemm64(w *work) (func() error, error) {
 	a := random[float64](w.m * w.k)
 	b := random[float64](w.k * w.n)
@@ -200,6 +210,7 @@ func gemm64(w *work) (func() error, error) {
 	}, nil
 }
 
+// syrk computes AᵀA of an m×k matrix.
 func syrk(w *work) (func() error, error) {
 	a := mat.NewDense(w.m, w.k, random[float64](w.m*w.k))
 	c := mat.NewDense(w.k, w.k, nil)
@@ -209,7 +220,9 @@ func syrk(w *work) (func() error, error) {
 	}, nil
 }
 
+// eigen computes all eigenvalues and eigenvectors of a symmetric n×n matrix.
 func eigen(w *work) (func() error, error) {
+	// A random matrix plus its transpose is symmetric.
 	a := mat.NewDense(w.n, w.n, random[float64](w.n*w.n))
 	a.Add(a, mat.DenseCopyOf(a.T()))
 	return func() error {
@@ -218,9 +231,12 @@ func eigen(w *work) (func() error, error) {
 	}, nil
 }
 
+// images returns the file of the training images of MNIST.
 func images() string { return filepath.Join(os.Getenv("BIGFIT_DATA"), "mnist_train_images.npz") }
 
+// projection finds principal components of the images and projects the images on them.
 func projection(*work) (func() error, error) {
+	// Reading the images is not timed.
 	x, err := data.ReadPoints(images(), data.ReadOptions{})
 	if err != nil {
 		return nil, err

@@ -30,9 +30,10 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// tolerance is the residual, relative to the norm of L, that all programs are asked for.
 const tolerance = 1e-8
 
-// options are the flags.
+// options holds the flags, described in main.
 type options struct {
 	graph                string
 	pairs, kinds         string
@@ -63,9 +64,9 @@ func main() {
 	flag.IntVar(&o.turns, "turns", 3, "runs of each program for up to 50 pairs")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
 	flag.Int64Var(&o.memory, "memory", 0, "memory limit in bytes, 0 for none")
-
 	one := flag.String("one", "", "measure this once and print JSON: pairs, products, manifold")
 	flag.Parse()
+
 	var err error
 	switch *one {
 	case "":
@@ -92,6 +93,7 @@ type bench struct {
 	rows []peers.Row
 }
 
+// run measures everything that the flags ask for and writes the table.
 func run(ctx context.Context, o *options) error {
 	dir, err := os.MkdirTemp("", "bigfit-eigs-")
 	if err != nil {
@@ -108,6 +110,7 @@ func run(ctx context.Context, o *options) error {
 		}
 	}
 
+	// Each number of pairs with each Laplacian, in the order of the table.
 	for _, k := range strings.Split(o.pairs, ",") {
 		for _, kind := range strings.Split(o.kinds, ",") {
 			if err := b.eigenpairs(graph, name, k, kind); err != nil {
@@ -134,6 +137,7 @@ func run(ctx context.Context, o *options) error {
 		}
 	}
 
+	// The large graph is made in a process of its own: its memory is measured, too.
 	if o.million {
 		graph = filepath.Join(dir, "manifold.npz")
 		name = fmt.Sprintf("%d-point manifold 10-NN", o.points)
@@ -154,7 +158,7 @@ func run(ctx context.Context, o *options) error {
 	return nil
 }
 
-// self measures ours in a process of its own.
+// self measures our program in a process of its own.
 func (b *bench) self(work, what string, args ...string) error {
 	log.Print(work)
 	objects, err := peers.Self(b.ctx, os.Stderr,
@@ -163,6 +167,7 @@ func (b *bench) self(work, what string, args ...string) error {
 	return err
 }
 
+// add adds measurements of a work. Measurements of several block widths get a row each.
 func (b *bench) add(work string, objects []map[string]any) {
 	for _, o := range objects {
 		title := work
@@ -173,8 +178,8 @@ func (b *bench) add(work string, objects []map[string]any) {
 	}
 }
 
-// eigenpairs times ours and the peers'. With few pairs, where a second more or
-// less counts, they take turns, and the fastest of each counts.
+// eigenpairs times our program and the peers. Few pairs take seconds and vary from run to
+// run, so the programs take turns and the fastest run of each counts; many pairs run once.
 func (b *bench) eigenpairs(graph, name, k, kind string) error {
 	n, err := strconv.Atoi(k)
 	if err != nil {
@@ -192,7 +197,7 @@ func (b *bench) eigenpairs(graph, name, k, kind string) error {
 	return nil
 }
 
-// turn times everybody once.
+// turn times all programs once.
 func (b *bench) turn(graph, name, k, kind string, others bool) error {
 	work := fmt.Sprintf("%s: %s pairs, %s", name, k, kind)
 	if err := b.self(work, "pairs", "-graph", graph, "-k", k, "-laplacian", kind); err != nil {
@@ -223,7 +228,7 @@ func paperGraph(ctx context.Context, dir string,
 	return path, e.WriteGraph(ctx, path)
 }
 
-// limitMemory does what the command does about --memory-limit.
+// limitMemory sets the garbage collector as bigfit does for --memory-limit.
 func limitMemory(bytes int64) {
 	if bytes > 0 {
 		debug.SetGCPercent(40)
@@ -240,7 +245,7 @@ func readGraph(o *options) (w *sparse.CSR, kind sparse.Kind, err error) {
 	return w, kind, err
 }
 
-// measurePairs computes the pairs once and prints what it took.
+// measurePairs computes the pairs once and prints time, memory and residuals.
 func measurePairs(o *options) error {
 	limitMemory(o.memory)
 	k, err := strconv.Atoi(o.pairs)
@@ -252,6 +257,7 @@ func measurePairs(o *options) error {
 		return err
 	}
 
+	// Permutations and components belong to the time; reading the graph does not.
 	start := time.Now()
 	l, err := sparse.NewLaplacian(w, kind)
 	if err != nil {
@@ -263,6 +269,8 @@ func measurePairs(o *options) error {
 		return err
 	}
 
+	// The certificate tells the next eigenvalue behind the last pair, so that a reader sees how
+	// close the two are.
 	seconds := time.Since(start).Seconds()
 	report := map[string]any{
 		"peer": "bigfit", "seconds": seconds, "n": w.Rows, "max_residual": r.MaxResidual(), "norm": r.Norm,

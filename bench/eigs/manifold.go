@@ -13,11 +13,12 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// measureManifold writes the graph of points of a 10-dimensional manifold in 64
-// dimensions, 10 neighbours found by NN-descent, and prints what it took.
+// measureManifold writes the graph of points on a 10-dimensional manifold in 64 coordinates,
+// with 10 neighbours found by NN-descent, and prints time and memory.
 func measureManifold(o *options) error {
 	limitMemory(o.memory)
 	x := synthetic.Manifold(o.points, 64, 10, 0.01, 1)
+	// The points are made before the clock starts.
 	start := time.Now()
 	ix, err := knn.NewIndex(x, knn.NNDescent, &knn.DescentSettings{Sample: -1})
 	if err != nil {

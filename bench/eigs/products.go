@@ -14,14 +14,14 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// measureProducts times steps of the Chebyshev recurrence with blocks of several
-// widths, in the order of rows that the solver uses, and copies of large arrays.
-// It prints one object a width.
+// measureProducts times steps of the Chebyshev recurrence with blocks of several widths, in
+// the order of rows that the solver uses, and copies of large arrays. It prints one object
+// for each width.
 //
-// bytes are those that must move once: x and y read, dst written, the graph
-// read. To write dst the processor reads it first, which the copy avoids:
-// bytes_allocated counts that too. Rows of x are read again for every edge;
-// gathered_bytes are those, mostly out of caches.
+// bytes_per_second counts the bytes that must move once: x, y and the graph are read, dst is
+// written. The processor reads dst before it writes it, except in a copy:
+// bytes_allocated_per_second counts these reads, too. gathered_bytes_per_second counts the
+// rows of x that are read again for every edge, mostly from caches.
 func measureProducts(o *options) error {
 	w, kind, err := readGraph(o)
 	if err != nil {
@@ -31,12 +31,14 @@ func measureProducts(o *options) error {
 	if err != nil {
 		return err
 	}
+	// Neighbours in the graph become neighbours in memory, as in the solver.
 	l = l.Permute(w.ReverseCuthillMcKee())
 
 	threads := runtime.GOMAXPROCS(0)
 	copied := copyRate()
 	enc := json.NewEncoder(os.Stdout)
 	for _, width := range []int{1, 4, 8, 16, 32, 64} {
+		// Once with all threads, once with one.
 		seconds := stepSeconds(l, width)
 		runtime.GOMAXPROCS(1)
 		single := stepSeconds(l, width)
@@ -48,8 +50,8 @@ func measureProducts(o *options) error {
 		if kind != sparse.Combinatorial || w.Val != nil {
 			bytes += 8 * nnz
 		}
-		allocated := bytes + 8*n*b
 
+		allocated := bytes + 8*n*b
 		gathered := 8 * nnz * b
 		err := enc.Encode(map[string]any{
 			"peer": "bigfit", "block": width, "seconds": seconds, "threads": threads,
@@ -66,8 +68,8 @@ func measureProducts(o *options) error {
 	return nil
 }
 
-// stepSeconds returns the time of a step T_{j+1} = 2(1 − 2L/u)T_j − T_{j−1} of
-// blocks, u the bound on the spectrum, so that the blocks stay bounded.
+// stepSeconds returns the time of a step T_{j+1} = 2(1 − 2L/u)T_j − T_{j−1} of blocks. u
+// bounds the spectrum of L, so that the blocks stay bounded.
 func stepSeconds(l *sparse.Laplacian, width int) float64 {
 	n := l.Dim()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -79,6 +81,7 @@ func stepSeconds(l *sparse.Laplacian, width int) float64 {
 		}
 	}
 
+	// The step in the form α·L·T_j + 2·T_j − T_{j−1}; the blocks then change places.
 	alpha := -4 / l.UpperBound()
 	return best(func() {
 		l.RecurTo(t[2], alpha, t[1], 2, -1, t[0])
@@ -86,8 +89,8 @@ func stepSeconds(l *sparse.Laplacian, width int) float64 {
 	})
 }
 
-// copyRate returns the bytes that all threads read and write in a second when
-// they copy arrays that are larger than the caches.
+// copyRate returns the bytes that all threads together read and write in a second when they
+// copy arrays larger than the caches.
 func copyRate() float64 {
 	const size = 512 << 20 / 8
 	from := make([]float64, size)
@@ -103,6 +106,7 @@ func copyRate() float64 {
 
 // best returns the shortest time of fn in half a second or five calls.
 func best(fn func()) float64 {
+	// The first call warms caches and is not timed.
 	fn()
 	shortest := math.Inf(1)
 	for begin, calls := time.Now(), 0; calls < 5 || time.Since(begin) < time.Second/2; calls++ {

@@ -9,16 +9,18 @@ import (
 	"github.com/bigfit/bigfit/models/kernelmachine"
 )
 
-// How far answers may be apart: objectives, relative to their size, and f, in
-// units of the targets. A support vector of one program alone may be so many
-// tolerances off the margin.
+// Bounds on the differences between answers. Both programs stop at the tolerance of 1e-4
+// (see tolerance), which leaves objectives much closer than f.
 const (
-	objectiveBar = 1e-6
-	functionBar  = 1e-6
-	marginBar    = 5
+	objectiveBar = 1e-6 // of objectives, relative to their size
+	functionBar  = 1e-6 // of f, in units of the targets
+	// marginBar is the distance from the margin, in tolerances, at which a point may be a
+	// support vector for one program alone.
+	marginBar = 5
 )
 
-// judge adds to the objects what their answers are worth and returns the faults.
+// judge adds to the objects the measures of their answers, ours first, and returns the
+// faults: answers that differ by more than the bounds.
 func (t *task) judge(folder string, objects []map[string]any) (faults []string, err error) {
 	fault := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -26,6 +28,7 @@ func (t *task) judge(folder string, objects []map[string]any) (faults []string, 
 		}
 	}
 
+	// Every program, ours included, is judged by the answer it wrote.
 	var answers [][]float64
 	for _, o := range objects {
 		a, err := readValues(answerOf(folder, o["peer"].(string)))
@@ -35,6 +38,7 @@ func (t *task) judge(folder string, objects []map[string]any) (faults []string, 
 		answers = append(answers, a)
 	}
 
+	// The coefficients of LapRLS solve a linear system: f itself can be compared.
 	if t.Method == kernelmachine.LapRLSName {
 		for k := 1; k < len(answers); k++ {
 			var worst float64
@@ -47,6 +51,8 @@ func (t *task) judge(folder string, objects []map[string]any) (faults []string, 
 		return faults, nil
 	}
 
+	// Support vector machines may have many near-optimal answers: compare objectives, and the
+	// points on which the supports differ.
 	d, err := t.newDual(folder)
 	if err != nil {
 		return nil, err
@@ -84,6 +90,8 @@ func (t *task) judge(folder string, objects []map[string]any) (faults []string, 
 			}
 		}
 
+		// The largest coefficient of such a point may be any; its distance from the margin may
+		// not.
 		objects[k]["support_of_one_alone"] = alone
 		objects[k]["their_largest_coefficient"] = largest
 		objects[k]["their_distance_to_margin"] = off
@@ -93,13 +101,14 @@ func (t *task) judge(folder string, objects []map[string]any) (faults []string, 
 	return faults, nil
 }
 
-// dual is the program that t asks for.
+// dual is the quadratic program of the task, over the signed coefficients v.
 type dual struct {
 	*task
 	side *kernel.Side
 	y    []float64
 }
 
+// newDual reads the points and targets of the task.
 func (t *task) newDual(folder string) (*dual, error) {
 	x, targets, err := readFolder(folder)
 	if err != nil {
@@ -109,11 +118,18 @@ func (t *task) newDual(folder string) (*dual, error) {
 	return &dual{t, side, targets.Y.RawMatrix().Data}, err
 }
 
-// evaluate returns the dual objective of the signed coefficients v, and how far
-// f + b is from the margin at every point.
+// evaluate returns the dual objective at the signed coefficients v, to be minimized, with
+// K the kernel matrix:
+//
+//	½vᵀKv − yᵀv          C-SVC
+//	½vᵀKv − yᵀv + ε‖v‖₁  ε-SVR
+//	½vᵀKv                one class
+//
+// It also returns the distance of f + b from the margin at every point.
 func (d *dual) evaluate(v []float64, b float64) (objective float64, margin []float64) {
 	f := make([]float64, len(v))
 	row := make([]float64, len(v))
+	// f[i] is read for the objective first and replaced by the distance then.
 	for i, a := range v {
 		if a != 0 {
 			d.side.RowTo(row, i)
@@ -138,7 +154,8 @@ func (d *dual) evaluate(v []float64, b float64) (objective float64, margin []flo
 	return objective, f
 }
 
-// infeasible returns by how much v leaves its bounds or, per point, its sum.
+// infeasible returns the largest violation of the constraints by v: of its bounds, or of
+// its sum divided by the number of points.
 func (d *dual) infeasible(v []float64) (worst float64) {
 	var sum float64
 	for i, a := range v {

@@ -4,17 +4,16 @@
 //	go run ./bench/kernel                        everything; needs BIGFIT_DATA
 //	go run ./bench/kernel -works laprls,svr-4 -repeat 5
 //
-// LapRLS on uspst is solved by NumPy and SciPy on OpenBLAS too, kernel and
-// coefficients of all classes counting, the graph not. C-SVC, ε-SVR and one class
-// are fitted by LIBSVM too, through scikit-learn, so that no reading of a text
-// file counts; of both programs what counts is kernel, dual and bias.
+// The peer of LapRLS on uspst is NumPy and SciPy on OpenBLAS; the time includes the kernel
+// and the coefficients of all classes, but not the graph. The peer of C-SVC, ε-SVR and one
+// class is LIBSVM, called through scikit-learn so that the time includes no reading of text
+// files; the time of both programs includes kernel, dual and bias.
 //
-// The programs take turns, each in a process of its own, and of each the fastest
-// of -repeat runs counts. Every answer is judged here: objectives are computed in
-// float64 from the coefficients that a program returned. The command writes
-// kernel.json and kernel.md, prints the table, and fails if outputs or objectives
-// differ, or if a point is a support vector for one program alone and not on the
-// margin. Run it on a machine that does nothing else.
+// The programs take turns, each in a process of its own, and the fastest of -repeat runs of
+// each counts. This command judges every answer: it computes objectives in float64 from the
+// coefficients that a program returned. It writes kernel.json and kernel.md, prints the
+// table, and fails if outputs or objectives differ, or if a point is a support vector for one
+// program alone and not on the margin. Run it on a machine that does nothing else.
 package main
 
 import (
@@ -30,7 +29,7 @@ import (
 	"github.com/bigfit/bigfit/bench/peers"
 )
 
-// options are the flags.
+// options holds the flags, described in main.
 type options struct {
 	works   string
 	points  int
@@ -53,9 +52,9 @@ func main() {
 	flag.IntVar(&o.threads, "threads", 2, "threads of ours and of OpenBLAS; LIBSVM has one")
 	flag.BoolVar(&o.peers, "peers", true, "run the peers too")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
-
 	one := flag.String("one", "", "measure ours once on the task in this folder, and print JSON")
 	flag.Parse()
+
 	var err error
 	if *one != "" {
 		err = measureOne(context.Background(), *one)
@@ -68,6 +67,7 @@ func main() {
 	}
 }
 
+// run times the chosen works and writes the table.
 func run(ctx context.Context, o *options) error {
 	chosen := strings.Split(o.works, ",")
 	for _, name := range chosen {
@@ -88,6 +88,7 @@ func run(ctx context.Context, o *options) error {
 		if !slices.Contains(chosen, w.name) {
 			continue
 		}
+		// Each task is written once, and all programs read the same files.
 		folder := filepath.Join(dir, w.name)
 		t, err := w.write(ctx, folder, o)
 		if err != nil {
@@ -109,6 +110,7 @@ func run(ctx context.Context, o *options) error {
 		}
 	}
 
+	// The table is written even if answers differ: it helps to see why.
 	table, err := peers.Save(o.out, "kernel", "Kernel machines", rows)
 	if err != nil {
 		return err
@@ -120,7 +122,7 @@ func run(ctx context.Context, o *options) error {
 	return nil
 }
 
-// turn runs ours and the peer once.
+// turn runs our program and the peer once, in this order.
 func (w *work) turn(ctx context.Context, folder string, others bool) ([]map[string]any, error) {
 	objects, err := peers.Self(ctx, os.Stderr, "-one", folder)
 	if err != nil || !others {

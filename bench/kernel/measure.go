@@ -23,14 +23,17 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// answerOf is the file of a program's answer in the folder of the task: f at all
-// points (n×c) for LapRLS, the coefficients of all points (n) for the others.
+// answerOf returns the name of the file with a program's answer, in the folder of the task.
+// For LapRLS the file holds f at all points, n×c float64; for the other methods it holds the
+// coefficients of all points, n float64, 0 outside of the support.
 func answerOf(folder, program string) string {
 	return filepath.Join(folder, strings.ReplaceAll(program, " ", "-")+".npy")
 }
 
+// ours is the name of our program in the table.
 const ours = "bigfit"
 
+// readBlock reads an array of two dimensions.
 func readBlock(folder, name string) (*mat.Dense, error) {
 	path := filepath.Join(folder, name)
 	a, err := npy.ReadFile(path, 0)
@@ -47,6 +50,7 @@ func readBlock(folder, name string) (*mat.Dense, error) {
 	return mat.NewDense(a.Shape[0], a.Shape[1], v), nil
 }
 
+// readValues reads the numbers of an array of any shape.
 func readValues(path string) ([]float64, error) {
 	a, err := npy.ReadFile(path, 0)
 	if err != nil {
@@ -67,6 +71,7 @@ func readFolder(folder string) (*data.Dense[float64], *models.Targets, error) {
 	if t.Y, err = readBlock(folder, "Y.npy"); err != nil {
 		return nil, nil, err
 	}
+	// As many targets as points: all are labeled, and there is no list.
 	if l, _ := t.Y.Dims(); l == n {
 		for i := range n {
 			t.Labeled = append(t.Labeled, i)
@@ -124,6 +129,7 @@ func (t *task) measure(ctx context.Context, folder string) (map[string]any, erro
 		s.GammaA = 1
 	}
 
+	// γ_A = 1/(2Cl) turns the papers' norm into LIBSVM's C.
 	if t.C > 0 {
 		s.GammaA = 1 / (2 * t.C * float64(len(targets.Labeled)))
 	}
@@ -135,6 +141,7 @@ func (t *task) measure(ctx context.Context, folder string) (map[string]any, erro
 		return nil, err
 	}
 
+	// Writing the answer is not timed.
 	line := map[string]any{"peer": ours, "seconds": time.Since(begin).Seconds(),
 		"cpu_seconds": cpuSeconds() - cpu, "peak_bytes": peers.PeakBytes()}
 	if l == nil {
@@ -151,8 +158,8 @@ func (t *task) measure(ctx context.Context, folder string) (map[string]any, erro
 	return line, npy.WriteFile(answerOf(folder, ours), []int{n, c}, p.Scores.RawMatrix().Data)
 }
 
-// coefficients returns those of all points of x, of which m has some in the same
-// order.
+// coefficients returns the coefficients of all points of x: 0 except at the support points
+// that m keeps, which are in the order of x.
 func coefficients(m *kernelmachine.Machine, x *data.Dense[float64]) []float64 {
 	support := m.Points.(*data.Dense[float64])
 	v := make([]float64, x.Rows)
@@ -166,8 +173,8 @@ func coefficients(m *kernelmachine.Machine, x *data.Dense[float64]) []float64 {
 	return v
 }
 
-// cpuSeconds is the time of all threads of this process so far, in steps of 0.01;
-// 0 if the system does not tell.
+// cpuSeconds returns the processor time of all threads of this process so far, in steps of
+// 0.01 s, or 0 if the system does not tell.
 func cpuSeconds() float64 {
 	text, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -179,6 +186,7 @@ func cpuSeconds() float64 {
 		return 0
 	}
 
+	// Fields 14 and 15 of the line, counted behind the name of the program, in ticks of 1/100 s.
 	var user, system float64
 	fmt.Sscan(fields[11], &user)
 	fmt.Sscan(fields[12], &system)

@@ -21,9 +21,13 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// task of all programs, task.json in a folder beside X.npy (n×d),
-// Y.npy (l×c) and for LapRLS the graph W.npz and the numbers of the labeled
-// points, labeled.npy.
+// task describes a problem for all programs. Its folder holds:
+//
+//	task.json                  this struct
+//	X.npy        n×d float64   points
+//	Y.npy        l×c float64   targets of the labeled points
+//	labeled.npy  l int64       numbers of the labeled points; LapRLS only, for the others l = n
+//	W.npz        n×n sparse    graph, in SciPy's format; LapRLS only
 type task struct {
 	Title     string  `json:"title"`
 	Method    string  `json:"method"` // as in bigfit fit --model
@@ -43,6 +47,7 @@ type work struct {
 	make         func(ctx context.Context, folder string, n int) (*task, error)
 }
 
+// works lists the works in the order of the table.
 var works = []work{
 	{"laprls", "kernel_laprls.py", uspst},
 	{"svc", "kernel_libsvm.py", digits(task{Title: "C-SVC", Method: kernelmachine.SVMName, C: 10})},
@@ -52,7 +57,7 @@ var works = []work{
 	{"svr-64", "kernel_libsvm.py", waves(64)},
 }
 
-// write makes the folder of the task.
+// write writes the folder of the task.
 func (w *work) write(ctx context.Context, folder string, o *options) (*task, error) {
 	if err := os.Mkdir(folder, 0o777); err != nil {
 		return nil, err
@@ -69,6 +74,7 @@ func (w *work) write(ctx context.Context, folder string, o *options) (*task, err
 	return t, os.WriteFile(filepath.Join(folder, "task.json"), text, 0o666)
 }
 
+// readTask reads the description of a task from its folder.
 func readTask(folder string) (*task, error) {
 	text, err := os.ReadFile(filepath.Join(folder, "task.json"))
 	if err != nil {
@@ -78,8 +84,9 @@ func readTask(folder string) (*task, error) {
 	return t, json.Unmarshal(text, t)
 }
 
-// uspst is the setting of the table of 2005 for the first draw of labels: 10
-// neighbours, weights one, the normalized Laplacian, σ the mean distance.
+// uspst writes the LapRLS problem of Sindhwani, Niyogi & Belkin (2005) on uspst with the
+// first draw of labels: 10 neighbours, weights one, the normalized Laplacian, and σ the mean
+// distance.
 func uspst(ctx context.Context, folder string, _ int) (*task, error) {
 	dir := os.Getenv("BIGFIT_DATA")
 	if dir == "" {
@@ -99,6 +106,7 @@ func uspst(ctx context.Context, folder string, _ int) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The first row of idxLabs is the first published draw.
 	_, l := draws.Dims()
 	first := make([]float64, l)
 	data.RowTo(first, draws, 0)
@@ -139,6 +147,7 @@ func uspst(ctx context.Context, folder string, _ int) (*task, error) {
 			sparse.WriteNPZ(filepath.Join(folder, "W.npz"), w, nil))
 }
 
+// writePoints writes X.npy.
 func writePoints(folder string, x data.Points) error {
 	n, d := x.Dims()
 	values := make([]float64, n*d)
@@ -148,7 +157,8 @@ func writePoints(folder string, x data.Points) error {
 	return npy.WriteFile(filepath.Join(folder, "X.npy"), []int{n, d}, values)
 }
 
-// digits are the first n fours and nines of MNIST in 50 principal components.
+// digits returns a function that writes a problem on the first n fours and nines of MNIST,
+// in 50 principal components. t holds the settings.
 func digits(t task) func(context.Context, string, int) (*task, error) {
 	return func(ctx context.Context, folder string, n int) (*task, error) {
 		e, err := papers.MNIST(papers.Options{Dir: os.Getenv("BIGFIT_DATA")})
@@ -169,6 +179,7 @@ func digits(t task) func(context.Context, string, int) (*task, error) {
 			}
 		}
 
+		// Fewer points would silently make an easier task.
 		if len(rows) < n {
 			return nil, fmt.Errorf("-n %d: there are %d fours and nines", n, len(rows))
 		}
@@ -186,6 +197,7 @@ func digits(t task) func(context.Context, string, int) (*task, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Half of the mean distance: the digits are closer within a class.
 		out := t
 		out.Title = fmt.Sprintf("%s, MNIST 4 and 9, %d×50", t.Title, n)
 		out.Sigma = sigma / 2
@@ -195,12 +207,13 @@ func digits(t task) func(context.Context, string, int) (*task, error) {
 	}
 }
 
-// tolerance of the support vector machines. LIBSVM's default, 1e-3, leaves
-// objectives of regression a few parts in a million apart.
+// tolerance is the stopping tolerance of the support vector machines. With LIBSVM's default,
+// 1e-3, the objectives of regression differ by a few parts in a million, more than
+// objectiveBar.
 const tolerance = 1e-4
 
-// waves are n normal points of d coordinates, the target a sum of sines, of less
-// and less weight, and noise.
+// waves returns a function that writes a regression on n normal points x of d coordinates,
+// with targets Σ_j sin(2x_j)/j plus noise of deviation 0.1.
 func waves(d int) func(context.Context, string, int) (*task, error) {
 	return func(ctx context.Context, folder string, n int) (*task, error) {
 		rng := rand.New(rand.NewPCG(3, 2))
@@ -215,6 +228,7 @@ func waves(d int) func(context.Context, string, int) (*task, error) {
 			z[i] += 0.1 * rng.NormFloat64()
 		}
 
+		// Distances grow with the root of d, and so does σ.
 		return &task{
 			Title:  fmt.Sprintf("ε-SVR, sum of sines, %d×%d", n, d),
 			Method: kernelmachine.SVRName, Sigma: math.Sqrt(float64(d)) / 2, C: 2, Epsilon: 0.1,

@@ -38,7 +38,7 @@ func (t task) title() string {
 	return fmt.Sprintf("10,000 MNIST images predicted from 60,000, %s", t.learner)
 }
 
-// votes is the number of neighbours that vote in FAISS, as in our models.
+// votes is the number of neighbours that vote in FAISS.
 const votes = 8
 
 // runThroughput times the predictions of all tasks in one process, and a vote of the nearest

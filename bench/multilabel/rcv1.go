@@ -16,7 +16,10 @@ import (
 )
 
 // rcv1Origin says where the data of [RCV1] come from.
-const rcv1Origin = `subset 1 of RCV1-v2 (Lewis et al. 2004), cut to its 944 most frequent words, is in KKimura360/MLC_toolbox; save the points as rcv1subset1_binary944_X.npz in SciPy's sparse form and the 101 labels as Y of rcv1subset1_binary944_Y.npz and give their folder with --data`
+const rcv1Origin = "subset 1 of RCV1-v2 (Lewis et al. 2004), cut to its 944 most frequent " +
+	"words, is in KKimura360/MLC_toolbox; save the points as rcv1subset1_binary944_X.npz in SciPy's " +
+	"sparse form and the 101 labels as Y of rcv1subset1_binary944_Y.npz and give their folder with " +
+	"--data"
 
 // RCV1 repeats the categorization of 6000 messages: the first 3000 for training, 50 of them
 // labeled, the others for the test. A point tells which of 944 words occur, scaled to length

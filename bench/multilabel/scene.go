@@ -10,7 +10,9 @@ import (
 )
 
 // sceneOrigin says where the data of [Scene] come from.
-const sceneOrigin = `the scene data of Boutell et al. (2004) are published by Mulan; save the 2407×294 features as array X and the 2407×6 labels, 1 and 0, as Y of scene_multilabel.npz and give its folder with --data`
+const sceneOrigin = "the scene data of Boutell et al. (2004) are published by Mulan; save " +
+	"the 2407×294 features as array X and the 2407×6 labels, 1 and 0, as Y of scene_multilabel.npz " +
+	"and give its folder with --data"
 
 // Scene repeats the annotation of 2407 images with 6 labels: 1204 images for training, 100 of
 // them labeled, and 1203 for the test. The paper does not name its split; here the seed draws

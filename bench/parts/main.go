@@ -1,11 +1,12 @@
-// Command parts measures graphs in parts against those of one search, on this machine:
+// Command parts compares graphs searched in parts with graphs searched in one piece, on this
+// machine:
 //
 //	go run ./bench/parts                                        1,000,000 points, 10 parts
 //	go run ./bench/parts -points 1e7 -parts 100 -kills 2 -whole=false -works manifold
 //
 // The works are a 10-dimensional manifold and 20 curved sheets, in 64 coordinates, float32. With
-// -kills, a second run in parts is killed so many times (SIGKILL, at equal shares of the time of
-// the first) and started again, and its graph must be that of the first.
+// -kills, a second run in parts is killed (SIGKILL) that many times, at equal intervals of the
+// time of the first run, and started again. Its graph must equal the first run's graph.
 //
 // It writes parts.json and parts.md. Run it on a machine that does nothing else.
 package main
@@ -34,7 +35,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
-// options are the flags.
+// options holds the flags, described in main, and the program under test.
 type options struct {
 	points    float64
 	parts     int
@@ -47,17 +48,17 @@ type options struct {
 	bigfit    *program.Program
 }
 
+// The manifold of the points: see [synthetic.Manifold].
 const (
 	columns, intrinsic = 64, 10
 	noise              = 0.01
 	seed               = 1
 )
 
-// works make points.
+// works holds functions that make n points, by the name of the work.
 var works = map[string]func(n int) *data.Dense[float32]{
 	"manifold": func(n int) *data.Dense[float32] {
-		return synthetic.Manifold(n, columns, intrinsic,
-			noise, seed)
+		return synthetic.Manifold(n, columns, intrinsic, noise, seed)
 	},
 	"sheets": sheets,
 }
@@ -101,6 +102,7 @@ func (o *options) check() error {
 	return errors.Join(faults...)
 }
 
+// run measures all works. It writes the results after each of them.
 func run(ctx context.Context, o *options) error {
 	if err := o.check(); err != nil {
 		return err
@@ -127,16 +129,19 @@ func run(ctx context.Context, o *options) error {
 	return nil
 }
 
-// measured is a run of the program.
+// measured holds a run of the program on the points of a work. The recalls are texts, as the
+// program prints them.
 type measured struct {
 	Work string `json:"work"`
 	Run  string `json:"run"`
 	*program.Usage
-	Before string `json:"recall_before,omitempty"` // of the exchange across borders
+	Before string `json:"recall_before,omitempty"` // before the exchange across borders
 	Recall string `json:"recall"`
 }
 
-// measure runs the program on points of one kind.
+// measure runs the program on the points of a work. The folder of a work holds the points
+// X.npy, the work folders W and K of the runs in parts, and the graphs whole/, parts/ and
+// killed/.
 func (o *options) measure(ctx context.Context, work string) (rows []measured, err error) {
 	dir := filepath.Join(o.bigfit.Work, fmt.Sprintf("%s-%.0f", work, o.points))
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -152,6 +157,7 @@ func (o *options) measure(ctx context.Context, work string) (rows []measured, er
 
 	common := []string{"graph", "X.npy", "--neighbors", strconv.Itoa(o.k)}
 	parts := append(common, "--parts", strconv.Itoa(o.parts), "--overlap", strconv.Itoa(o.overlap))
+	// Run the program once and keep what it reports.
 	add := func(name string, args ...string) error {
 		used, err := o.bigfit.Run(ctx, dir, args...)
 		if err != nil {
@@ -172,6 +178,7 @@ func (o *options) measure(ctx context.Context, work string) (rows []measured, er
 		}
 	}
 
+	// A work folder from an earlier run would be resumed.
 	if err := os.RemoveAll(filepath.Join(dir, "W")); err != nil {
 		return nil, err
 	}
@@ -185,6 +192,7 @@ func (o *options) measure(ctx context.Context, work string) (rows []measured, er
 		return nil, err
 	}
 
+	// The kills come at equal shares of the time that the undisturbed run took.
 	again := append(parts, "--work", "K", "-o", "killed/")
 	pause := time.Duration(rows[len(rows)-1].Seconds / float64(o.kills+1) * float64(time.Second))
 	for i := range o.kills {
@@ -196,6 +204,7 @@ func (o *options) measure(ctx context.Context, work string) (rows []measured, er
 	if err := add(fmt.Sprintf("in parts, after %d kills", o.kills), again...); err != nil {
 		return nil, err
 	}
+	// bigfit diff fails if the graphs differ.
 	cmd := exec.CommandContext(ctx, o.bigfit.Path, "diff", "parts/", "killed/")
 	cmd.Dir = dir
 	text, err := cmd.CombinedOutput()
@@ -203,11 +212,13 @@ func (o *options) measure(ctx context.Context, work string) (rows []measured, er
 	return rows, err
 }
 
-// read takes the recall from what the program says.
+// read takes the recall from the notes of the program: "recall before the exchange: 0.91 …"
+// and "recall 0.98 …".
 func (m *measured) read() {
 	for _, note := range m.Notes {
 		before, rest, found := strings.Cut(note, "recall ")
 		rest, early := strings.CutPrefix(rest, "before the exchange: ")
+		// The word counts only at the beginning of a note or after a space.
 		switch value, _, _ := strings.Cut(rest, " "); {
 		case !found:
 		case early:
@@ -218,6 +229,7 @@ func (m *measured) read() {
 	}
 }
 
+// save writes parts.json and parts.md.
 func (o *options) save(rows []measured) error {
 	if err := atomicfile.Atomically(filepath.Join(o.out, "parts.json"), func(w io.Writer) error {
 		enc := json.NewEncoder(w)
@@ -232,7 +244,8 @@ func (o *options) save(rows []measured) error {
 	})
 }
 
-// table has a row for each run, with time and memory relative to the search in one piece.
+// table returns a table with a row for each run: time and memory, also relative to the search
+// in one piece.
 func (o *options) table(rows []measured) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%.0f points of %d columns, %d neighbours, %d parts, overlap %d; %s\n\n| points "+
@@ -244,6 +257,7 @@ func (o *options) table(rows []measured) string {
 		if r.Run == "in one piece" {
 			whole = r
 		}
+		// Ratios are to the search in one piece of the same work.
 		ratio := func(a, b float64) string {
 			if whole.Work != r.Work || r.Run == whole.Run || b == 0 {
 				return ""

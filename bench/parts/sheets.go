@@ -7,8 +7,12 @@ import (
 	"github.com/bigfit/bigfit/data"
 )
 
-// sheets returns n points on 20 curved surfaces far from each other: cos(1.5·t·A + p) + 0.5·t·B +
-// 8·c with t uniform in [0, 1)², A and B 2×64, p and c of 64 numbers, of each surface.
+// sheets returns n points on 20 curved surfaces far from each other. A point of a surface is
+//
+//	cos(1.5·tA + p) + 0.5·tB + 8·c
+//
+// with t uniform in [0, 1)². The matrices A and B (2×64) and the vectors p and c (64) of a
+// surface hold normal numbers.
 func sheets(n int) *data.Dense[float32] {
 	const surfaces = 20
 	x := data.NewDense[float32](n, columns)
@@ -21,6 +25,7 @@ func sheets(n int) *data.Dense[float32] {
 		return out
 	}
 
+	// One generator in one order: equal points for equal n.
 	for s := range surfaces {
 		a := normal(2 * columns)
 		b := normal(2 * columns)

@@ -1,9 +1,9 @@
-// Package peers runs other programs beside ours, in one run on one machine, and
-// writes what they took as JSON and Markdown.
+// Package peers runs other programs beside ours, in one run on one machine, and writes their
+// times, memory and results as JSON and Markdown.
 //
-// The peers are Python scripts in this folder, run by /usr/bin/python3 with the
-// Debian packages named in each of them. Every script prints one JSON object a
-// line.
+// The peers are Python scripts in this folder. /usr/bin/python3 runs them with the Debian
+// packages that each of them names. Every script prints one JSON object a line, with the
+// members "peer" (a name), "seconds", often "peak_bytes", and others of its own.
 package peers
 
 import (
@@ -37,14 +37,14 @@ type Row struct {
 	Work    string  `json:"work"`
 	Program string  `json:"program"` // "bigfit" or the peer's name
 	Seconds float64 `json:"seconds"`
-	// Instructions names the path of bigfit, or the variables that keep a peer to the same
-	// instructions.
+	// Instructions names the SIMD path of bigfit, or for a peer the environment variables that
+	// keep it to the same instructions.
 	Instructions string `json:"instructions,omitempty"`
 	// Ratio is the peer's time over ours for the same work, 0 if unknown.
 	Ratio float64 `json:"ratio,omitempty"`
 	// PeakBytes is the peak memory of the process, 0 if unknown.
 	PeakBytes int64 `json:"peak_bytes,omitempty"`
-	// More is whatever else there is to say: residuals, recall.
+	// More holds further measures, such as residuals or recall.
 	More map[string]any `json:"more,omitempty"`
 }
 
@@ -65,9 +65,8 @@ func Run(ctx context.Context, log io.Writer, script string, args ...string) ([]m
 	return objects(cmd, script)
 }
 
-// SLEPc runs the embedded eigs_slepc.py on two MPI ranks and returns the JSON
-// objects it prints; none, and the reason in log, where there is no MPI or
-// slepc4py.
+// SLEPc runs the embedded eigs_slepc.py on two MPI ranks and returns the JSON objects it
+// prints. Without MPI or slepc4py it returns none and writes the reason to log.
 func SLEPc(ctx context.Context, log io.Writer, args ...string) ([]map[string]any, error) {
 	const script = "eigs_slepc.py"
 	text, err := scripts.ReadFile(script)
@@ -75,6 +74,7 @@ func SLEPc(ctx context.Context, log io.Writer, args ...string) ([]map[string]any
 		return nil, err
 	}
 	environment := slepcEnvironment()
+	// A missing SLEPc is no fault: few machines have it.
 	probe := exec.CommandContext(ctx, python, "-c", "import slepc4py, petsc4py")
 	probe.Env = environment
 	if err := errors.Join(probe.Run(), lookMPI()); err != nil {
@@ -100,8 +100,10 @@ func SLEPc(ctx context.Context, log io.Writer, args ...string) ([]map[string]any
 	return objects(cmd, script)
 }
 
+// mpirun starts the ranks.
 const mpirun = "mpirun"
 
+// lookMPI returns an error unless mpirun is there.
 func lookMPI() error {
 	_, err := exec.LookPath(mpirun)
 	return err
@@ -115,8 +117,8 @@ var withoutAVX512 = []string{
 	"FAISS_OPT_LEVEL=avx2",
 }
 
-// limits returns the variables that keep peers to the instructions of BIGFIT_SIMD=avx2, if it
-// asks for these: by themselves they use AVX-512 where the machine has it.
+// limits returns the variables that keep peers to AVX2 if BIGFIT_SIMD=avx2 keeps us to it.
+// Otherwise peers choose for themselves, and use AVX-512 where the machine has it.
 func limits() []string {
 	if simd.Path() == "avx2" {
 		return withoutAVX512
@@ -124,10 +126,11 @@ func limits() []string {
 	return nil
 }
 
-// environment is that of a peer.
+// environment returns the environment of a peer.
 func environment() []string { return append(os.Environ(), limits()...) }
 
-// slepcEnvironment is the environment in which SLEPc's and PETSc's Python modules are found.
+// slepcEnvironment returns an environment in which Python finds the modules of SLEPc and
+// PETSc.
 func slepcEnvironment() []string {
 	if os.Getenv("PETSC_DIR") != "" || os.Getenv("SLEPC_DIR") != "" {
 		return environment()
@@ -135,8 +138,8 @@ func slepcEnvironment() []string {
 	return append(environment(), engine.DebianBuild(false)...)
 }
 
-// Self runs this program again with the given arguments and returns the JSON
-// objects it prints, so that its peak memory is that of one measurement.
+// Self runs this program again with the given arguments and returns the JSON objects it
+// prints. In a process of its own a measurement has a peak of memory of its own.
 func Self(ctx context.Context, log io.Writer, args ...string) ([]map[string]any, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -147,11 +150,13 @@ func Self(ctx context.Context, log io.Writer, args ...string) ([]map[string]any,
 	return objects(cmd, "this program")
 }
 
+// objects runs a command and decodes the JSON objects it prints. name stands in errors.
 func objects(cmd *exec.Cmd, name string) ([]map[string]any, error) {
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("peers: %s %s: %w", name, strings.Join(cmd.Args[1:], " "), err)
 	}
+	// Objects may follow each other without a comma: a stream, not a list.
 	var rows []map[string]any
 	dec := json.NewDecoder(bytes.NewReader(out))
 	for {
@@ -165,14 +170,15 @@ func objects(cmd *exec.Cmd, name string) ([]map[string]any, error) {
 	}
 }
 
-// PeakBytes returns the largest memory this process has had since it began, 0 if
-// the system does not tell. getrusage would not do: at exec a process inherits
-// the peak of the one that started it.
+// PeakBytes returns the largest resident memory of this process since it began, or 0 if the
+// system does not tell. It does not use getrusage, because a process inherits the peak there
+// from the process that started it.
 func PeakBytes() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0
 	}
+	// VmHWM is the high-water mark of the resident set.
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")
 	var kib int64
 	if _, err := fmt.Sscanf(rest, "%d kB", &kib); err != nil {
@@ -181,8 +187,8 @@ func PeakBytes() int64 {
 	return kib * 1024
 }
 
-// NewRow makes a measurement of an object with "peer", "seconds" and maybe
-// "peak_bytes"; the rest goes to More.
+// NewRow returns the measurement in an object: "peer", "seconds" and "peak_bytes", if it is
+// there, become fields, and all other members go to More.
 func NewRow(work string, object map[string]any) Row {
 	r := Row{Work: work, More: map[string]any{}}
 	for key, v := range object {
@@ -202,8 +208,8 @@ func NewRow(work string, object map[string]any) Row {
 	return r
 }
 
-// Add adds measurements of work to rows. Of a program that has one there already
-// the faster stays.
+// Add adds measurements of work to rows. If a program has a row for the work already, the
+// faster one stays.
 func Add(rows []Row, work string, objects ...map[string]any) []Row {
 	for _, object := range objects {
 		row := NewRow(work, object)
@@ -217,9 +223,9 @@ func Add(rows []Row, work string, objects ...map[string]any) []Row {
 	return rows
 }
 
-// Save fills in the ratios to the rows of "bigfit" for the same work, and the instructions in
-// use, and writes dir/name.json and dir/name.md, which it returns. Notes are paragraphs of
-// Markdown below the table.
+// Save fills in the instructions in use and the ratios to the row of "bigfit" for the same
+// work. Then it writes dir/name.json, a list of rows, and dir/name.md, a table, and returns
+// the text of the latter. Notes are paragraphs of Markdown below the table.
 func Save(dir, name, title string, rows []Row, notes ...string) (string, error) {
 	ours := map[string]float64{}
 	for _, r := range rows {
@@ -228,6 +234,7 @@ func Save(dir, name, title string, rows []Row, notes ...string) (string, error) 
 		}
 	}
 
+	// A comparison is fair only at equal instructions, so the table names them.
 	path := simd.Path()
 	limited := strings.Join(limits(), ", ")
 	instructions := "bigfit uses its " + path + " path"
@@ -241,6 +248,7 @@ func Save(dir, name, title string, rows []Row, notes ...string) (string, error) 
 
 	for i := range rows {
 		r := &rows[i]
+		// Our own rows have no ratio.
 		ratio := ""
 		if r.Instructions = limited; r.Program == "bigfit" {
 			r.Instructions = path
@@ -268,6 +276,7 @@ func Save(dir, name, title string, rows []Row, notes ...string) (string, error) 
 		return "", err
 	}
 
+	// Both files are written whole or not at all.
 	err := atomicfile.Atomically(filepath.Join(dir, name+".json"), func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
@@ -282,7 +291,7 @@ func Save(dir, name, title string, rows []Row, notes ...string) (string, error) 
 	})
 }
 
-// duration writes seconds to the hundredth, and less than one in three digits.
+// duration formats seconds to the hundredth, and less than a second with three digits.
 func duration(seconds float64) string {
 	if seconds < 1 {
 		return strconv.FormatFloat(seconds, 'g', 3, 64)

@@ -1,4 +1,5 @@
-// Package program runs the bigfit program for experiments and reads what it says of itself.
+// Package program runs the bigfit program for experiments and reads the events that it prints
+// about its time and memory.
 package program
 
 import (
@@ -15,14 +16,14 @@ import (
 	"time"
 )
 
-// A Program is the bigfit program, with folders for what it works on and for results.
+// A Program is the bigfit program with a folder for its files.
 type Program struct {
 	Path, Work string
-	remove     bool
+	remove     bool // Work is temporary
 }
 
-// Prepare makes the folders, work a temporary one if it is "", and builds the program from
-// this module unless path names one.
+// Prepare makes the folders work and out, and builds the program from this module unless path
+// names one. An empty work means a temporary folder.
 func Prepare(ctx context.Context, path, work, out string) (*Program, error) {
 	p := &Program{Path: path, Work: work, remove: work == ""}
 	var err error
@@ -46,6 +47,8 @@ func Prepare(ctx context.Context, path, work, out string) (*Program, error) {
 		p.Path, err = filepath.Abs(path)
 		return p, err
 	}
+	// The program is built from the tree that this command runs in, so that both are of one
+	// version.
 	p.Path = filepath.Join(p.Work, "bigfit")
 	build := exec.CommandContext(ctx, "go", "build", "-o", p.Path, "github.com/bigfit/bigfit/cmd/bigfit")
 	if text, err := build.CombinedOutput(); err != nil {
@@ -66,12 +69,12 @@ func (p *Program) Close() error {
 // Usage holds the time, the memory and the notes of a run.
 type Usage struct {
 	Seconds float64 `json:"seconds"`
-	// Announced and Peak are bytes of memory: what the program said that it needs, and the most that
-	// it had, without pages of files that are mapped; Resident counts them.
+	// Announced is the memory that the program announced, in bytes. Peak is the most memory
+	// that it had, without the pages of mapped files; Resident counts these pages, too.
 	Announced int64    `json:"announced_bytes"`
 	Peak      int64    `json:"peak_bytes"`
 	Resident  int64    `json:"resident_bytes"`
-	Notes     []string `json:"-"`
+	Notes     []string `json:"-"` // the lines that the program prints as notes
 }
 
 // Run runs the program in the folder dir to its end.
@@ -82,10 +85,12 @@ func (p *Program) Run(ctx context.Context, dir string, args ...string) (*Usage, 
 		return nil, fmt.Errorf("bigfit %s: %w: %s", strings.Join(args, " "), err, lastLine(events.String()))
 	}
 	u := &Usage{Seconds: time.Since(start).Seconds()}
+	// Maxrss counts pages of 1 KiB, mapped files among them.
 	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		u.Resident = r.Maxrss << 10
 	}
 
+	// Lines that are no events, such as a panic, are skipped.
 	for line := range strings.Lines(events.String()) {
 		var event struct{ Note string }
 		if json.Unmarshal([]byte(line), &event) != nil {
@@ -103,12 +108,14 @@ func (p *Program) Run(ctx context.Context, dir string, args ...string) (*Usage, 
 	return u, nil
 }
 
-// Kill runs the program and kills it after a pause. That it ended before is an error.
+// Kill runs the program and kills it after a pause. It returns an error if the program ended
+// before.
 func (p *Program) Kill(ctx context.Context, pause time.Duration, dir string, args ...string) error {
 	cmd, events := p.command(ctx, dir, args)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	// A timer that can still be stopped has not fired: the program ended by itself.
 	timer := time.AfterFunc(pause, func() { cmd.Process.Kill() })
 	err := cmd.Wait()
 	if timer.Stop() {
@@ -118,6 +125,7 @@ func (p *Program) Kill(ctx context.Context, pause time.Duration, dir string, arg
 	return ctx.Err()
 }
 
+// command returns the command with its events, which are complete when it has ended.
 func (p *Program) command(ctx context.Context, dir string, args []string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.CommandContext(ctx, p.Path, append([]string{"--progress", "json"}, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -129,7 +137,7 @@ func (p *Program) command(ctx context.Context, dir string, args []string) (*exec
 	return cmd, &events
 }
 
-// lastLine returns the note of the last event, or the last line that is none.
+// lastLine returns the note of the last event, or the last line itself if it is no event.
 func lastLine(events string) string {
 	lines := strings.Split(strings.TrimSpace(events), "\n")
 	last := lines[len(lines)-1]

@@ -73,6 +73,7 @@ func (o *options) check() error {
 		faults = append(faults, fmt.Errorf("-from %g -up-to %g: sizes must be from 2000 to 1e9, the "+
 			"smaller first", o.from, o.upTo))
 	}
+	// The number of new points may exceed the number of points.
 	for name, v := range map[string]int{"k": o.k, "pairs": o.pairs, "labels": o.labels, "new": o.queries} {
 		if v < 1 || float64(v) > o.from && name != "new" {
 			faults = append(faults, fmt.Errorf("-%s is %d; it must be from 1 to the smallest number of points",
@@ -119,6 +120,7 @@ func run(ctx context.Context, o *options) error {
 
 	var all []measured
 	for _, n := range o.sizes() {
+		// The table is written after every size.
 		rows, err := measure(ctx, o, n)
 		if err != nil {
 			return fmt.Errorf("%d points: %w", n, err)

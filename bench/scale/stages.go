@@ -122,6 +122,7 @@ func writePoints(o *options, dir string, n int) error {
 		return c
 	}
 
+	// The first points are labeled: their order is random.
 	y := make([]int64, n)
 	answers := make([]int64, o.queries)
 	for i := range y {

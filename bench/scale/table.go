@@ -20,6 +20,7 @@ func save(o *options, rows []measured) (string, error) {
 	}
 	text := table(o, rows)
 	picture := lines(o, rows)
+	// One size makes no line.
 	if len(picture.Series[0].X) > 1 {
 		drawn, err := picture.Draw()
 		if err != nil {
@@ -49,7 +50,6 @@ func writeJSON(path string, v any) error {
 
 // byStage returns the rows of each stage, in the order of the stages.
 func byStage(o *options, rows []measured) [][]measured {
-	// After an interrupted run some stages have fewer sizes than others.
 	var out [][]measured
 	for _, s := range o.stages() {
 		var of []measured

@@ -1,5 +1,5 @@
-// Package sets lists the classification sets of the folder BIGFIT_DATA, whose README says where
-// they come from, and reads them.
+// Package sets lists and reads the classification sets of the folder BIGFIT_DATA. The README
+// of that folder says where they come from.
 package sets
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/bigfit/bigfit/data"
 )
 
-// Set is a data set: one class a point.
+// Set is a data set with one class for each point.
 type Set struct {
 	Name string
-	// Points and Labels are files; without Labels the first holds both.
+	// Points and Labels name the files. If Labels is empty, the file Points holds both.
 	Points, Labels string
 }
 
-// All are all classification sets; two views of one text, or two ways to count its
-// words, count as two.
+// All lists all classification sets. Two views of one text, or two ways to count its words,
+// are two sets.
 var All = []Set{
 	{"2moons", "sindhwani_2moons.npz", ""},
 	{"g10n", "sindhwani_g10n.npz", ""},
@@ -49,15 +49,16 @@ var All = []Set{
 	{"news20", "news20_full_X.npz", "news20_full_y.npz"},
 }
 
-// Loaded is a set in memory, or some of its points.
+// Loaded is a set in memory, or a sample of its points.
 type Loaded struct {
 	Set
 	X     data.Points
 	Truth *data.Labels
-	Rows  []int // of the files
+	Rows  []int // rows of the points in the files
 }
 
-// Read reads a set, or so many of its points, drawn once for all; 0 is all.
+// Read reads a set. From a set of more than limit points it draws limit points, always the
+// same ones. A limit of 0 means all points.
 func (s Set) Read(dir string, limit int) (*Loaded, error) {
 	x := filepath.Join(dir, s.Points)
 	y := filepath.Join(dir, s.Points)
@@ -79,9 +80,11 @@ func (s Set) Read(dir string, limit int) (*Loaded, error) {
 	}
 	out.Rows = data.Range(0, n)
 	if limit > 0 && n > limit {
+		// Sorted rows keep the order of the file.
 		out.Rows = rand.New(rand.NewPCG(1, 2)).Perm(n)[:limit]
 		slices.Sort(out.Rows)
-		out.X, out.Truth = data.Select(out.X, out.Rows), out.Truth.Select(out.Rows)
+		out.X = data.Select(out.X, out.Rows)
+		out.Truth = out.Truth.Select(out.Rows)
 	}
 	return out, nil
 }

@@ -238,8 +238,8 @@ func ssslClaim(t *results.Table, set string) []string {
 		ssslReason[set]}
 }
 
-// ssslReason holds likely reasons why the claim does not hold here. docs/papers.md has the
-// numbers behind them.
+// ssslReason holds likely reasons why the claim does not hold here. Their settings were found
+// by a search with other code; docs/papers.md has the numbers.
 var ssslReason = map[string]string{
 	"wine": "wine: the likely reason is the baseline. KRR comes near the paper's figures at seven of " +
 		"eight rates with columns scaled to [0, 1], σ the median distance, 0.01 added to the " +
@@ -281,7 +281,9 @@ func ssslRecords(set string, p int, errs [][]float64, remark string) []results.R
 }
 
 // Origin says where the sets of [SSSL] come from.
-const Origin = `the wine quality (white) and the insurance (CoIL 2000) data are in the UCI Machine Learning Repository; save the features as array X and the quality, or whether there is a caravan policy, as y, and give their folder with --data`
+const Origin = "the wine quality (white) and the insurance (CoIL 2000) data are in the " +
+	"UCI Machine Learning Repository; save the features as array X and the quality, or whether there " +
+	"is a caravan policy, as y, and give their folder with --data"
 
 // ssslSets reads the two sets of the paper and makes the field on the sphere.
 func ssslSets(o papers.Options) ([]ssslSet, error) {
@@ -512,8 +514,8 @@ func (d *ssslDraw) tuned(ctx context.Context, t *models.Targets, learner string,
 	return m, nil
 }
 
-// lapRLS fits Laplacian regularized least squares on landmarks twice: with the best setting,
-// and with the best setting whose γ_A is at least ssslCoarse.
+// lapRLS fits Laplacian regularized least squares on landmarks twice: with the best setting of
+// all, and with the best setting among the γ_A of at least ssslCoarse.
 func (d *ssslDraw) lapRLS(ctx context.Context, t *models.Targets) (best, coarse models.Model, err error) {
 	grid := &selection.Grid{Learner: d.lap, Axes: map[string][]string{"sigma": d.sigmas()}}
 	// γ_I is a multiple of γ_A, so the two are listed together and not as axes.
