@@ -37,7 +37,7 @@ type approximateInverse interface {
 func NewRepresenter(ctx context.Context, gram *mat.Dense, b *PointNorm, gamma float64,
 	tell func(part float64, note string)) (*Representer, error) {
 	s := &Representer{gram: gram, norm: b, ridge: gamma, tell: tell}
-	const stripe = 512
+	const stripe = 256
 	n, _ := gram.Dims()
 	a := dense.New(n, n)
 	for lo := 0; lo < n; lo += stripe {

@@ -337,7 +337,7 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 	held := 8 * n * n
 	peak := held + side
 	if intrinsic {
-		const stripe = 512                     // columns of I + MK at a time, see Problem.system
+		const stripe = 256                     // columns of I + MK at a time, see Problem.system
 		warp := 8 * (2*n*n + 2*n*l + l*l)      // with what factors leave
 		blocks := int64(max(3, 2*(s.Power-1))) // scratch of sparse.Function or of powers
 		peak = max(peak, held+warp, held+8*(n*n+blocks*n*stripe))

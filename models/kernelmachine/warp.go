@@ -225,7 +225,7 @@ func (w *Warped) Values(ctx context.Context) (*mat.Dense, error) { return w.gram
 // system returns I + MK for M = (γ_I s/γ_A) m, made by stripes of columns.
 func (p *Problem) system(ctx context.Context, m sparse.Operator,
 	r regularizer.Regularizer) (*mat.Dense, error) {
-	const columns = 512
+	const columns = 256
 	n, _ := p.gram.Dims()
 	ratio := r.Intrinsic(n, p.data.Laplacian) / r.GammaA
 	// Stripes of columns bound the scratch of the operator.
