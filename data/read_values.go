@@ -28,7 +28,7 @@ import (
 // names the file and the place, rows and columns counted from 0 and lines of
 // text from 1.
 func ReadValues(path string, opt ReadOptions) (*mat.Dense, error) {
-	src, key, err := openKey(path, opt.Key)
+	src, key, err := openKey(path, opt.Key, opt.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,8 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	if s.format.values != nil {
 		return s.format.values(s, opt)
 	}
-	a, what, err := s.format.array(s, opt.Key, "y", opt.Limit)
+	request := arrayRequest{key: opt.Key, usual: "y", limit: opt.Limit, begin: sameRows(opt.Points)}
+	a, what, err := s.format.array(s, request)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,9 @@ type Column struct {
 	size  int64 // bytes of the texts, about
 }
 
+// Bytes is the memory of the column, about.
+func (c *Column) Bytes() int64 { return c.size + 8*int64(len(c.codes)) }
+
 // Add appends a text. at is the number of its line or row.
 func (c *Column) Add(text []byte, at int) {
 	code, ok := c.index[string(text)]

@@ -65,7 +65,8 @@ func (a *App) ReadPoints(names shards.Names, opt data.ReadOptions) (data.Points,
 func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (data.Points, error) {
 	st := a.Progress.Stage("read")
 	a.Reads(what, names.String())
-	opt.Limit = int64(a.Memory)
+	opt.Limit = a.Left()
+	opt.Begin = func(_, _ int, bytes int64) error { return a.needToRead(bytes) }
 	// The options of columns are known only now, after all flags were read; the reader leaves in
 	// the table the ids and labels that it met.
 	p := &a.Points
