@@ -21,7 +21,8 @@ type ReadOptions struct {
 	// Begin, if not nil, is called for each file of points when its size is known, before memory
 	// is taken for its values: with the numbers of rows and columns, and the bytes of memory that
 	// reading takes at its peak, 0 for a mapped file. Of text the rows are an estimate by the
-	// first lines, and −1 where the file is compressed. An error of Begin ends the reading.
+	// first lines, and −1 where the file is compressed; the columns are 0 where the first list of
+	// numbers tells them. An error of Begin ends the reading.
 	Begin func(rows, columns int, bytes int64) error
 	// Header says that the first line of a csv file is a header even if it
 	// holds numbers. Default: it is one if none of its fields is a number.
@@ -111,7 +112,7 @@ func (s *source) load(opt ReadOptions) (x Points, what string, err error) {
 // begin checks the number of columns of the points that what names and announces the memory that
 // reading them takes.
 func (opt *ReadOptions) begin(what string, rows, columns int, bytes int64) error {
-	if opt.Columns > 0 && columns != opt.Columns {
+	if opt.Columns > 0 && columns > 0 && columns != opt.Columns {
 		return fmt.Errorf("%s: the points have %d columns, they must have %d", what, columns, opt.Columns)
 	}
 	if opt.Begin == nil {

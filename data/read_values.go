@@ -68,6 +68,10 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	return mat.NewDense(rows, cols, values), nil
 }
 
+// listMemory is the memory of a list that grows, in quarters of the list: a list of before, and one
+// that is larger by a quarter.
+const listMemory = 9
+
 // readValueLines reads one number a line.
 func readValueLines(src *source, limit int64) (*mat.Dense, error) {
 	l := src.Lines()
@@ -99,7 +103,7 @@ func readValueLines(src *source, limit int64) (*mat.Dense, error) {
 		// The limit is checked as lines arrive: the length of text says little of the count of its
 		// numbers.
 		values = append(values, v)
-		if need := 8 * int64(len(values)); limit > 0 && need > limit {
+		if need := listMemory * 8 * int64(len(values)) / 4; limit > 0 && need > limit {
 			return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
 		}
 	}

@@ -154,11 +154,12 @@ func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) 
 	// Headers tell whether labels are for the new points or for all, before they are read.
 	if u, ok := models.Unnamed(m).(models.Updater); ok && o.y != "" && u.Kept().Points != nil {
 		old, _ := u.Kept().Points.Dims()
-		added := 0
+		counts := []int{old}
 		if growth.Points != nil {
-			added, _ = growth.Points.Dims()
+			added, _ := growth.Points.Dims()
+			counts = []int{added, old + added}
 		}
-		if err := data.CheckRows(o.y, added, old+added); err != nil {
+		if err := data.CheckRows(o.y, counts...); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -58,7 +58,17 @@ func (a *App) TakePoints(x *shards.Names, args []string) {
 
 // ReadPoints reads points as a stage.
 func (a *App) ReadPoints(names shards.Names, opt data.ReadOptions) (data.Points, error) {
-	return a.ReadMore(pipeline.HashPoints, names, opt)
+	x, err := a.ReadMore(pipeline.HashPoints, names, opt)
+	if err != nil {
+		return nil, err
+	}
+	// Ids that were asked for are read before any work begins, not when answers are written.
+	if a.Points.ids != "" {
+		if _, err := a.Points.Identify(a); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
 }
 
 // ReadMore is [App.ReadPoints] of points that manifests name otherwise.
