@@ -113,7 +113,7 @@ func (s *source) load(opt ReadOptions) (x Points, what string, err error) {
 // reading them takes.
 func (opt *ReadOptions) begin(what string, rows, columns int, bytes int64) error {
 	if opt.Columns > 0 && columns > 0 && columns != opt.Columns {
-		return fmt.Errorf("%s: the points have %d columns, they must have %d", what, columns, opt.Columns)
+		return fmt.Errorf("%s: it holds points of %d columns; points of %d are needed", what, columns, opt.Columns)
 	}
 	if opt.Begin == nil {
 		return nil
