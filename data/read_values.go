@@ -28,7 +28,7 @@ import (
 // names the file and the place, rows and columns counted from 0 and lines of
 // text from 1.
 func ReadValues(path string, opt ReadOptions) (*mat.Dense, error) {
-	src, key, err := openKey(path, opt.Key)
+	src, key, err := openKey(path, opt.Key, opt.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,8 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	if s.format.values != nil {
 		return s.format.values(s, opt)
 	}
-	a, what, err := s.format.array(s, opt.Key, "y", opt.Limit)
+	request := arrayRequest{key: opt.Key, usual: "y", limit: opt.Limit, begin: sameRows(opt.Points)}
+	a, what, err := s.format.array(s, request)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +67,10 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	}
 	return mat.NewDense(rows, cols, values), nil
 }
+
+// listMemory is the memory of a list that grows, in quarters of the list: a list of before, and one
+// that is larger by a quarter.
+const listMemory = 9
 
 // readValueLines reads one number a line.
 func readValueLines(src *source, limit int64) (*mat.Dense, error) {
@@ -98,7 +103,7 @@ func readValueLines(src *source, limit int64) (*mat.Dense, error) {
 		// The limit is checked as lines arrive: the length of text says little of the count of its
 		// numbers.
 		values = append(values, v)
-		if need := 8 * int64(len(values)); limit > 0 && need > limit {
+		if need := listMemory * 8 * int64(len(values)) / 4; limit > 0 && need > limit {
 			return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
 		}
 	}

@@ -25,6 +25,7 @@ type TableColumns struct {
 	from   string // the first file
 	names  []string
 	ids    []string
+	bytes  int64 // of the texts of ids
 	labels labelcells.Column
 }
 
@@ -147,10 +148,14 @@ func (t *TableColumns) add(r role, field []byte) {
 	switch r {
 	case roleID:
 		t.ids = append(t.ids, string(field))
+		t.bytes += int64(len(field))
 	case roleLabel:
 		t.labels.Add(field, t.labels.Len())
 	}
 }
+
+// held is the memory of the ids and labels, about.
+func (t *TableColumns) held() int64 { return t.bytes + idMemory*int64(len(t.ids)) + t.labels.Bytes() }
 
 // Names returns the names of the coordinates, nil if the file has no header.
 func (t *TableColumns) Names() []string { return t.names }

@@ -219,7 +219,7 @@ func (t *labelTable) read(r *table.Reader, limit int64) error {
 			}
 		}
 
-		if need := t.ids.size + t.labels.size + 16*int64(len(t.labels.codes)); limit > 0 && need > limit {
+		if need := t.ids.Bytes() + t.labels.Bytes() + 18*int64(len(t.lines)); limit > 0 && need > limit {
 			return &npy.LimitError{What: t.what, Need: need, Limit: limit}
 		}
 	}

@@ -28,6 +28,7 @@ type Content struct {
 	Size    int64         // bytes on disk
 	Packing string        // gzip, zstd or empty
 	R       *bufio.Reader // the content, from its first byte after Open and Rewind
+	Limit   int64         // bytes of memory for a line of text and its fields, 0 for no limit
 
 	file *os.File
 	stop func() // ends decompression
@@ -113,7 +114,7 @@ func (c *Content) Head() ([]byte, error) {
 }
 
 // Lines returns the lines of the content.
-func (c *Content) Lines() *Lines { return NewLines(c.Path, c.R, c.ReadError) }
+func (c *Content) Lines() *Lines { return NewLines(c.Path, c.R, c.Limit, c.ReadError) }
 
 // ReadError describes a failed read of the content.
 func (c *Content) ReadError(err error) error {

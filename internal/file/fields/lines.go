@@ -6,10 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
 // maxLine bounds the length of a line of text in bytes.
 const maxLine = 64 << 20
+
+// lineMemory is the memory that a byte of a line takes: a field has two bytes at least, and 24
+// bytes that say where it is and 8 for its number; the buffer of the line grows by doubling.
+const lineMemory = 20
 
 // Lines reads a text file line by line.
 type Lines struct {
@@ -18,14 +24,16 @@ type Lines struct {
 
 	path  string
 	r     *bufio.Reader
+	limit int64                 // bytes of memory for a line and its fields, 0 for no limit
 	fault func(err error) error // says what a failed read is
 	buf   []byte
 }
 
-// NewLines returns the lines that r has. The path names the file in errors, and fault
-// makes an error of a read that failed.
-func NewLines(path string, r *bufio.Reader, fault func(err error) error) *Lines {
-	return &Lines{path: path, r: r, fault: fault}
+// NewLines returns the lines that r has. The path names the file in errors, limit bounds the
+// memory in bytes for a line and its fields if it is positive, and fault makes an error of a read
+// that failed.
+func NewLines(path string, r *bufio.Reader, limit int64, fault func(err error) error) *Lines {
+	return &Lines{path: path, r: r, limit: limit, fault: fault}
 }
 
 // Next returns the next line without its end and without blanks around it. The
@@ -46,8 +54,13 @@ func (l *Lines) Raw() ([]byte, error) {
 	// Most lines lie whole in the buffer of the reader and are not copied.
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if len(l.buf)+len(part) > maxLine {
+		length := len(l.buf) + len(part)
+		if length > maxLine {
 			return nil, l.Fault("the line is longer than %d bytes", maxLine)
+		}
+		if need := lineMemory * int64(length); l.limit > 0 && need > l.limit {
+			return nil, &npy.LimitError{What: fmt.Sprintf("%s: line %d", l.path, l.N), Need: need,
+				Limit: l.limit}
 		}
 
 		switch {

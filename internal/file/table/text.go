@@ -150,6 +150,7 @@ type textReader struct {
 const sampleRows = 1000
 
 func openRecords(recs records, c *fields.Content, opt Options) (*textReader, error) {
+	c.Limit = opt.Limit
 	r := &textReader{content: c, recs: recs, limit: opt.Limit}
 	rows := sampleRows
 	if opt.Unsampled {

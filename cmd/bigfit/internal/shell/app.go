@@ -134,6 +134,21 @@ func (a *App) Write(ctx context.Context, fn func() error) error {
 	return Output(fn())
 }
 
+// Left is the memory limit less what the run holds, in bytes: what a reader may take. It is 1 at
+// least, as 0 would be no limit.
+func (a *App) Left() int64 { return max(1, int64(a.Memory)-a.budget.Held()) }
+
+// leastRead is the memory from which on reading is announced: less is not worth a line.
+const leastRead = 16 << 20
+
+// needToRead is [App.Need] for the stage that reads points.
+func (a *App) needToRead(bytes int64) error {
+	if bytes < leastRead {
+		return nil
+	}
+	return a.Need("read", bytes, 0, "give fewer points, or store them as .npy, which is not read but mapped")
+}
+
 // Need says what a stage will take, alone and with all that is held, and refuses what
 // does not fit. operations may be 0 if nothing is known about time.
 func (a *App) Need(stage string, bytes int64, operations float64, remedy string) error {

@@ -100,13 +100,21 @@ type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
 
-// Output marks an error of writing.
+// Output marks an error of writing. A fault of an input that is read while results are written
+// stays a fault of the input.
 func Output(err error) error {
-	if err == nil {
+	var input inputError
+	switch {
+	case err == nil:
 		return nil
+	case errors.As(err, &input):
+		return input.error
 	}
 	return outputError{err}
 }
+
+// inputError is a fault of an input that is met among outputs.
+type inputError struct{ error }
 
 // usageError is a command line that says too little or contradicts itself; the
 // help of the command is named after it.

@@ -135,7 +135,7 @@ func (a *App) WriteAnswers(path string, answers pipeline.Answers, hashes pipelin
 	answers.Files = a.Files
 	var err error
 	if answers.IDs, err = a.Points.Identify(a); err != nil {
-		return err
+		return inputError{err}
 	}
 	return answers.Write(path)
 }
