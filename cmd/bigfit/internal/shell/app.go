@@ -12,6 +12,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
@@ -42,6 +44,7 @@ type App struct {
 	budget   machine.Budget
 	JSON     bool
 	quiet    bool
+	patience atomic.Int64 // see StopsWithin
 	mode     progress.Mode
 }
 
@@ -86,6 +89,10 @@ func (a *App) Notes(lines ...string) {
 		a.Note("%s", text)
 	}
 }
+
+// StopsWithin says that the run may take d to stop after an interrupt, where that is more than the
+// usual second. It comes before the work that needs it.
+func (a *App) StopsWithin(d time.Duration) { a.patience.Store(int64(d)) }
 
 // Warn writes warnings of the input to stderr and keeps them for the result.
 func (a *App) Warn(lines ...string) {
