@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/dense"
@@ -109,6 +110,8 @@ func Output(err error) error {
 		return nil
 	case errors.As(err, &input):
 		return input.error
+	case errors.As(err, new(*atomicfile.ForeignError)):
+		return err // the name of the folder is input
 	}
 	return outputError{err}
 }
