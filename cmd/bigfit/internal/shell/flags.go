@@ -29,6 +29,7 @@ func (a *App) CommonFlags(root *cobra.Command) {
 		"8GiB (default: what the machine has available)")
 	f.Lookup("memory-limit").DefValue = ""
 	f.BoolVar(&a.JSON, "json", false, "print results as JSON")
+	f.BoolVar(&a.CSVSafe, "csv-safe", false, "put ' before texts in csv that spreadsheets compute, as =1+1")
 	NameFlag(f, &a.mode, "progress", "progress on stderr; json has one event a line")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, as --progress none")
 	root.SetFlagErrorFunc(flagError)
