@@ -17,7 +17,7 @@ import (
 // files that match a pattern, in the order of the numbers in their names:
 //
 //   - .npy and .npz: strings or integers.
-//   - text: one id a line, all lines but those that begin with #. A first line that is a usual
+//   - text: one id a line. Lines above the first one that begin with # and a blank are comments. A first line that is a usual
 //     name of a column of ids is a header.
 //   - tables (csv, JSON Lines and parquet): the column that is given as "FILE:COLUMN",
 //     else the one with a usual name, as "id" or "path".
@@ -42,7 +42,12 @@ func ReadIDs(path string, opt ReadOptions) (*IDs, error) {
 			return nil, err
 		}
 	}
-	return NewIDs(path, r.ids)
+	ids, err := NewIDs(path, r.ids)
+	if err != nil {
+		return nil, err
+	}
+	ids.Notes = r.notes
+	return ids, nil
 }
 
 // TableIDs returns the ids in a table by the column that has a usual name of ids; nil if the
@@ -93,6 +98,7 @@ func UsualIDs(paths []string, limit int64) (*IDs, string, error) {
 // idReader gathers the ids in files.
 type idReader struct {
 	ids    []string
+	notes  []string
 	size   int64
 	points int // 0 if their number is not known
 	limit  int64
@@ -174,8 +180,11 @@ func (r *idReader) file(path string) error {
 func (r *idReader) lines(src *source) error {
 	l := src.Lines()
 	for first := true; ; first = false {
-		line, err := l.NextData()
+		line, err := l.NextValue(first)
 		if err == io.EOF {
+			if text := l.Skipped(); text != "" {
+				r.notes = append(r.notes, text)
+			}
 			return nil
 		}
 		if err != nil {
@@ -221,6 +230,7 @@ func (r *idReader) column(src *source) error {
 	for {
 		b, err := t.Next()
 		if err == io.EOF {
+			r.notes = append(r.notes, t.Notes()...)
 			return nil
 		}
 		if err != nil {

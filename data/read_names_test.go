@@ -249,7 +249,7 @@ func TestReadIDs(t *testing.T) {
 	}
 	must(npy.WriteFile(at("ids.npy"), nil, []string{"a", "b", "c"}))
 	must(npy.WriteFile(at("n.npy"), nil, []int64{4, 5, 6}))
-	must(os.WriteFile(at("ids.txt"), []byte("a\n# none\nb\nc\n"), 0o666))
+	must(os.WriteFile(at("ids.txt"), []byte("# none\na\nb\nc\n"), 0o666))
 	must(os.WriteFile(at("t.csv"), []byte("x,path\n1,a\n2,b\n"), 0o666))
 	for i, content := range []string{"k\na\nb\n", "k\nc\n", "k\nd\n"} {
 		must(os.WriteFile(at(fmt.Sprintf("s_%d.csv", 9+i)), []byte(content), 0o666))

@@ -111,6 +111,7 @@ func (t *tablePoints) read(src *source, opt *ReadOptions) error {
 			return err
 		}
 	}
+	t.table.Notes = append(t.table.Notes, r.Notes()...)
 	if t.csv && t.rows == 0 {
 		return src.fault("there are no lines of numbers, only a header")
 	}

@@ -72,12 +72,12 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 // that is larger by a quarter.
 const listMemory = 9
 
-// readValueLines reads one number a line.
-func readValueLines(src *source, limit int64) (*mat.Dense, error) {
+// readValueLines reads one number a line. how, if not nil, gets a note on comments.
+func readValueLines(src *source, limit int64, how *LabelFile) (*mat.Dense, error) {
 	l := src.Lines()
 	var values []float64
 	for first := true; ; first = false {
-		line, err := l.NextData()
+		line, err := l.NextValue(first)
 		if err == io.EOF {
 			break
 		}
@@ -110,6 +110,9 @@ func readValueLines(src *source, limit int64) (*mat.Dense, error) {
 
 	if len(values) == 0 {
 		return nil, src.fault("there are no values")
+	}
+	if text := l.Skipped(); text != "" && how != nil {
+		how.Notes = append(how.Notes, text)
 	}
 	return mat.NewDense(len(values), 1, values), nil
 }

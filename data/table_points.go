@@ -9,6 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/internal/labelcells"
 	"github.com/bigfit/bigfit/internal/file/fields"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -21,6 +22,9 @@ type TableColumns struct {
 	Label string // holds the labels; empty for none
 	// Drop are columns that are left out, and Only, if not nil, are the coordinates.
 	Drop, Only []string
+
+	// Notes say how the files were understood where it could be otherwise.
+	Notes []string
 
 	from   string // the first file
 	names  []string
@@ -59,7 +63,11 @@ func (t *TableColumns) named() bool {
 // roles returns what the columns of a file are for. header has their names, or is nil.
 func (t *TableColumns) roles(what string, header []string, columns int) ([]role, error) {
 	roles := make([]role, columns)
+	index := t.index(what, header)
 	if !t.named() {
+		if index {
+			roles[0] = roleDropped
+		}
 		t.keep(what, header, roles)
 		return roles, nil
 	}
@@ -123,11 +131,38 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 		}
 	}
 
+	if index && len(t.Only) == 0 {
+		roles[0] = roleDropped
+	}
 	if !slices.Contains(roles, roleCoordinate) {
 		return nil, fmt.Errorf("%s: no column is left for the coordinates of the points", what)
 	}
 	t.keep(what, header, roles)
 	return roles, nil
+}
+
+// index reports whether the first column is left out as an index: it alone has no name in the header,
+// as pandas and R write the names of rows, and no flag names it.
+func (t *TableColumns) index(what string, header []string) bool {
+	if len(header) < 2 || header[0] != table.Unnamed(0) {
+		return false
+	}
+	for i, name := range header[1:] {
+		if name == table.Unnamed(i+1) {
+			return false
+		}
+	}
+	if t == nil {
+		return true
+	}
+	for _, name := range slices.Concat([]string{t.ID, t.Label}, t.Drop, t.Only) {
+		if name == "0" || name == header[0] {
+			return false
+		}
+	}
+	t.Notes = append(t.Notes, fmt.Sprintf("%s: the first column has no name and is left out as an index; it "+
+		"holds the ids with %s 0, and coordinates if %s names them", what, param.Name("id"), param.Name("columns")))
+	return true
 }
 
 // keep remembers the names of the coordinates.

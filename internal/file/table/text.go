@@ -355,7 +355,7 @@ func (r *textReader) Close() error { return r.content.Close() }
 // compressed.
 func (r *textReader) guessRows() int64 {
 	c, ok := r.recs.(*csvRecords)
-	if !ok || r.content.Packing != "" {
+	if !ok || r.content.Packing != "" || r.content.UTF16 {
 		return 0
 	}
 	return r.content.Size/int64(c.first+1) + 1

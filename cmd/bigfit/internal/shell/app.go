@@ -43,6 +43,7 @@ type App struct {
 	Files    archive.Files
 	budget   machine.Budget
 	JSON     bool
+	CSVSafe  bool
 	quiet    bool
 	patience atomic.Int64 // see StopsWithin
 	mode     progress.Mode

@@ -94,6 +94,7 @@ func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (d
 	if err != nil {
 		return nil, err
 	}
+	a.Notes(p.table.Notes...)
 	a.warnOfGraph(files.Paths)
 	st.Done(files.Describe() + data.Describe(x))
 	p.files = files.Paths

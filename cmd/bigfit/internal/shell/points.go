@@ -53,6 +53,9 @@ func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
 		return nil, Usagef("--id and --ids both name the points; give one of them")
 	case p.ids != "":
 		p.Names, err = data.ReadIDs(p.ids, data.ReadOptions{Points: p.rows, Limit: a.Left()})
+		if err == nil {
+			a.Notes(p.Names.Notes...)
+		}
 	case p.id != "" && p.table != nil:
 		p.Names, err = p.table.IDs()
 	default:
