@@ -204,7 +204,7 @@ func (h *HeldOut) Fit(ctx context.Context, t *models.Targets, s *Settings) (*mat
 		kept := mat.DenseCopyOf(g)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, h.gram.Z, g, 0, kept)
 		dense.AddRow(kept, m.Intercepts)
-		if lost := h.whole.lostScores(g, f, kept); lost != nil {
+		if lost := h.whole.lostScores(mostHeldOutLoss, g, f, kept); lost != nil {
 			return nil, lost
 		}
 	}
@@ -370,5 +370,5 @@ func (w *Warped) expansion(m *Machine, g *mat.Dense, labeled []int) error {
 	if w.smooth == nil {
 		return nil
 	}
-	return w.lostScores(g, w.problem.Outputs(m))
+	return w.lostScores(mostHeatLoss, g, w.problem.Outputs(m))
 }

@@ -20,6 +20,9 @@ const (
 	gentleHeat = 7
 	// mostHeatLoss is the largest error of scores, relative to the largest one, that is not refused.
 	mostHeatLoss = 1e-8
+	// mostHeldOutLoss is the same of points that are held out: their scores choose parameters and
+	// probabilities, and are not answers.
+	mostHeldOutLoss = 1e-5
 )
 
 // HeatError says that scores of a machine with the norm fᵀexp(tL)f would be lost in rounding. With
@@ -51,9 +54,9 @@ func (s *Settings) strongHeat(l *sparse.Laplacian) bool {
 	return s.Heat > 0 && s.Heat*l.UpperBound() > gentleHeat
 }
 
-// heatError returns a [HeatError] if the loss is too large, or is not a number.
-func (p *Problem) heatError(t, loss float64) error {
-	if loss <= mostHeatLoss {
+// heatError returns a [HeatError] if the loss is above most, or is not a number.
+func (p *Problem) heatError(t, loss, most float64) error {
+	if loss <= most {
 		return nil
 	}
 	if !(loss <= 1) {
@@ -77,7 +80,7 @@ func (p *Problem) heated(ctx context.Context, h *solvers.HeatProblem) (*solvers.
 	h.Laplacian = p.data.Laplacian
 	f, err := solvers.NewHeated(ctx, h, func(part float64, note string) { p.data.report(part, 1, note) })
 	if errors.Is(err, solvers.ErrLostHeat) {
-		return nil, p.heatError(h.T, 1)
+		return nil, p.heatError(h.T, 1, mostHeatLoss)
 	}
 	return f, err
 }
@@ -95,6 +98,10 @@ func (p *Problem) semigroup(t float64) (*sparse.Heat, error) {
 // label.
 func heatedBytes(n, l int) int64 { return 8 * (7*int64(n)*int64(n) + 4*int64(n)*int64(l)) }
 
+// heatedOperations is the work of [solvers.Heated] and of solutions for l labels: three of them, each
+// of six products with n² values.
+func heatedOperations(n, l float64) float64 { return n * n * (12*n + 36*l) }
+
 // heatedLeastSquares is [Problem.leastSquares] where exp(tL) is strong.
 func (p *Problem) heatedLeastSquares(ctx context.Context, t *models.Targets, s *Settings) (*Machine, error) {
 	n, _ := p.gram.Dims()
@@ -105,12 +112,12 @@ func (p *Problem) heatedLeastSquares(ctx context.Context, t *models.Targets, s *
 	}
 	found, err := h.Fit(ctx, t.Y)
 	if errors.Is(err, solvers.ErrLostHeat) {
-		return nil, p.heatError(s.Heat, 1)
+		return nil, p.heatError(s.Heat, 1, mostHeatLoss)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := p.heatError(s.Heat, found.Loss); err != nil {
+	if err := p.heatError(s.Heat, found.Loss, mostHeatLoss); err != nil {
 		return nil, err
 	}
 	return p.represented(t, s, found), nil
@@ -133,7 +140,8 @@ func (w *Warped) byHeat(ctx context.Context, s *Settings) error {
 	// K̃ may be large beside the loss of a machine, γ_A l. Then the loss joins the norm, and the
 	// machine takes it out again.
 	top := mat.Max(w.gram.Z)
-	if loss := w.reg.GammaA * float64(len(w.points)); top > proximity*loss && w.loss > mostHeatLoss*w.reg.GammaA/10 {
+	loss := w.reg.GammaA * float64(len(w.points))
+	if top > proximity*loss && w.loss > mostHeatLoss*w.reg.GammaA/10 {
 		w.gram = solvers.LabelGram{}
 		w.expand = nil // to be collected
 		h.Ridge, h.Gamma = w.proximal(s)
@@ -143,7 +151,7 @@ func (w *Warped) byHeat(ctx context.Context, s *Settings) error {
 		}
 		top = mat.Max(w.gram.Z)
 	}
-	return p.heatError(s.Heat, w.loss/top)
+	return p.heatError(s.Heat, w.loss/top, mostHeatLoss)
 }
 
 // warpHeat sets K̃, or Z of it, and the expansion by h.
@@ -154,14 +162,14 @@ func (w *Warped) warpHeat(ctx context.Context, h *solvers.HeatProblem) error {
 	}
 	w.gram, w.expand, w.loss, err = f.LabelGram(ctx)
 	if errors.Is(err, solvers.ErrLostHeat) {
-		return w.problem.heatError(h.T, 1)
+		return w.problem.heatError(h.T, 1, mostHeatLoss)
 	}
 	return err
 }
 
-// lostScores returns a [HeatError] if errors of the kernel change the outputs for g by too much
-// beside the largest of the given scores.
-func (w *Warped) lostScores(g *mat.Dense, scores ...*mat.Dense) error {
+// lostScores returns a [HeatError] if errors of the kernel change the outputs for g by more than most
+// times the largest of the given scores.
+func (w *Warped) lostScores(most float64, g *mat.Dense, scores ...*mat.Dense) error {
 	if w.smooth == nil {
 		return nil
 	}
@@ -173,5 +181,5 @@ func (w *Warped) lostScores(g *mat.Dense, scores ...*mat.Dense) error {
 	if change == 0 { // the scores are their intercepts
 		return nil
 	}
-	return w.problem.heatError(w.heat, change/top)
+	return w.problem.heatError(w.heat, change/top, most)
 }
