@@ -277,7 +277,7 @@ func (h *Heated) correction(alpha, g *mat.Dense) (step, change, f, residual *mat
 // heated is a solution of a [Heated].
 type heated struct {
 	alpha, f, residual *mat.Dense
-	loss               float64 // about the largest error of f
+	loss               float64 // about the largest error of f, plus its intercept
 }
 
 // lossMargin is how much larger than the last change of f its error may be: up to 3 was seen beside
@@ -297,12 +297,26 @@ func (h *Heated) solve(ctx context.Context, g *mat.Dense) (*heated, error) {
 		return nil, err
 	}
 
-	// The first correction may have been small by luck, and the second too, but not both.
+	// With an intercept constants of f do not matter. The first correction may have been small by
+	// luck, and the second too, but not both.
+	if h.Centred {
+		h.centre(before)
+		h.centre(change)
+	}
 	loss := lossMargin * max(largest(change), largest(before)/100)
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return nil, ErrLostHeat
 	}
 	return &heated{alpha, f, residual, loss}, nil
+}
+
+// centre subtracts from f its mean over the labeled points.
+func (h *Heated) centre(f *mat.Dense) {
+	mean := (&PointNorm{Labeled: h.Labeled}).mean(f)
+	for j := range mean {
+		mean[j] = -mean[j]
+	}
+	dense.AddRow(f, mean)
 }
 
 // largest returns max |x_ij|, NaN if an entry is NaN.

@@ -233,7 +233,7 @@ var heatMachines = []heatMachine{
 // heatTimes are the t of the test, and heatWeights its γ_A and γ_I.
 var (
 	heatTimes   = []float64{1e-3, 1e-2, 0.1, 1, 2, 10, 100, 1000}
-	heatWeights = [][2]float64{{1e-2, 1e-2}, {1e-6, 1e-2}, {1e-2, 1e-6}}
+	heatWeights = [][2]float64{{1e-2, 1e-2}, {1e-6, 1e-2}, {1e-2, 1e-6}, {1e-9, 1e-9}}
 	heatKernels = []kernel.Kernel{{Kind: kernel.Gaussian, Sigma: 0.6}, {Kind: kernel.Gaussian, Sigma: 1.5},
 		{Kind: kernel.Gaussian, Sigma: 10}, {Kind: kernel.Linear}}
 )
@@ -249,6 +249,17 @@ func (m *heatMachine) mustAnswer(k kernel.Kernel, kind sparse.Kind, t float64) b
 		return t <= 2 || kind == sparse.Normalized
 	}
 	return true
+}
+
+// leaveOut tells whether there is no answer of 1e-8 to compare with. All β of lapsvr may be at their
+// bounds with a kernel of rank 3, and its intercept is anywhere in an interval then. Beside a γ_A next
+// to nothing quadratic programs do not reach a tolerance of 1e-11, and rounding of a singular kernel
+// matrix is not small.
+func (m *heatMachine) leaveOut(k kernel.Kernel, gammaA float64) bool {
+	if gammaA < 1e-8 {
+		return m.settings.Method != kernelmachine.RLS || k.Kind == kernel.Linear
+	}
+	return m.settings.Method == kernelmachine.SVR && k.Kind == kernel.Linear
 }
 
 // Machines with exp(tL) are within 1e-8 of machines on the warped kernel in numbers of 320 bits, or
@@ -272,8 +283,8 @@ func TestHeatIsExactOrRefused(t *testing.T) {
 				for _, weights := range heatWeights {
 					f := c.warped(exact, time, weights[0], weights[1])
 					for _, m := range heatMachines {
-						if m.settings.Method == kernelmachine.SVR && k.Kind == kernel.Linear {
-							continue // all β may be at their bounds, and the intercept is anywhere in an interval then
+						if m.leaveOut(k, weights[0]) {
+							continue
 						}
 						s := m.settings
 						s.Regularizer = regularizer.Regularizer{GammaA: weights[0], GammaI: weights[1], Power: 1, Laplacian: kind}

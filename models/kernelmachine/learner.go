@@ -342,7 +342,8 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 		blocks := int64(max(4, 2*(s.Power-1))) // scratch of sparse.Heat or of powers
 		peak = max(peak, held+warp, held+8*(n*n+blocks*n*stripe))
 		peak = max(peak, held+8*(2*n*n+(2+blocks)*n*stripe)) // the root of the Gram matrix and the system
-		if s.Heat > 0 { // as where exp(tL) is strong; the graph that tells is not there yet
+		// The graph that tells whether exp(tL) is strong is not there yet.
+		if s.Heat > 0 {
 			peak = max(peak, held+heatedBytes(rows, len(in.Targets.Labeled)))
 		}
 		held += 8 * (n*l + l*l)
