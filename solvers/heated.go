@@ -123,6 +123,9 @@ func (h *Heated) factorGram(ctx context.Context) error {
 
 	h.root = product
 	trace := mat.Trace(gram)
+	if trace == 0 {
+		return errors.New("solvers: the kernel is zero at all points")
+	}
 	for added := 0.0; ; added = max(2*added, least*trace) {
 		h.root.Copy(gram)
 		for i := range n {
@@ -134,7 +137,7 @@ func (h *Heated) factorGram(ctx context.Context) error {
 			return ctx.Err()
 		case err == nil:
 			return nil
-		case added > most*trace || !(trace > 0):
+		case !(added <= most*trace):
 			return fmt.Errorf("solvers: the kernel is not positive semidefinite: %w", err)
 		}
 	}

@@ -32,7 +32,7 @@ func TestHeat(t *testing.T) {
 			t.Fatal(err)
 		}
 		unit := map[Kind]float64{Combinatorial: 1, Normalized: 0.5}[kind]
-		for _, time := range []float64{-2, 0, 1e-3, 0.1, 1, 10, 100, 1000, 1e5} {
+		for _, time := range []float64{-2, 0, 1e-13, 1e-3, 0.1, 1, 10, 100, 1000, 1e5} {
 			t.Run(fmt.Sprintf("%v/%g", kind, time), func(t *testing.T) {
 				h, err := NewHeat(l.With(3, 0.5), time)
 				if err != nil {
