@@ -43,8 +43,8 @@ func (e *HeatError) Error() string {
 	if e.Kind == sparse.Combinatorial {
 		remedy = fmt.Sprintf("the normalized %s, ", param.Name("laplacian"))
 	}
-	return fmt.Sprintf("kernelmachine: %s %g: exp(tL) reaches e^%.4g, and the functions that such a norm "+
-		"leaves need more digits of the kernel than there are: scores may be off by %.1e of the largest; "+
+	return fmt.Sprintf("kernelmachine: %s %g: exp(tL) reaches e^%.4g, and rounding of the kernel matrix is "+
+		"not small beside the scores that so strong a norm leaves: they may be off by %.1e of the largest; "+
 		"take a smaller %s, %sa narrower kernel, or a larger %s beside %s", param.Name("heat"), e.T,
 		e.Exponent, e.Loss, param.Name("heat"), remedy, param.Name("gamma-i"), param.Name("gamma-a"))
 }

@@ -113,7 +113,8 @@ func newHeatCase(t *testing.T, n int, kind sparse.Kind) *heatCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &heatCase{points: r.Points.(*data.Dense[float64]), graph: l, smooth: map[float64]bigMatrix{}, measures: r.targets}
+	c := &heatCase{points: r.Points.(*data.Dense[float64]), graph: l, smooth: map[float64]bigMatrix{},
+		measures: r.targets}
 	c.values, c.vectors = bigLaplacian(r.graph, kind).eigenpairs()
 	classes := *r.targets
 	classes.Y = mat.NewDense(heatLabels, 1, []float64{1, 1, -1, 1, -1, -1, 1, 1, -1})
@@ -287,11 +288,11 @@ func TestHeatIsExactOrRefused(t *testing.T) {
 							continue
 						}
 						s := m.settings
-						s.Regularizer = regularizer.Regularizer{GammaA: weights[0], GammaI: weights[1], Power: 1, Laplacian: kind}
+						s.Regularizer = regularizer.Regularizer{GammaA: weights[0], GammaI: weights[1], Power: 1,
+							Laplacian: kind}
 						s.Heat = time
-						t.Run(fmt.Sprintf("%s/%v/%v %g/t=%g/%g", m.name, kind, k.Kind, k.Sigma, time, weights), func(t *testing.T) {
-							checkHeat(t, c, k, f, &m, s)
-						})
+						name := fmt.Sprintf("%s/%v/%v %g/t=%g/%g", m.name, kind, k.Kind, k.Sigma, time, weights)
+						t.Run(name, func(t *testing.T) { checkHeat(t, c, k, f, &m, s) })
 					}
 				}
 			}
@@ -300,7 +301,8 @@ func TestHeatIsExactOrRefused(t *testing.T) {
 }
 
 // checkHeat fits a machine whose exact warped kernel is f.
-func checkHeat(t *testing.T, c *heatCase, k kernel.Kernel, f bigMatrix, m *heatMachine, s kernelmachine.Settings) {
+func checkHeat(t *testing.T, c *heatCase, k kernel.Kernel, f bigMatrix, m *heatMachine,
+	s kernelmachine.Settings) {
 	y := c.classes
 	if m.values {
 		y = c.measures
@@ -310,10 +312,12 @@ func checkHeat(t *testing.T, c *heatCase, k kernel.Kernel, f bigMatrix, m *heatM
 		top, _ := f[0][0].Float64()
 		s.Tolerance = 1e-13*math.Abs(top) + 1e-25
 	}
-	fitted, err := kernelmachine.Fit(t.Context(), &kernelmachine.Data{Points: c.points, Kernel: k, Laplacian: c.graph}, y, &s)
+	d := &kernelmachine.Data{Points: c.points, Kernel: k, Laplacian: c.graph}
+	fitted, err := kernelmachine.Fit(t.Context(), d, y, &s)
 	var lost *kernelmachine.HeatError
 	if errors.As(err, &lost) {
-		if text := err.Error(); m.mustAnswer(k, s.Laplacian, s.Heat) || !(lost.Loss > 1e-8 && lost.Loss <= 1 && lost.T == s.Heat) ||
+		text := err.Error()
+		if m.mustAnswer(k, s.Laplacian, s.Heat) || !(lost.Loss > 1e-8 && lost.Loss <= 1 && lost.T == s.Heat) ||
 			!strings.Contains(text, "exp(tL) reaches e^") || !strings.Contains(text, "take a smaller") ||
 			strings.Contains(text, "the normalized") != (s.Laplacian == sparse.Combinatorial) {
 			t.Errorf("refused: %v", err)
