@@ -68,9 +68,9 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	return mat.NewDense(rows, cols, values), nil
 }
 
-// listMemory is the memory of a list that grows, in quarters of the list: a list of before, and one
-// that is larger by a quarter.
-const listMemory = 9
+// listMemory is the memory of a list that grows, in bytes of a byte of it: the new list, which is
+// larger by a quarter, the one of before and one that is not collected yet.
+const listMemory = 3
 
 // readValueLines reads one number a line. how, if not nil, gets a note on comments.
 func readValueLines(src *source, limit int64, how *LabelFile) (*mat.Dense, error) {
@@ -103,7 +103,7 @@ func readValueLines(src *source, limit int64, how *LabelFile) (*mat.Dense, error
 		// The limit is checked as lines arrive: the length of text says little of the count of its
 		// numbers.
 		values = append(values, v)
-		if need := listMemory * 8 * int64(len(values)) / 4; limit > 0 && need > limit {
+		if need := listMemory * 8 * int64(len(values)); limit > 0 && need > limit {
 			return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
 		}
 	}

@@ -15,9 +15,9 @@ type Column struct {
 	size  int64 // bytes of the texts, about
 }
 
-// Bytes is the memory of the column, about: of the texts, and of the codes, which are held twice
-// when their list grows.
-func (c *Column) Bytes() int64 { return c.size + 10*int64(len(c.codes)) }
+// Bytes is the memory of the column, about: of the texts, and of the codes, which are held three
+// times when their list grows.
+func (c *Column) Bytes() int64 { return c.size + 13*int64(len(c.codes)) }
 
 // Add appends a text. at is the number of its line or row.
 func (c *Column) Add(text []byte, at int) {
