@@ -88,7 +88,7 @@ func TestHeatRefuses(t *testing.T) {
 	}
 	x := mat.NewDense(3, 1, []float64{1, 2, 3})
 	dst := mat.NewDense(3, 1, nil)
-	if h.MulTo(dst, x); !mat.EqualApprox(dst, x, 1e-15) {
+	if h.MulTo(dst, x); !mat.EqualApprox(dst, x, 1e-14) {
 		t.Errorf("without edges: %v", mat.Formatted(dst))
 	}
 }
