@@ -96,6 +96,9 @@ func TestApproximatedLearners(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if _, err := m.Predict(t.Context(), data.NewDense[float64](2, 4), nil); err == nil || !strings.Contains(err.Error(), "4") || !strings.Contains(err.Error(), "3") {
+				t.Errorf("points of 4 dimensions for a model of 3: %v", err)
+			}
 			wrong := 0
 			for i, class := range p.Classes {
 				if class != classes.Index[i] {

@@ -239,6 +239,28 @@ func TestImplied(t *testing.T) {
 			t.Errorf("%v: %s by %s", f.v, m.Name(), got)
 		}
 	}
+
+	for _, l := range Learners {
+		k, ok := l.(Learner)
+		if !ok || !k.Intrinsic {
+			continue
+		}
+		targets := c.Two
+		if !l.Info().Learns.Has(models.LearnsClasses) {
+			targets = c.Value
+		}
+		if l.Info().Learns.Has(models.LearnsInside) {
+			targets = &models.Targets{Len: c.Two.Len, Labeled: c.Two.Labeled, Y: mat.NewDense(len(c.Two.Labeled), 1, nil)}
+		}
+		in := &models.Input{Points: c.X, Targets: targets, Graph: models.NewGraph(c.L.Graph()), Values: required(l).With(models.Values{"gamma-i": "0"})}
+		m, err := l.Fit(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (Learner{k.Method, false}).Info().Name; m.Name() != want {
+			t.Errorf("%s with γ_I = 0 is %s, want %s", l.Info().Name, m.Name(), want)
+		}
+	}
 }
 
 // The answers of FitGrid are those of fits without the fold.
