@@ -45,15 +45,21 @@ fuzz:
 		done; \
 	done
 
+# Campaigns outside of their own package: kills, faults and damage where the tests of a package are.
+CAMPAIGNS = TestPartsKilled|TestPartsScripts|TestSlurm|TestDamagedModels|Folders
+FAULTS = Resumed|Conform/.*/damage|TestUMAPWeights|TestKilledRank
+
 # Each failure prints its seed; BIGFIT_SOAK_FIRST tries it again.
 soak:
 	BIGFIT_SOAK=$(SEEDS) go test -count=1 -timeout 24h -skip TestMemoryGrid -v ./cmd/bigfit/internal/attack
+	BIGFIT_SOAK=$(SEEDS) go test -count=1 -timeout 24h -run '$(CAMPAIGNS)' -v ./cmd/bigfit
+	BIGFIT_SOAK=$(SEEDS) go test -count=1 -timeout 24h -run '$(FAULTS)|TestInstructionSets|TestPlantedErrors' -v ./pipeline ./models/... ./knn ./engine ./lanczos
 
 # A sample of every campaign, as CI runs it.
 sample:
 	BIGFIT_SOAK=sample go test -count=1 ./cmd/bigfit/internal/attack
-	BIGFIT_SOAK=sample go test -count=1 -run 'TestPartsKilled|TestPartsScripts|TestSlurm|TestDamagedModels|Folders' ./cmd/bigfit
-	BIGFIT_SOAK=sample go test -count=1 -run 'Resumed|Conform/.*/damage|TestUMAPWeights|TestKilledRank' ./pipeline ./models/... ./knn ./engine
+	BIGFIT_SOAK=sample go test -count=1 -run '$(CAMPAIGNS)' ./cmd/bigfit
+	BIGFIT_SOAK=sample go test -count=1 -run '$(FAULTS)' ./pipeline ./models/... ./knn ./engine
 
 bench:
 	go test -run '^$$' -bench . -benchtime 3x ./internal/... ./knn ./lanczos

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bigfit/bigfit/data/internal/labelcells"
 	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/param"
@@ -74,6 +75,10 @@ func csvFault(path string, header []string, err error) error {
 	}
 
 	name := header[kind.At]
+	if word, err := strconv.Unquote(kind.Value); err == nil && labelcells.IsMissing(word) {
+		return fmt.Errorf("%s (%s) is %s, a missing value; every value must be given: remove or impute it",
+			place, name, kind.Value)
+	}
 	return fmt.Errorf("%s (%s) is %s, not a number; leave the column out with %s %s, or name it with "+
 		"%s or %s if it is one of these",
 		place, name, kind.Value, param.Name("drop"), name, param.Name("id"), param.Name("label"))

@@ -44,9 +44,8 @@ type fileFormat struct {
 
 	// inspect describes the arrays by their headers alone.
 	inspect func(src *source, limit int64, info *FileInfo) error
-	// array reads an array of numbers and returns its name for errors. Without a
-	// key it reads the array with the usual name, or else the only one.
-	array func(src *source, key, usual string, limit int64) (a *npy.Array, what string, err error)
+	// array reads an array of numbers and returns its name for errors.
+	array func(src *source, r arrayRequest) (a *npy.Array, what string, err error)
 	// points reads points that are no array, or lie in the file as they do in memory, and
 	// returns their name for errors.
 	points func(src *source, opt ReadOptions) (x Points, what string, err error)
@@ -61,6 +60,27 @@ type fileFormat struct {
 	// classMinusOne says that the label −1 is a class unless the caller says that
 	// it marks unlabeled points.
 	classMinusOne bool
+}
+
+// An arrayRequest says which array of a file is read, and what must be true before it is.
+type arrayRequest struct {
+	// key is the name of the array. Without one it is the array with the usual name, or else the
+	// only one.
+	key, usual string
+	limit      int64 // bytes of memory, 0 for no limit
+	// begin, if not nil, sees the header before memory is taken for the array. Its error ends the
+	// reading.
+	begin func(what string, h *npy.Header) error
+}
+
+// check looks at the header of the array that is read next.
+func (r *arrayRequest) check(what string, h *npy.Header) error {
+	if r.begin != nil {
+		if err := r.begin(what, h); err != nil {
+			return err
+		}
+	}
+	return h.Within(r.limit, what)
 }
 
 // formats are all formats, in the order in which they are tried; tables have no matches.

@@ -12,6 +12,8 @@ type IDs struct {
 	// From says where they were read, for errors: "points.csv: column id".
 	From   string
 	Values []string
+	// Notes say how the file was understood where it could be otherwise.
+	Notes []string
 
 	once sync.Once
 	rows map[string]int32

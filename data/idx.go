@@ -48,18 +48,11 @@ func readIDXHeader(s *source) (*npy.Header, error) {
 }
 
 // readIDX reads the array of an idx file, plain or compressed.
-func readIDX(s *source, _, _ string, limit int64) (*npy.Array, string, error) {
-	h, err := readIDXHeader(s)
+func readIDX(s *source, r arrayRequest) (*npy.Array, string, error) {
+	header := func() (*npy.Header, error) { return readIDXHeader(s) }
+	h, hint, err := s.packedHeader(header, &r)
 	if err != nil {
 		return nil, "", err
-	}
-	if need := h.Bytes(); limit > 0 && need > limit {
-		return nil, "", &npy.LimitError{What: s.path, Need: need, Limit: limit}
-	}
-	// A compressed file gets memory for a usual ratio first.
-	hint := h.Bytes()
-	if s.Packing != "" {
-		hint = 16 * s.Size
 	}
 	a, err := npy.Decode(s.R, h, hint)
 	if err != nil {

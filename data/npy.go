@@ -1,8 +1,8 @@
 package data
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/bigfit/bigfit/internal/file/npy"
@@ -11,18 +11,64 @@ import (
 )
 
 // readNPY reads the array of a .npy file.
-func readNPY(src *source, _, _ string, limit int64) (*npy.Array, string, error) {
+func readNPY(src *source, r arrayRequest) (*npy.Array, string, error) {
 	if src.Packing == "" {
-		a, err := npy.ReadFile(src.path, limit)
+		h, err := npy.ReadHeader(src.path)
+		if err == nil {
+			err = r.check(src.path, h)
+		}
+		if err != nil {
+			return nil, src.path, err
+		}
+		a, err := npy.ReadFile(src.path, r.limit)
 		return a, src.path, err
 	}
-	// The true length is not known: the first memory is for a ratio of 16.
-	a, err := npy.ReadStream(src.R, 16*src.Size, limit, src.path)
-	var tooLarge *npy.LimitError
-	if err != nil && !errors.As(err, &tooLarge) {
+
+	header := func() (*npy.Header, error) {
+		h, err := npy.StreamHeader(src.R)
+		if err != nil {
+			return nil, src.ReadError(err)
+		}
+		return h, nil
+	}
+	h, hint, err := src.packedHeader(header, &r)
+	if err != nil {
+		return nil, src.path, err
+	}
+	a, err := npy.ReadPayload(src.R, h, hint)
+	if err != nil {
 		err = src.ReadError(err)
 	}
 	return a, src.path, err
+}
+
+// packedHeader reads the header of the one array of a compressed file, which fills the rest of it,
+// and leaves the source behind the header. hint is the memory that the array may take at once. An
+// array that claims more than the usual ratio is decompressed once and counted, so that memory is
+// taken only for what is there, and once.
+func (s *source) packedHeader(read func() (*npy.Header, error), r *arrayRequest) (h *npy.Header,
+	hint int64, err error) {
+	if h, err = read(); err != nil {
+		return nil, 0, err
+	}
+	if err := r.check(s.path, h); err != nil {
+		return nil, 0, err
+	}
+	hint = npy.UsualRatio * s.Size
+	if h.Bytes() <= hint {
+		return h, hint, nil
+	}
+
+	// One byte more than the claim shows that something follows the array, which its reader says.
+	n, err := io.CopyN(io.Discard, s.R, h.Bytes()+1)
+	if err != nil && err != io.EOF {
+		return nil, 0, s.ReadError(err)
+	}
+	if err := s.Rewind(); err != nil {
+		return nil, 0, err
+	}
+	h, err = read()
+	return h, max(hint, min(n, h.Bytes())), err
 }
 
 // readPointsNPY maps the points of a .npy file into memory if it can, and else reads them.
@@ -32,17 +78,25 @@ func readPointsNPY(src *source, opt ReadOptions) (Points, string, error) {
 		if err != nil {
 			return nil, src.path, err
 		}
-		if x, err := mappedPoints(src.path, h, raw); x != nil || err != nil {
-			return x, src.path, err
+		if x, err := mappedPoints(src.path, h, raw); err != nil {
+			return nil, src.path, err
+		} else if x != nil { // mapped pages are no memory of the process
+			n, d := x.Dims()
+			return x, src.path, opt.begin(src.path, n, d, 0)
 		}
 	}
 
-	a, what, err := readNPY(src, "", "", opt.Limit)
-	if err != nil {
-		return nil, what, err
+	return src.arrayPoints(opt)
+}
+
+// mappable reports whether points have the type of the array in memory, so that they are mapped
+// where they lie in a file; others are converted.
+func mappable(h *npy.Header) bool {
+	switch h.DType {
+	case "float16", "bool", "float32", "float64", "uint8":
+		return true
 	}
-	x, err := toPoints(what, a, opt.Limit)
-	return x, what, err
+	return false
 }
 
 // mappedPoints makes points of a mapped array, nil if it is none or of a type that points
@@ -56,7 +110,6 @@ func mappedPoints(path string, h *npy.Header, raw []byte) (Points, error) {
 		return nil, err
 	}
 
-	// Points of other types are converted, so the file is read.
 	switch h.DType {
 	case "float16":
 		return newStored(path, Float16, n, d, raw), nil
@@ -73,18 +126,50 @@ func mappedPoints(path string, h *npy.Header, raw []byte) (Points, error) {
 	return nil, nil
 }
 
+// arrayPoints reads the points of a file that is an array.
+func (s *source) arrayPoints(opt ReadOptions) (Points, string, error) {
+	r := arrayRequest{key: opt.Key, usual: "X", limit: opt.Limit}
+	// Points of integers become float64, for a moment beside the integers.
+	r.begin = func(what string, h *npy.Header) error {
+		n, d, err := pointShape(what, h.Shape)
+		if err != nil {
+			return err
+		}
+		bytes := h.Memory()
+		if !mappable(h) {
+			bytes = max(bytes, h.Bytes()+8*int64(h.Len()))
+		}
+		return opt.begin(what, n, d, bytes)
+	}
+	a, what, err := s.format.array(s, r)
+	if err != nil {
+		return nil, what, err
+	}
+	x, err := toPoints(what, a, opt.Limit)
+	return x, what, err
+}
+
 // readNPZ reads an array of a .npz file.
-func readNPZ(src *source, key, usual string, limit int64) (*npy.Array, string, error) {
-	z, err := npy.OpenArchive(src.path, limit)
+func readNPZ(src *source, r arrayRequest) (*npy.Array, string, error) {
+	z, err := npy.OpenArchive(src.path, r.limit)
 	if err != nil {
 		return nil, "", err
 	}
 	defer z.Close()
-	if key, err = pickKey(z, key, usual); err != nil {
+	key, err := pickKey(z, r.key, r.usual)
+	if err != nil {
+		return nil, "", err
+	}
+	what := fmt.Sprintf("%s: array %q", src.path, key)
+	h, err := z.Header(key)
+	if err == nil {
+		err = r.check(what, h)
+	}
+	if err != nil {
 		return nil, "", err
 	}
 	a, err := z.Read(key)
-	return a, fmt.Sprintf("%s: array %q", src.path, key), err
+	return a, what, err
 }
 
 // readPointsNPZ reads points from a .npz file: the array of the given key, or
@@ -98,6 +183,13 @@ func readPointsNPZ(src *source, opt ReadOptions) (Points, string, error) {
 		scipy := z.IsSparse()
 		z.Close()
 		if scipy {
+			rows, cols, bytes, err := sparse.SizeNPZ(src.path)
+			if err == nil {
+				err = opt.begin(src.path, rows, cols, bytes)
+			}
+			if err != nil {
+				return nil, "", err
+			}
 			x, err := sparse.ReadNPZ(src.path, opt.Limit)
 			if err != nil {
 				return nil, "", err
@@ -107,12 +199,7 @@ func readPointsNPZ(src *source, opt ReadOptions) (Points, string, error) {
 	}
 
 	// Arrays lie inside of the archive, mostly compressed, so that they are read and not mapped.
-	a, what, err := readNPZ(src, opt.Key, "X", opt.Limit)
-	if err != nil {
-		return nil, "", err
-	}
-	x, err := toPoints(what, a, opt.Limit)
-	return x, what, err
+	return src.arrayPoints(opt)
 }
 
 // pickKey chooses the array of an archive: the one asked for, else the usual

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/numbers"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
@@ -19,11 +18,18 @@ type ReadOptions struct {
 	// Limit bounds the memory in bytes that reading may take; beyond it the
 	// error is an *npy.LimitError. Default: no bound.
 	Limit int64
+	// Begin, if not nil, is called for each file of points when its size is known, before memory
+	// is taken for its values: with the numbers of rows and columns, and the bytes of memory that
+	// reading takes at its peak, 0 for a mapped file. Of text the rows are an estimate by the
+	// first lines, and −1 where the file is compressed; the columns are 0 where the first list of
+	// numbers tells them. An error of Begin ends the reading.
+	Begin func(rows, columns int, bytes int64) error
 	// Header says that the first line of a csv file is a header even if it
 	// holds numbers. Default: it is one if none of its fields is a number.
 	Header bool
-	// Columns is the number of columns of points in svmlight form, for a file
-	// that does not use the last ones. Default: the largest index in the file.
+	// Columns is the number of columns that points must have; others are refused before their
+	// values are read. Points in svmlight form may leave the last ones out. Default: any number,
+	// for svmlight the largest index in the file.
 	Columns int
 	// Unchecked values of dense points may be NaN, infinite or of any size, and are not looked
 	// at: the caller checks mapped rows by [CheckFinite] when it reads them. Default: they are
@@ -61,7 +67,7 @@ type ReadOptions struct {
 // error names the file and the place, rows and columns counted from 0 and
 // lines of text from 1.
 func ReadPoints(path string, opt ReadOptions) (Points, error) {
-	src, key, err := openKey(path, opt.Key)
+	src, key, err := openKey(path, opt.Key, opt.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +96,7 @@ func (s *source) load(opt ReadOptions) (x Points, what string, err error) {
 	if s.format.points != nil {
 		x, what, err = s.format.points(s, opt)
 	} else {
-		var a *npy.Array
-		if a, what, err = s.format.array(s, opt.Key, "X", opt.Limit); err == nil {
-			x, err = toPoints(what, a, opt.Limit)
-		}
+		x, what, err = s.arrayPoints(opt)
 	}
 
 	if err != nil {
@@ -104,6 +107,18 @@ func (s *source) load(opt ReadOptions) (x Points, what string, err error) {
 		return nil, "", s.fault("it holds %d points of %d columns; at least one of each is needed", n, d)
 	}
 	return x, what, nil
+}
+
+// begin checks the number of columns of the points that what names and announces the memory that
+// reading them takes.
+func (opt *ReadOptions) begin(what string, rows, columns int, bytes int64) error {
+	if opt.Columns > 0 && columns > 0 && columns != opt.Columns {
+		return fmt.Errorf("%s: it holds points of %d columns; points of %d are needed", what, columns, opt.Columns)
+	}
+	if opt.Begin == nil {
+		return nil
+	}
+	return opt.Begin(rows, columns, bytes)
 }
 
 // checkValues is [CheckFinite] for the points that load returned. The readers of text and of sparse

@@ -17,14 +17,14 @@ import (
 // files that match a pattern, in the order of the numbers in their names:
 //
 //   - .npy and .npz: strings or integers.
-//   - text: one id a line, all lines but those that begin with #. A first line that is a usual
+//   - text: one id a line. Lines above the first one that begin with # and a blank are comments. A first line that is a usual
 //     name of a column of ids is a header.
 //   - tables (csv, JSON Lines and parquet): the column that is given as "FILE:COLUMN",
 //     else the one with a usual name, as "id" or "path".
 //
-// Limit bounds the memory in bytes if it is positive. An id that is missing or there twice
-// is an error that names its row.
-func ReadIDs(path string, limit int64) (*IDs, error) {
+// Of the options it takes Limit, and Points, the number of points that are named. An id that is
+// missing or there twice is an error that names its row.
+func ReadIDs(path string, opt ReadOptions) (*IDs, error) {
 	paths := []string{path}
 	if file, _ := shards.SplitKey(path); strings.ContainsAny(path, "*?[") {
 		if _, err := os.Stat(file); err != nil {
@@ -36,13 +36,18 @@ func ReadIDs(path string, limit int64) (*IDs, error) {
 		}
 	}
 
-	r := &idReader{limit: limit}
+	r := &idReader{points: opt.Points, limit: opt.Limit}
 	for _, p := range paths {
 		if err := r.file(p); err != nil {
 			return nil, err
 		}
 	}
-	return NewIDs(path, r.ids)
+	ids, err := NewIDs(path, r.ids)
+	if err != nil {
+		return nil, err
+	}
+	ids.Notes = r.notes
+	return ids, nil
 }
 
 // TableIDs returns the ids in a table by the column that has a usual name of ids; nil if the
@@ -65,7 +70,7 @@ func TableIDs(path string, limit int64) (*IDs, error) {
 	if err := t.Close(); err != nil || name == "" {
 		return nil, err
 	}
-	return ReadIDs(src.path+":"+name, limit)
+	return ReadIDs(src.path+":"+name, ReadOptions{Limit: limit})
 }
 
 // UsualIDs returns the ids in tables, one after the other, by the column with a usual name
@@ -92,13 +97,19 @@ func UsualIDs(paths []string, limit int64) (*IDs, string, error) {
 
 // idReader gathers the ids in files.
 type idReader struct {
-	ids   []string
-	size  int64
-	limit int64
+	ids    []string
+	notes  []string
+	size   int64
+	points int // 0 if their number is not known
+	limit  int64
 }
 
+// idMemory is the memory of an id beside its text: the string in a list that grows, and its entry
+// in the table of rows.
+const idMemory = 64
+
 func (r *idReader) add(what, id string) error {
-	if r.size += int64(len(id)) + 64; r.limit > 0 && r.size > r.limit {
+	if r.size += int64(len(id)) + idMemory; r.limit > 0 && r.size > r.limit {
 		return &npy.LimitError{What: what, Need: r.size, Limit: r.limit}
 	}
 	r.ids = append(r.ids, id)
@@ -112,6 +123,7 @@ func (r *idReader) file(path string) error {
 		return err
 	}
 	defer src.Close()
+	src.Limit = r.limit
 
 	switch {
 	case src.format.table && (src.key != "" || src.format.name != FormatCSV || isTable(src)):
@@ -124,7 +136,17 @@ func (r *idReader) file(path string) error {
 	}
 
 	// Strings or integers of an array.
-	a, what, err := src.format.array(src, src.key, "id", r.limit)
+	request := arrayRequest{key: src.key, usual: "id", limit: r.limit}
+	request.begin = func(what string, h *npy.Header) error {
+		if err := sameRows(r.points)(what, h); err != nil {
+			return err
+		}
+		if need := h.Memory() + idMemory*int64(h.Len()); r.limit > 0 && need > r.limit {
+			return &npy.LimitError{What: what, Need: need, Limit: r.limit}
+		}
+		return nil
+	}
+	a, what, err := src.format.array(src, request)
 	if err != nil {
 		return err
 	}
@@ -158,8 +180,11 @@ func (r *idReader) file(path string) error {
 func (r *idReader) lines(src *source) error {
 	l := src.Lines()
 	for first := true; ; first = false {
-		line, err := l.NextData()
+		line, err := l.NextValue(first)
 		if err == io.EOF {
+			if text := l.Skipped(); text != "" {
+				r.notes = append(r.notes, text)
+			}
 			return nil
 		}
 		if err != nil {
@@ -205,6 +230,7 @@ func (r *idReader) column(src *source) error {
 	for {
 		b, err := t.Next()
 		if err == io.EOF {
+			r.notes = append(r.notes, t.Notes()...)
 			return nil
 		}
 		if err != nil {

@@ -49,7 +49,7 @@ type LabelOptions struct {
 // be compressed with gzip. Labels.Read says how the file was understood. An error
 // names the file and the place, rows counted from 0 and lines of text from 1.
 func ReadLabels(path string, opt LabelOptions) (*Labels, error) {
-	src, key, err := openKey(path, opt.Key)
+	src, key, err := openKey(path, opt.Key, opt.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,8 @@ func (s *source) cells(opt *LabelOptions, f *labelcells.Notes) (*labelcells.Cell
 	if s.format.labels != nil {
 		return s.format.labels(s, opt, f)
 	}
-	a, what, err := s.format.array(s, opt.Key, "y", opt.Limit)
+	request := arrayRequest{key: opt.Key, usual: "y", limit: opt.Limit, begin: sameRows(opt.Points)}
+	a, what, err := s.format.array(s, request)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (m *MultiLabels) Ordered(order []int64) *MultiLabels {
 // The numbers of a block are not checked. Errors, compression and keys are as in
 // [ReadValues].
 func ReadMultiLabels(path string, opt ReadOptions) (*MultiLabels, error) {
-	src, key, err := openKey(path, opt.Key)
+	src, key, err := openKey(path, opt.Key, opt.Limit)
 	if err != nil {
 		return nil, err
 	}

@@ -249,13 +249,13 @@ func TestReadIDs(t *testing.T) {
 	}
 	must(npy.WriteFile(at("ids.npy"), nil, []string{"a", "b", "c"}))
 	must(npy.WriteFile(at("n.npy"), nil, []int64{4, 5, 6}))
-	must(os.WriteFile(at("ids.txt"), []byte("a\n# none\nb\nc\n"), 0o666))
+	must(os.WriteFile(at("ids.txt"), []byte("# none\na\nb\nc\n"), 0o666))
 	must(os.WriteFile(at("t.csv"), []byte("x,path\n1,a\n2,b\n"), 0o666))
 	for i, content := range []string{"k\na\nb\n", "k\nc\n", "k\nd\n"} {
 		must(os.WriteFile(at(fmt.Sprintf("s_%d.csv", 9+i)), []byte(content), 0o666))
 	}
 	for path, want := range map[string]string{"ids.npy": "a b c", "n.npy": "4 5 6", "ids.txt": "a b c", "t.csv": "a b", "t.csv:x": "1 2", "s_*.csv:k": "a b c d"} {
-		ids, err := ReadIDs(at(path), 0)
+		ids, err := ReadIDs(at(path), ReadOptions{})
 		if err != nil || strings.Join(ids.Values, " ") != want {
 			t.Errorf("%s: %+v, want %s (%v)", path, ids, want, err)
 		}
@@ -263,11 +263,11 @@ func TestReadIDs(t *testing.T) {
 	must(os.WriteFile(at("twice.txt"), []byte("a\nb\na\n"), 0o666))
 	must(os.WriteFile(at("two.csv"), []byte("u,v\n1,2\n"), 0o666))
 	for path, part := range map[string]string{"twice.txt": "rows 0 and 2", "two.csv": "which column", "none_*.csv": "no file", "ids.npy:k": "not read"} {
-		if _, err := ReadIDs(at(path), 0); err == nil || !strings.Contains(err.Error(), part) {
+		if _, err := ReadIDs(at(path), ReadOptions{}); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %v, want %q", path, err, part)
 		}
 	}
-	if _, err := ReadIDs(at("ids.txt"), 100); err == nil {
+	if _, err := ReadIDs(at("ids.txt"), ReadOptions{Limit: 100}); err == nil {
 		t.Error("a limit of 100 bytes was kept by no one")
 	}
 }
@@ -402,7 +402,7 @@ func FuzzReadLabelTable(f *testing.F) {
 			}
 			l.Warnings(false)
 		}
-		_, err := ReadIDs(path, limit)
+		_, err := ReadIDs(path, ReadOptions{Limit: limit})
 		named(err)
 		_, err = ReadValues(path, ReadOptions{Limit: limit, Points: 9})
 		named(err)

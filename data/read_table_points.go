@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
@@ -23,6 +24,7 @@ type tablePoints struct {
 	doubles []float64
 	singles []float32
 	width   int
+	narrow  bool // the coordinates are lists of 32-bit numbers
 }
 
 // readTablePoints reads points from a table: numbers, a column each, as float64, or one
@@ -65,9 +67,31 @@ func (t *tablePoints) read(src *source, opt *ReadOptions) error {
 		return err
 	}
 
-	// Memory for as many numbers as the first row lets expect, if the limit allows it.
-	guess := min(r.GuessRows()*int64(t.width), src.Size/2+1)
-	if guess > 0 && (opt.Limit <= 0 || 8*guess <= opt.Limit) {
+	// Memory for as many numbers as the file says that it has, or as the first row lets expect, if
+	// the limit allows it.
+	rows, known := r.Rows()
+	if !known {
+		rows = r.GuessRows()
+	}
+	guess := rows * int64(t.width)
+	if !known {
+		guess = min(guess, src.Size/2+1)
+	}
+	if rows == 0 {
+		rows = -1
+	}
+	// Lists that grow are held beside the lists of before.
+	bytes := 8 * guess
+	if t.narrow {
+		bytes /= 2
+	}
+	if !t.csv {
+		bytes *= 2
+	}
+	if err := opt.begin(t.path, int(rows), t.width, bytes); err != nil {
+		return err
+	}
+	if guess > 0 && (opt.Limit <= 0 || 8*guess <= opt.Limit) && t.csv {
 		t.doubles = make([]float64, 0, guess)
 	}
 
@@ -78,22 +102,54 @@ func (t *tablePoints) read(src *source, opt *ReadOptions) error {
 			break
 		}
 		if err == nil {
+			err = t.reserve(b, opt.Limit)
+		}
+		if err == nil {
 			err = t.batch(b)
 		}
 		if err != nil {
 			return err
 		}
-
-		need := 8*int64(len(t.doubles)) + 4*int64(len(t.singles)) +
-			32*int64(len(t.table.ids)+t.table.labels.Len())
-		if opt.Limit > 0 && need > opt.Limit {
-			return &npy.LimitError{What: src.path, Need: need, Limit: opt.Limit}
-		}
 	}
+	t.table.Notes = append(t.table.Notes, r.Notes()...)
 	if t.csv && t.rows == 0 {
 		return src.fault("there are no lines of numbers, only a header")
 	}
 	return nil
+}
+
+// reserve makes room for the numbers of a batch, beside the room of before. It is an
+// [npy.LimitError] if that and what else is held takes more than limit.
+func (t *tablePoints) reserve(b *table.Batch, limit int64) error {
+	held := t.table.held()
+	numbers := b.Rows * t.width
+	for _, v := range b.Values {
+		numbers = max(numbers, b.Rows*v.Width) // the width of lists is known by the first batch
+	}
+	var err error
+	if slices.ContainsFunc(b.Values, func(v table.Values) bool { return v.Float32s != nil }) {
+		t.singles, err = grown(t, t.singles, 4, numbers, held, limit)
+	} else {
+		t.doubles, err = grown(t, t.doubles, 8, numbers, held, limit)
+	}
+	return err
+}
+
+// grown returns x with room for more numbers of size bytes.
+func grown[T float32 | float64](t *tablePoints, x []T, size int64, more int, held, limit int64) ([]T,
+	error) {
+	count := cap(x)
+	if need := len(x) + more; need > count {
+		held += size * int64(count) // the old ones are there until they are copied
+		count = max(need, count+count/4)
+	}
+	if need := held + size*int64(count); limit > 0 && need > limit {
+		return nil, &npy.LimitError{What: t.path, Need: need, Limit: limit}
+	}
+	if count > cap(x) {
+		x = append(make([]T, 0, count), x...)
+	}
+	return x, nil
 }
 
 // choose finds the columns to read.
@@ -152,6 +208,7 @@ func (t *tablePoints) coordinate(i int, c table.Column, coordinates int) error {
 				t.path, param.Name("columns"), param.Name("drop"))
 		}
 		t.width = c.Width
+		t.narrow = c.Bits == 32
 	default:
 		c.Kind = table.Float
 		t.width++

@@ -36,5 +36,5 @@ func readTextValues(src *source, opt ReadOptions) (*mat.Dense, error) {
 	if opt.Key != "" || isTable(src) {
 		return readTableValues(src, opt)
 	}
-	return readValueLines(src, opt.Limit)
+	return readValueLines(src, opt.Limit, opt.File)
 }

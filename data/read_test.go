@@ -172,7 +172,7 @@ var badPoints = []struct {
 	{"mixed.csv", "1,red\n2,blue\n", ReadOptions{}, []string{"line 1", `column 1 is "red"`, "header"}},
 	{"few.csv", "1,2,3\n\n4,5\n", ReadOptions{}, []string{"line 3", "row 1 has 2 columns", "3"}},
 	{"many.csv", "1,2\n4,5,6\n", ReadOptions{}, []string{"line 2", "row 1 has 3 columns", "the first line has 2"}},
-	{"comma.csv", "1,5;2,5\n1,5;2,5\n", ReadOptions{}, []string{`"1,5"`}},
+	{"comma.csv", "1,5\t2,5\n1,5\t2,5\n", ReadOptions{Header: true}, []string{`"1,5"`}},
 	{"limit.csv", strings.Repeat("1,2\n", 100), ReadOptions{Limit: 100}, []string{"limit is 100"}},
 	{"binary.csv", "\x01\x02\x00\x03", ReadOptions{}, []string{"format is not known", `\x01\x02\x00\x03`}},
 	{"key.csv", "1,2\n", ReadOptions{Key: "X"}, []string{`no column "X"`}},

@@ -28,7 +28,7 @@ import (
 // names the file and the place, rows and columns counted from 0 and lines of
 // text from 1.
 func ReadValues(path string, opt ReadOptions) (*mat.Dense, error) {
-	src, key, err := openKey(path, opt.Key)
+	src, key, err := openKey(path, opt.Key, opt.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,8 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	if s.format.values != nil {
 		return s.format.values(s, opt)
 	}
-	a, what, err := s.format.array(s, opt.Key, "y", opt.Limit)
+	request := arrayRequest{key: opt.Key, usual: "y", limit: opt.Limit, begin: sameRows(opt.Points)}
+	a, what, err := s.format.array(s, request)
 	if err != nil {
 		return nil, err
 	}
@@ -67,12 +68,16 @@ func (s *source) values(opt ReadOptions) (*mat.Dense, error) {
 	return mat.NewDense(rows, cols, values), nil
 }
 
-// readValueLines reads one number a line.
-func readValueLines(src *source, limit int64) (*mat.Dense, error) {
+// listMemory is the memory of a list that grows, in bytes of a byte of it: the new list, which is
+// larger by a quarter, the one of before and one that is not collected yet.
+const listMemory = 3
+
+// readValueLines reads one number a line. how, if not nil, gets a note on comments.
+func readValueLines(src *source, limit int64, how *LabelFile) (*mat.Dense, error) {
 	l := src.Lines()
 	var values []float64
 	for first := true; ; first = false {
-		line, err := l.NextData()
+		line, err := l.NextValue(first)
 		if err == io.EOF {
 			break
 		}
@@ -98,13 +103,16 @@ func readValueLines(src *source, limit int64) (*mat.Dense, error) {
 		// The limit is checked as lines arrive: the length of text says little of the count of its
 		// numbers.
 		values = append(values, v)
-		if need := 8 * int64(len(values)); limit > 0 && need > limit {
+		if need := listMemory * 8 * int64(len(values)); limit > 0 && need > limit {
 			return nil, &npy.LimitError{What: src.path, Need: need, Limit: limit}
 		}
 	}
 
 	if len(values) == 0 {
 		return nil, src.fault("there are no values")
+	}
+	if text := l.Skipped(); text != "" && how != nil {
+		how.Notes = append(how.Notes, text)
 	}
 	return mat.NewDense(len(values), 1, values), nil
 }

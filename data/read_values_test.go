@@ -37,7 +37,7 @@ func TestReadValues(t *testing.T) {
 	if err := npy.WriteArchive("a.npz", []archive.Array{{Name: "y", Data: []float64{8}}, {Name: "z", Data: []float64{9}}}); err != nil {
 		t.Fatal(err)
 	}
-	write("v.txt", "price\n1.5\n# a comment\n?\nnan\n-2e3\n\n")
+	write("v.txt", "# a comment\nprice\n1.5\n?\nnan\n-2e3\n\n")
 	write("inf.txt", "1\n-inf\n")
 	write("two.txt", "1 2\n3 4\n")
 	write("word.txt", "1\nmany\n")

@@ -1,6 +1,12 @@
 package data
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bigfit/bigfit/internal/file/npy"
+)
 
 // manyRows is from where on an array is not read before its length is known to suit.
 const manyRows = 1 << 22
@@ -24,6 +30,32 @@ func SameRows(x, y string) error {
 	return fmt.Errorf("%s has %d points but %s has %d rows: %s %v", x, n, y, rows, b.DType, b.Shape)
 }
 
+// sameRows returns a check of headers: a long array must have a row for each of n points, or n
+// columns in its only row. Zero points are a number that is not known.
+func sameRows(n int) func(what string, h *npy.Header) error {
+	return func(what string, h *npy.Header) error {
+		if n <= 0 || len(h.Shape) == 0 || h.Len() < manyRows {
+			return nil
+		}
+		rows := h.Shape[0]
+		if rows == n || rows == 1 && len(h.Shape) == 2 && h.Shape[1] == n {
+			return nil
+		}
+		return fmt.Errorf("%s: it is %s, but there are %d points; give one row for each", what, h, n)
+	}
+}
+
+// CheckRows returns an error if the header of a file of labels or values shows that it is long and
+// has none of the given numbers of rows. Like [SameRows] it leaves other faults to the readers.
+func CheckRows(path string, counts ...int) error {
+	a := arrayIn(path, "y")
+	if a == nil || a.Shape[0] < manyRows || slices.Contains(counts, a.Shape[0]) {
+		return nil
+	}
+	return fmt.Errorf("%s has %d rows; %s are needed", path, a.Shape[0],
+		strings.Trim(strings.ReplaceAll(fmt.Sprint(counts), " ", " or "), "[]"))
+}
+
 // Rows returns the number of points, or of points of a graph, in a file as its header
 // says; 0 if only reading tells.
 func Rows(path string) int {
@@ -36,7 +68,7 @@ func Rows(path string) int {
 // arrayIn describes the array of rows in a file by its header, nil if that is at fault,
 // which its reader says.
 func arrayIn(path, usual string) *ArrayInfo {
-	src, key, err := openKey(path, "")
+	src, key, err := openKey(path, "", 0)
 	if err != nil {
 		return nil
 	}

@@ -40,7 +40,7 @@ type set struct {
 
 // add reads a file without looking at its values.
 func (s *set) add(path string) error {
-	src, key, err := openKey(path, s.opt.Key)
+	src, key, err := openKey(path, s.opt.Key, s.opt.Limit)
 	if err != nil {
 		return err
 	}

@@ -24,13 +24,14 @@ func (s *source) fault(format string, args ...any) error {
 }
 
 // openKey opens a file and returns the key of the array to read: the given one, or
-// else the one in the path. A key is an error unless the file holds arrays, or columns, by
+// else the one in the path. limit bounds the memory for a line of text. A key is an error unless the file holds arrays, or columns, by
 // name.
-func openKey(path, key string) (*source, string, error) {
+func openKey(path, key string, limit int64) (*source, string, error) {
 	s, err := openSource(path)
 	if err != nil {
 		return nil, "", err
 	}
+	s.Limit = limit
 	if key == "" {
 		key = s.key
 	}

@@ -108,7 +108,8 @@ func (r *svmlight) readFile(src *source, limit int64) error {
 		if err := r.readRow(line); err != nil {
 			return err
 		}
-		if need := 12*int64(len(r.m.Col)) + 8*int64(len(r.m.Ptr)); limit > 0 && need > limit {
+		// Lists grow by a quarter, beside the lists of before.
+		if need := 27*int64(len(r.m.Col)) + 18*int64(len(r.m.Ptr)); limit > 0 && need > limit {
 			return &npy.LimitError{What: src.path, Need: need, Limit: limit}
 		}
 	}
@@ -129,7 +130,7 @@ func (r *svmlight) points(opt ReadOptions) (Points, error) {
 
 	switch {
 	case opt.Columns > 0 && m.Cols > opt.Columns:
-		return nil, r.src.fault("it uses %d columns, want %d at most", m.Cols, opt.Columns)
+		return nil, r.src.fault("it uses %d columns, %d at most are allowed", m.Cols, opt.Columns)
 	case opt.Columns > 0:
 		m.Cols = opt.Columns
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/internal/labelcells"
 	"github.com/bigfit/bigfit/internal/file/fields"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -22,9 +23,13 @@ type TableColumns struct {
 	// Drop are columns that are left out, and Only, if not nil, are the coordinates.
 	Drop, Only []string
 
+	// Notes say how the files were understood where it could be otherwise.
+	Notes []string
+
 	from   string // the first file
 	names  []string
 	ids    []string
+	bytes  int64 // of the texts of ids
 	labels labelcells.Column
 }
 
@@ -58,7 +63,11 @@ func (t *TableColumns) named() bool {
 // roles returns what the columns of a file are for. header has their names, or is nil.
 func (t *TableColumns) roles(what string, header []string, columns int) ([]role, error) {
 	roles := make([]role, columns)
+	index := t.index(what, header)
 	if !t.named() {
+		if index {
+			roles[0] = roleDropped
+		}
 		t.keep(what, header, roles)
 		return roles, nil
 	}
@@ -122,11 +131,38 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 		}
 	}
 
+	if index && len(t.Only) == 0 {
+		roles[0] = roleDropped
+	}
 	if !slices.Contains(roles, roleCoordinate) {
 		return nil, fmt.Errorf("%s: no column is left for the coordinates of the points", what)
 	}
 	t.keep(what, header, roles)
 	return roles, nil
+}
+
+// index reports whether the first column is left out as an index: it alone has no name in the header,
+// as pandas and R write the names of rows, and no flag names it.
+func (t *TableColumns) index(what string, header []string) bool {
+	if len(header) < 2 || header[0] != table.Unnamed(0) {
+		return false
+	}
+	for i, name := range header[1:] {
+		if name == table.Unnamed(i+1) {
+			return false
+		}
+	}
+	if t == nil {
+		return true
+	}
+	for _, name := range slices.Concat([]string{t.ID, t.Label}, t.Drop, t.Only) {
+		if name == "0" || name == header[0] {
+			return false
+		}
+	}
+	t.Notes = append(t.Notes, fmt.Sprintf("%s: the first column has no name and is left out as an index; it "+
+		"holds the ids with %s 0, and coordinates if %s names them", what, param.Name("id"), param.Name("columns")))
+	return true
 }
 
 // keep remembers the names of the coordinates.
@@ -147,10 +183,14 @@ func (t *TableColumns) add(r role, field []byte) {
 	switch r {
 	case roleID:
 		t.ids = append(t.ids, string(field))
+		t.bytes += int64(len(field))
 	case roleLabel:
 		t.labels.Add(field, t.labels.Len())
 	}
 }
+
+// held is the memory of the ids and labels, about.
+func (t *TableColumns) held() int64 { return t.bytes + idMemory*int64(len(t.ids)) + t.labels.Bytes() }
 
 // Names returns the names of the coordinates, nil if the file has no header.
 func (t *TableColumns) Names() []string { return t.names }

@@ -96,6 +96,10 @@ const (
 	graceAfterStop  = 3 * time.Second
 )
 
+// StopTime is how long a run may take to end after its context: the launcher has its grace, and the
+// folder of the task is removed after it.
+const StopTime = graceAfterStop + time.Second
+
 // worker is a program for ranks and its task.
 type worker struct {
 	kind     Kind

@@ -100,6 +100,9 @@ func TestPrunedIsExact(t *testing.T) {
 				if m == knn.Cosine && columns != 5 {
 					continue // all but the last step is as for angles
 				}
+				if m == knn.Angle && columns == 127 && !testmode.Soak() {
+					continue // as for Euclidean distance between unit vectors
+				}
 				ix := knn.NewPruned(c.x, m, columns)
 				rows, _ := c.x.Dims()
 				for _, k := range []int{1, 7, rows - 1} {

@@ -146,7 +146,7 @@ func masses(n int) map[string]*data.Dense[float64] {
 func TestTreesOnMasses(t *testing.T) {
 	testmode.Skip(t, testmode.Race|testmode.PureGo, "accuracy; the threads check of the suite has the goroutines")
 	const k = 7
-	n := 12_000
+	n := 7_000
 	if testmode.Soak() {
 		n = 50_000
 	}

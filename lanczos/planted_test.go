@@ -151,7 +151,7 @@ func graphWithMultiplets(rng *rand.Rand, n int) *sparse.CSR {
 // pairs are found true and every planted error is found.
 func TestPlantedErrors(t *testing.T) {
 	testmode.Skip(t, testmode.Race|testmode.PureGo, "accuracy on many graphs; other tests of the package have the goroutines")
-	first, count := testmode.First(), testmode.Count(24, 2000)
+	first, count := testmode.First(), testmode.Count(12, 2000)
 	planted, seen := 0, map[string]int{}
 	for seed := first; seed < first+count; seed++ {
 		rng := rand.New(rand.NewPCG(uint64(seed), 9))

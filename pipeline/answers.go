@@ -29,6 +29,8 @@ type Answers struct {
 	IDs      *data.IDs // nil if points have numbers only
 	Hashes   Hashes
 	Files    archive.Files
+	// CSVSafe says that csv has ' in front of ids and names that a spreadsheet would take for formulas.
+	CSVSafe bool
 }
 
 // Column is one column of a file of answers.
@@ -54,7 +56,7 @@ func (a *Answers) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	out := &table.Output{Manifest: string(text)}
+	out := &table.Output{Manifest: string(text), CSVSafe: a.CSVSafe}
 	for _, c := range a.Columns {
 		out.Columns = append(out.Columns, table.Result(c))
 	}

@@ -81,9 +81,9 @@ func (s *rooted) factorGram(ctx context.Context) error {
 
 // system returns the lower triangle of γI + RᵀBR, made by stripes of columns.
 func (s *rooted) system(ctx context.Context) (*mat.Dense, error) {
-	// A stripe of 512 columns bounds the memory beside the matrix, and blocks of 128 rows still
+	// A stripe of 256 columns bounds the memory beside the matrix, and blocks of 128 rows still
 	// multiply at full speed.
-	const stripe, block = 512, 128
+	const stripe, block = 256, 128
 	n, r := s.root.Dims()
 	a := dense.New(r, r)
 	for lo := 0; lo < r; lo += stripe {

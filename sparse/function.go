@@ -28,7 +28,8 @@ const (
 
 // NewFunction returns r(L) for a smooth r on [0, l.UpperBound()]: exp(tλ) − 1 and 1 − exp(−tλ) of
 // the heat equation, λ/(1 + tλ), any polynomial. The power and the shift of l do not matter. The
-// series ends where coefficients have fallen to 1e-12 of the largest |r|. It is an error if r takes
+// series ends where coefficients have fallen to 1e-12 of the largest |r|, so values of r far below
+// the largest are lost; for exp(−tλ) and exp(tλ) themselves take [NewHeat]. It is an error if r takes
 // more than 4096 terms, as with a step, or is not finite, or if l is the random-walk Laplacian,
 // which is not symmetric.
 func NewFunction(l *Laplacian, r func(lambda float64) float64) (*Function, error) {

@@ -43,6 +43,21 @@ func ReadNPZ(path string, limit int64) (*CSR, error) {
 	return readMatrix(a, limit)
 }
 
+// SizeNPZ returns the extents of the matrix that [ReadNPZ] reads, and the bytes of memory that
+// reading takes at its peak. It reads headers alone.
+func SizeNPZ(path string) (rows, cols int, bytes int64, err error) {
+	a, err := npy.OpenArchive(path, 0)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	defer a.Close()
+	f, err := readForm(a)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	return f.rows, f.cols, f.memory(), nil
+}
+
 // WriteNPZ writes m so that scipy.sparse.load_npz opens it as csr_matrix: indices int32, indptr
 // int32 if the number of entries fits and int64 if not, data float64. A manifest that is not nil
 // becomes the additional array "manifest" of uint8; more are further arrays. SciPy ignores both.
@@ -76,9 +91,27 @@ func WriteNPZ(path string, m *CSR, manifest []byte, more ...archive.Array) error
 	return npy.WriteArchive(path, append(entries, more...))
 }
 
-// readMatrix reads the matrix in an archive. It compares claims with the headers before it takes
-// memory.
-func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
+// A storedForm is how a matrix lies in an archive, by the headers of its arrays.
+type storedForm struct {
+	format     string // csr, csc or coo
+	rows, cols int
+	nnz        int
+	bits       bool  // the entries are bool
+	entry      int64 // bytes that an index and a value take, as decoded and as converted
+}
+
+// memory returns the bytes that reading takes at its peak: indices, values and pointers as decoded
+// and as converted.
+func (f *storedForm) memory() int64 {
+	need := f.entry*(int64(f.nnz)+1) + 24*int64(f.rows)
+	if f.format != "csr" {
+		need += 24*int64(f.nnz) + 16*int64(f.cols)
+	}
+	return need
+}
+
+// readForm looks at the headers of an archive.
+func readForm(a *npy.Archive) (*storedForm, error) {
 	if !a.IsSparse() {
 		return nil, fault(a, "not a SciPy sparse matrix: it holds the arrays %s; write one with "+
 			"scipy.sparse.save_npz", strings.Join(a.Names(), ", "))
@@ -96,6 +129,11 @@ func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 	if err != nil {
 		return nil, err
 	}
+	names := map[string]string{"csr": "indices", "csc": "indices", "coo": "col"}
+	ih, err := a.Header(names[format])
+	if err != nil {
+		return nil, err
+	}
 	if len(vh.Shape) != 1 {
 		return nil, fault(a, "array \"data\" has the shape %v, want one dimension", vh.Shape)
 	}
@@ -108,26 +146,38 @@ func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
 			"meant, convert it with .tocsr()", rows, nnz, format)
 	}
 
-	// Indices, values and pointers as decoded and as converted.
-	need := 24*(int64(nnz)+1) + 24*int64(rows)
-	if format != "csr" {
-		need += 24*int64(nnz) + 16*int64(cols)
+	// int32 and float64 stay as they are; others are held beside their conversion.
+	entry := int64(4 + 8)
+	if ih.DType != "int32" {
+		entry += 16
 	}
-	if limit > 0 && need > limit {
+	if vh.DType != "float64" {
+		entry += 8
+	}
+	return &storedForm{format, rows, cols, nnz, vh.DType == "bool", entry}, nil
+}
+
+// readMatrix reads the matrix in an archive. It compares claims with the headers before it takes
+// memory.
+func readMatrix(a *npy.Archive, limit int64) (*CSR, error) {
+	f, err := readForm(a)
+	if err != nil {
+		return nil, err
+	}
+	if need := f.memory(); limit > 0 && need > limit {
 		return nil, &npy.LimitError{What: a.Path(), Need: need, Limit: limit}
 	}
 
 	var m *CSR
-	bits := vh.DType == "bool"
-	switch format {
+	switch f.format {
 	case "csr":
-		m, err = readCompressed(a, rows, cols, nnz, bits)
+		m, err = readCompressed(a, f.rows, f.cols, f.nnz, f.bits)
 	case "csc":
-		if m, err = readCompressed(a, cols, rows, nnz, bits); err == nil {
+		if m, err = readCompressed(a, f.cols, f.rows, f.nnz, f.bits); err == nil {
 			m = flip(m)
 		}
 	default:
-		m, err = readTriples(a, rows, cols, nnz, bits)
+		m, err = readTriples(a, f.rows, f.cols, f.nnz, f.bits)
 	}
 
 	if err != nil {

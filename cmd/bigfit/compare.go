@@ -473,7 +473,7 @@ func (a *app) takeSplits(o *compareOptions, t *pipeline.Targets, count int) (*pi
 	var err error
 	if count == 0 {
 		a.Reads("splits", o.splits)
-		s, err = pipeline.ReadSplits(o.splits, t.Targets, int64(a.Memory))
+		s, err = pipeline.ReadSplits(o.splits, t.Targets, a.Left())
 	} else if s, err = pipeline.DrawSplits(t.Targets, count, o.counts, o.perClass, a.Seed); err != nil {
 		err = fmt.Errorf("%s: %w", o.From(a.App), err)
 	}

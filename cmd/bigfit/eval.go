@@ -196,7 +196,7 @@ func leftOut(n int) string {
 // classes measures predicted classes.
 func (o *evalOptions) classes(ctx context.Context, a *app) error {
 	var err error
-	if a.Points.Names, err = data.TableIDs(o.predictions, int64(a.Memory)); err != nil {
+	if a.Points.Names, err = data.TableIDs(o.predictions, a.Left()); err != nil {
 		return err
 	}
 	// Predictions have no unlabeled marks of their own: −1 would be a predicted class.
@@ -290,7 +290,7 @@ func (o *evalOptions) classes(ctx context.Context, a *app) error {
 
 // hint adds what to do to an error of reading classes, if the file holds numbers.
 func (o *evalOptions) hint(a *app, err error, path string) error {
-	if _, fault := data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory)}); fault != nil {
+	if _, fault := data.ReadValues(path, data.ReadOptions{Limit: a.Left()}); fault != nil {
 		return err
 	}
 	return fmt.Errorf("%w; if it holds values of a regression, give --regression", err)
@@ -325,7 +325,7 @@ func (o *evalOptions) positiveClass(r *metrics.Report, truth *data.Labels) (*int
 
 // readScores reads the scores of the points with the given numbers among n.
 func (o *evalOptions) readScores(a *app, path string, rows []int, n int) (*mat.Dense, error) {
-	all, err := data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory)})
+	all, err := data.ReadValues(path, data.ReadOptions{Limit: a.Left(), Points: n})
 	if err != nil {
 		return nil, err
 	}
@@ -382,7 +382,7 @@ func (o *evalOptions) multiLabels(a *app) error {
 	if err != nil {
 		return shell.Usagef("--columns: %w", err)
 	}
-	truth, err := pipeline.ReadMultiLabels(o.y, columns, "--columns", int64(a.Memory))
+	truth, err := pipeline.ReadMultiLabels(o.y, columns, "--columns", a.Left())
 	if err != nil {
 		return err
 	}
@@ -433,7 +433,7 @@ func (o *evalOptions) values(a *app) error {
 	// refer to.
 	var columns [2]*mat.Dense
 	for i, path := range []string{o.y, o.predictions} {
-		opt := data.ReadOptions{Limit: int64(a.Memory)}
+		opt := data.ReadOptions{Limit: a.Left()}
 		if i > 0 {
 			opt.Points, _ = columns[0].Dims() // that ids of a table number
 		}

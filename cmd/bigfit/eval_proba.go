@@ -150,7 +150,7 @@ func (o *evalOptions) intervals(a *app, truth *mat.Dense) (*metrics.IntervalRepo
 	var bounds [2]*mat.Dense
 	for i, name := range []string{"low", "high"} {
 		var err error
-		if bounds[i], err = data.ReadValues(o.interval+":"+name, data.ReadOptions{Limit: int64(a.Memory),
+		if bounds[i], err = data.ReadValues(o.interval+":"+name, data.ReadOptions{Limit: a.Left(),
 			Points: n}); err != nil {
 			return nil, err
 		}

@@ -168,7 +168,7 @@ func (a *app) readEigs(plan *fitPlan, in *fitInput, g *pipeline.GraphFile) error
 // readOutputGraph reads the graph of the outputs.
 func (a *app) readOutputGraph(path string, t *models.Targets) (*sparse.CSR, error) {
 	_, n := t.Y.Dims()
-	x, err := data.ReadPoints(path, data.ReadOptions{Limit: int64(a.Memory)})
+	x, err := data.ReadPoints(path, data.ReadOptions{Limit: a.Left()})
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (a *app) readOutputGraph(path string, t *models.Targets) (*sparse.CSR, erro
 // readOutputKernel reads the kernel of the outputs. The fit checks its entries too.
 func (a *app) readOutputKernel(path string, t *models.Targets) (*mat.Dense, error) {
 	_, n := t.Y.Dims()
-	b, err := data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory)})
+	b, err := data.ReadValues(path, data.ReadOptions{Limit: a.Left()})
 	if err != nil {
 		return nil, err
 	}

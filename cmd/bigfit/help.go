@@ -135,6 +135,12 @@ name, …; label, class, target, …), or named as y.csv:LABEL or y.csv:ID,LABEL
 may be a column of X: --label. Other columns of X that are no coordinates must be
 left out with --drop, or the coordinates chosen with --columns.
 
+csv is read as pandas, R and Excel write it: commas, semicolons, tabs or blanks between
+the columns, decimal commas between semicolons, quotes, UTF-8 or UTF-16. A first column
+without a name is left out of X as an index (--id 0 takes it), and holds the ids of y.
+Lines above the first one that begin with # and a blank are comments; all others are
+rows. Labels with a leading zero, such as 007, are names.
+
 Where points may have several labels, y has a column a label, of 1 and 0 or −1, and
 NaN for what is not known, or is svmlight with lists of labels ("1,5,7", nan for a
 point not labeled), or with --regression a column a value; the answers are scores,

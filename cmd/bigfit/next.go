@@ -133,6 +133,7 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 	answers := labeling.NextAnswers(o.choice.Rule, choices, ids,
 		strings.EqualFold(filepath.Ext(o.out), ".npy"))
 	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Model.Name()
+	answers.CSVSafe = a.CSVSafe
 	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
 		return err
 	}

@@ -134,6 +134,28 @@ func untilAfter(t *testing.T, text string, wait time.Duration, args ...string) (
 	return outcome{cmd.ProcessState.ExitCode(), out.String(), stderr.String()}, end.Sub(sent)
 }
 
+// An interrupt of a run with an engine waits for the launcher, which needs a moment to end its ranks,
+// and leaves nothing.
+func TestInterruptedEngine(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("engines are run on Linux")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	ringGraph(t, filepath.Join(dir, "ring.npz"), 2000)
+	launcher := filepath.Join(dir, "launcher")
+	must(t, os.WriteFile(launcher, []byte("#!/bin/sh\ntrap 'sleep 2; exit 1' TERM\nwhile :; do sleep 0.1; done\n"), 0o755))
+	before := listing(t, dir)
+	o, stopped := until(t, "eigenpairs: needs", "eigs", filepath.Join(dir, "ring.npz"), "-n", "5", "--engine", "slepc",
+		"--launcher", launcher, "-o", filepath.Join(dir, "out.npz"))
+	if o.code != 130 || stopped < 2*time.Second || stopped > 4*time.Second || !strings.Contains(o.stderr, "interrupted") {
+		t.Errorf("exit code %d after %v\n%s", o.code, stopped, o.stderr)
+	}
+	if after := listing(t, dir); after != before {
+		t.Errorf("left files:\n%s", after)
+	}
+}
+
 // An interrupt ends every long stage soon and leaves whole files or none.
 func TestInterrupt(t *testing.T) {
 	if runtime.GOOS == "windows" {

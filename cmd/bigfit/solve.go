@@ -96,7 +96,7 @@ func (a *app) solve(ctx context.Context, graph, right string, o *solveOptions) e
 	if err != nil {
 		return err
 	}
-	b, err := data.ReadValues(right, data.ReadOptions{Limit: int64(a.Memory), Points: g.W.Rows})
+	b, err := data.ReadValues(right, data.ReadOptions{Limit: a.Left(), Points: g.W.Rows})
 	if err != nil {
 		return err
 	}

@@ -110,6 +110,7 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 
 	answers := labeling.SuspectAnswers(p.Targets, s.List, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
 	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Learner.Info().Name
+	answers.CSVSafe = a.CSVSafe
 	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
 		return err
 	}

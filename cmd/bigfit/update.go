@@ -151,12 +151,25 @@ func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) 
 		}
 	}
 
+	// Headers tell whether labels are for the new points or for all, before they are read.
+	if u, ok := models.Unnamed(m).(models.Updater); ok && o.y != "" && u.Kept().Points != nil {
+		old, _ := u.Kept().Points.Dims()
+		counts := []int{old}
+		if growth.Points != nil {
+			added, _ := growth.Points.Dims()
+			counts = []int{added, old + added}
+		}
+		if err := data.CheckRows(o.y, counts...); err != nil {
+			return nil, nil, err
+		}
+	}
+
 	switch {
 	case o.y == "":
 	case m.Output().Kind == models.OutputClasses:
 		growth.Labels, err = o.label.ReadTruth(a.App, o.y, 0)
 	default:
-		growth.Values, err = data.ReadValues(o.y, data.ReadOptions{Limit: int64(a.Memory)})
+		growth.Values, err = data.ReadValues(o.y, data.ReadOptions{Limit: a.Left()})
 	}
 
 	return growth, hashes, err

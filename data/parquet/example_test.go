@@ -17,7 +17,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ids, err := data.ReadIDs(path+":id", 0)
+	ids, err := data.ReadIDs(path+":id", data.ReadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

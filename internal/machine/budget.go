@@ -40,6 +40,9 @@ func inUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
+// Held returns the bytes that the run holds, after a collection.
+func (b *Budget) Held() int64 { return max(0, inUse()-b.before) }
+
 // Announce returns the peak of the resident memory in a stage that needs the given bytes beside the
 // memory that the run holds. The peak is the sum of the bytes in use after a collection, the bytes
 // of the stage and ProgramBytes, or the peak that was reached before if that is more.
@@ -48,13 +51,16 @@ func inUse() int64 {
 // not count. Then the collector keeps the process near the largest announcement so far: garbage may
 // grow to a tenth above it, and not beyond limit.
 func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
-	held := max(0, inUse()-b.before)
+	held := b.Held()
 	if stage > math.MaxInt64-held-ProgramBytes {
 		return math.MaxInt64, false
 	}
 	if held+stage > limit {
 		return held + stage + ProgramBytes, false
 	}
+
+	// The collector's limit leaves half of ProgramBytes for memory that it does not count, such as
+	// code.
 	total = max(held+stage+ProgramBytes, PeakMemory())
 	b.announced = max(b.announced, total)
 	debug.SetMemoryLimit(min(b.announced+b.announced/10, limit+min(ProgramBytes, math.MaxInt64-limit)) -

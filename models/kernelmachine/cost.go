@@ -258,10 +258,15 @@ func approximateCost(in *models.Input, source kernel.Source, r *Settings,
 	_, outputs := in.Targets.Y.Dims()
 	c := filled.parts(p, source, sizes{len(in.Targets.Labeled), outputs, in.EdgeCount()}, r)
 	// A direct solution comes with the estimates: rows of Φ at the compared points, and a solution
-	// with half of the features.
+	// with half of the features. Of least squares the matrix of the equations and its factor are gone
+	// when the rows are taken, see [ApproximateProblem.estimate].
 	m := float64(p.rank)
 	if p.expansion == 0 {
-		c.fit += 8 * int64(min(estimated, in.Targets.Len)) * int64(p.rank)
+		rows := int64(min(estimated, in.Targets.Len))
+		if r.Method == RLS {
+			rows = max(0, rows-2*int64(p.rank))
+		}
+		c.fit += 8 * int64(p.rank) * rows
 		c.one += m*m*m*(1./3+1./24) + estimated*m*2*float64(outputs)
 	}
 	return stage.Cost{Bytes: stage.DenseBytes(max(c.made, c.held+c.fit)),

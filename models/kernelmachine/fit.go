@@ -161,7 +161,9 @@ func (w *Warped) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Mach
 		}
 	}
 
-	w.expansion(m, padded, positions)
+	if lost := w.expansion(m, padded, positions); lost != nil {
+		return nil, lost
+	}
 	return m, err
 }
 
@@ -170,6 +172,7 @@ func columnsOf(a *mat.Dense) int { _, c := a.Dims(); return c }
 // HeldOut is a part of the points of a [Warped], with some of the others held out. It is
 // immutable.
 type HeldOut struct {
+	whole  *Warped
 	gram   solvers.LabelGram
 	across *mat.Dense
 }
@@ -177,7 +180,7 @@ type HeldOut struct {
 // HoldOut keeps some positions among the points of w, and holds out others.
 func (w *Warped) HoldOut(ctx context.Context, kept, held []int) (*HeldOut, error) {
 	gram, across, err := w.gram.Among(ctx, kept, held)
-	return &HeldOut{gram, across}, err
+	return &HeldOut{w, gram, across}, err
 }
 
 // Fit fits a machine to targets of all points that are kept, and returns f at the points that are
@@ -197,6 +200,14 @@ func (h *HeldOut) Fit(ctx context.Context, t *models.Targets, s *Settings) (*mat
 	f := mat.NewDense(held, columnsOf(g), nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, h.across, g, 0, f)
 	dense.AddRow(f, m.Intercepts)
+	if h.whole.smooth != nil {
+		kept := mat.DenseCopyOf(g)
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, h.gram.Z, g, 0, kept)
+		dense.AddRow(kept, m.Intercepts)
+		if lost := h.whole.lostScores(mostHeldOutLoss, g, f, kept); lost != nil {
+			return nil, lost
+		}
+	}
 	return f, err
 }
 
@@ -328,8 +339,9 @@ func (p *programProgress) finish() {
 }
 
 // expansion sets the coefficients that g at the points of w makes, the points they
-// belong to and the residual, for labels at the given positions.
-func (w *Warped) expansion(m *Machine, g *mat.Dense, labeled []int) {
+// belong to and the residual, for labels at the given positions. It is an error if the scores at
+// the points of the problem are lost in rounding.
+func (w *Warped) expansion(m *Machine, g *mat.Dense, labeled []int) error {
 	n, _ := w.problem.gram.Dims()
 	c := columnsOf(g)
 	whole := mat.NewDense(n, c, nil)
@@ -340,14 +352,23 @@ func (w *Warped) expansion(m *Machine, g *mat.Dense, labeled []int) {
 		}
 	} else {
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, w.expand, g, 0, whole)
-		b := &solvers.PointNorm{Points: n,
-			Gamma: w.reg.Intrinsic(n, w.problem.data.Laplacian) / w.reg.GammaA, M: w.m}
+		ratio := w.reg.Intrinsic(n, w.problem.data.Laplacian) / w.reg.GammaA
 		of := dense.Gather(mat.NewDense(len(labeled), c, nil), g, labeled)
-		for _, q := range labeled {
-			b.Labeled = append(b.Labeled, w.points[q])
+		points := make([]int, len(labeled))
+		for p, q := range labeled {
+			points[p] = w.points[q]
 		}
-		m.Residual = w.gram.Residual(w.problem.gram, b, whole, of)
+		if w.smooth != nil {
+			m.Residual = w.gram.HeatResidual(w.problem.gram, w.smooth, ratio, points, whole, of)
+		} else {
+			b := &solvers.PointNorm{Points: n, Labeled: points, Gamma: ratio, M: w.m}
+			m.Residual = w.gram.Residual(w.problem.gram, b, whole, of)
+		}
 	}
 
 	m.rows = m.keep(w.problem.data.Points, whole)
+	if w.smooth == nil {
+		return nil
+	}
+	return w.lostScores(mostHeatLoss, g, w.problem.Outputs(m))
 }

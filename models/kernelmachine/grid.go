@@ -335,6 +335,10 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 				math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}
 		})
 		c.Operations = widths*n*n*d + warps*(2*n*n*n/3+2*n*n*l+10*edges*n)
+		if slices.ContainsFunc(g.options, func(o options) bool { return o.Heat > 0 }) {
+			c.Shared += heatedBytes(int(n), int(l)) - models.Bytes(8*2*n*n) // in place of I + MK and its factors
+			c.Operations += warps * heatedOperations(n, l)
+		}
 	}
 
 	// A quadratic program was measured at about 100 l² operations.

@@ -337,11 +337,15 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 	held := 8 * n * n
 	peak := held + side
 	if intrinsic {
-		const stripe = 512                     // columns of I + MK at a time, see Problem.system
+		const stripe = 256                     // columns of I + MK at a time, see Problem.system
 		warp := 8 * (2*n*n + 2*n*l + l*l)      // with what factors leave
-		blocks := int64(max(3, 2*(s.Power-1))) // scratch of sparse.Function or of powers
+		blocks := int64(max(4, 2*(s.Power-1))) // scratch of sparse.Heat or of powers
 		peak = max(peak, held+warp, held+8*(n*n+blocks*n*stripe))
 		peak = max(peak, held+8*(2*n*n+(2+blocks)*n*stripe)) // the root of the Gram matrix and the system
+		// The graph that tells whether exp(tL) is strong is not there yet.
+		if s.Heat > 0 {
+			peak = max(peak, held+heatedBytes(rows, len(in.Targets.Labeled)))
+		}
 		held += 8 * (n*l + l*l)
 	} else if source.Values != nil {
 		held += 8 * l * l
@@ -370,6 +374,9 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 	out.Operations = fn*fn*float64(cols) + fl*fl*fl/3
 	if intrinsic {
 		out.Operations += fn * fn * (2*fn/3 + 2*fl)
+		if s.Heat > 0 {
+			out.Operations += heatedOperations(fn, fl)
+		}
 	}
 	return out
 }

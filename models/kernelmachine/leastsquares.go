@@ -17,18 +17,20 @@ import (
 // of what it selects, and b is the mean of y − f.
 func (p *Problem) leastSquares(ctx context.Context, t *models.Targets, s *Settings) (*Machine, error) {
 	n, _ := p.gram.Dims()
-	if need := 16 * int64(n) * int64(n); p.data.Limit > 0 && need > p.data.Limit {
-		return nil, tooLarge(n, need, p.data.Limit)
-	}
 	b := &solvers.PointNorm{Points: n, Labeled: t.Labeled, Centred: s.Intercept,
 		Gamma: s.Intrinsic(n, p.data.Laplacian)}
+	var err error
 	if s.GammaI > 0 {
-		var err error
 		if b.M, err = p.norm(s); err != nil {
 			return nil, err
 		}
+		if b.M == nil {
+			return p.heatedLeastSquares(ctx, t, s)
+		}
 	}
-
+	if need := 16 * int64(n) * int64(n); p.data.Limit > 0 && need > p.data.Limit {
+		return nil, tooLarge(n, need, p.data.Limit)
+	}
 	r, err := solvers.NewRepresenter(ctx, p.gram, b, s.GammaA,
 		func(part float64, note string) { p.data.report(part, 1, note) })
 	if err != nil {
@@ -38,9 +40,14 @@ func (p *Problem) leastSquares(ctx context.Context, t *models.Targets, s *Settin
 	if err != nil {
 		return nil, err
 	}
+	return p.represented(t, s, found), nil
+}
+
+// represented returns the machine with the coefficients that were found.
+func (p *Problem) represented(t *models.Targets, s *Settings, found *solvers.Represented) *Machine {
 	m := newMachine(s, p.data, t)
 	m.Intercepts = found.Intercepts
 	m.Residual = found.Residual
 	m.rows = m.keep(p.data.Points, found.Alpha)
-	return m, nil
+	return m
 }

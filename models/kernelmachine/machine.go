@@ -69,7 +69,7 @@ type Settings struct {
 	regularizer.Regularizer
 	// Heat, if positive, is the t of the intrinsic norm fᵀexp(tL)f in place of
 	// fᵀLᵖf: the heat semigroup (2006, section 2.2). Exact machines have it; Power
-	// must be 1.
+	// must be 1. Scores with an error above 1e-8 of the largest are a [*HeatError].
 	Heat float64
 	// Intercept adds an unpenalized constant to RLS; the others always have one.
 	Intercept bool
@@ -136,7 +136,9 @@ type Machine struct {
 	Gap float64
 	// Residual is ‖K(Eβ − γα − MKα)‖/‖KEβ‖ of an exact machine with a graph, recomputed: the
 	// residual of the equation of the coefficients, (8) or (10) of 2006, multiplied by K, as
-	// at a minimum of the objective that product is zero. 0 where not computed.
+	// at a minimum of the objective that product is zero. With exp(tL) beyond e⁷ it is the residual
+	// of the equation multiplied by exp(−tL), whose norm is 1, relative to the right-hand side: see
+	// [solvers.Heated]. 0 where not computed.
 	Residual float64
 
 	rows []int // of the expansion in the problem it was fitted on; nil for all, and after Decode

@@ -181,8 +181,16 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 		}
 	}
 
-	if names < 0 {
+	// Codes such as 007 are names: as integers they would lose their form.
+	code := t.code(labeled)
+	if names < 0 && code < 0 {
+		c.spellings(labeled, f)
 		return t.integers(labeled), nil
+	}
+	if names < 0 {
+		f.Note("%s: labels such as %s (%s %d) have a leading zero, so that all of them are names", c.What,
+			t.texts[code], c.Unit, t.first[code])
+		integers = -1 // that some look like integers is no mistake
 	}
 
 	if integers >= 0 {
@@ -202,6 +210,34 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 	}
 
 	return &Labels{Names: t.texts, Codes: codes}, nil
+}
+
+// code returns the first label that is an integer with a leading zero, −1 if there is none.
+func (c *Column) code(labeled []bool) int {
+	for k, text := range c.texts {
+		digits := strings.TrimLeft(text, "+-")
+		if labeled[k] && len(digits) > 1 && digits[0] == '0' && strings.Trim(digits, "0123456789") == "" {
+			return k
+		}
+	}
+	return -1
+}
+
+// spellings warns of two texts that are one integer.
+func (c *Cells) spellings(labeled []bool, f *Notes) {
+	seen := map[int64]int{}
+	for k, text := range c.Text.texts {
+		if !labeled[k] {
+			continue
+		}
+		v, _ := fields.Integer([]byte(text))
+		if other, ok := seen[v]; ok {
+			f.Warn("%s: %s (%s %d) and %s (%s %d) are one class, the integer %d", c.What, c.Text.texts[other],
+				c.Unit, c.Text.first[other], text, c.Unit, c.Text.first[k], v)
+			return
+		}
+		seen[v] = k
+	}
 }
 
 // integers makes labels of texts that are integers where labeled is true.

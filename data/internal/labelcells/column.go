@@ -15,6 +15,10 @@ type Column struct {
 	size  int64 // bytes of the texts, about
 }
 
+// Bytes is the memory of the column, about: of the texts, and of the codes, which are held three
+// times when their list grows.
+func (c *Column) Bytes() int64 { return c.size + 13*int64(len(c.codes)) }
+
 // Add appends a text. at is the number of its line or row.
 func (c *Column) Add(text []byte, at int) {
 	code, ok := c.index[string(text)]
@@ -34,7 +38,7 @@ func (c *Column) Add(text []byte, at int) {
 
 // Within returns an error if the column, read from what, takes more than the limit.
 func (c *Column) Within(what string, limit int64) error {
-	if need := c.size + 8*int64(len(c.codes)); limit > 0 && need > limit {
+	if need := c.Bytes(); limit > 0 && need > limit {
 		return &npy.LimitError{What: what, Need: need, Limit: limit}
 	}
 	return nil

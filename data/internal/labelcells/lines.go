@@ -21,7 +21,8 @@ func ReadLines(path string, l *fields.Lines, points int, limit int64, f *Notes) 
 		if err != nil {
 			return nil, err
 		}
-		if len(line) > 0 && line[0] == '#' {
+		if full == 0 && fields.IsComment(line) {
+			l.Skip()
 			continue
 		}
 
@@ -43,6 +44,9 @@ func ReadLines(path string, l *fields.Lines, points int, limit int64, f *Notes) 
 		}
 	}
 
+	if text := l.Skipped(); text != "" {
+		f.Note("%s", text)
+	}
 	c.Text.Shorten(full)
 	c.DropHeader(points, f)
 	return c, nil
@@ -51,6 +55,11 @@ func ReadLines(path string, l *fields.Lines, points int, limit int64, f *Notes) 
 // onLine returns the label on a line, without quotes around it.
 func onLine(l *fields.Lines, line []byte) ([]byte, error) {
 	if len(line) >= 2 && line[0] == '"' && line[len(line)-1] == '"' {
+		text := bytes.ReplaceAll(line[1:len(line)-1], []byte(`""`), nil)
+		if bytes.IndexByte(text, '"') >= 0 {
+			return nil, l.Fault("it is %s, want one label a line, or a table with commas between the columns",
+				fields.Quote(line))
+		}
 		return bytes.ReplaceAll(line[1:len(line)-1], []byte(`""`), []byte(`"`)), nil
 	}
 	if fields.Separator(line) != 0 {

@@ -10,7 +10,7 @@ import (
 
 // absent are texts that mark a row without label, in any case, whatever the
 // options say.
-var absent = []string{"", "?", "nan", "null"}
+var absent = []string{"", "?", "nan", "null", "<na>", "#n/a"}
 
 // usualMarks are texts that mark one unless the options say what does.
 var usualMarks = []string{"-1", "none", "na", "n/a"}
@@ -22,6 +22,14 @@ func isAbsent(text string) bool {
 	}
 	f, ok := fields.Number([]byte(text))
 	return ok && math.IsNaN(f)
+}
+
+// missing are words that programs write for a value that is not there.
+var missing = []string{"na", "n/a", "<na>", "#n/a", "#value!", "none", "."}
+
+// IsMissing tells whether a text stands for a value that is not there.
+func IsMissing(text string) bool {
+	return isAbsent(text) || slices.Contains(missing, strings.ToLower(text))
 }
 
 // Marker decides what marks rows without label.

@@ -52,6 +52,9 @@ func ReadTable(path, key string, limit int64, points Points, f *Notes) (*Cells, 
 	if err := t.read(r, limit); err != nil {
 		return nil, err
 	}
+	for _, note := range r.Notes() {
+		f.Note("%s", note)
+	}
 
 	// The labels alone were asked for, and there is one for each point.
 	rows := len(t.labels.codes)
@@ -61,10 +64,32 @@ func ReadTable(path, key string, limit int64, points Points, f *Notes) (*Cells, 
 		t.id = ""
 	}
 
+	if base, ok := t.counts(); ok && rows == points.N {
+		f.Note("%s: the first column has no name and counts the rows from %d: row i is of point i", t.path, base)
+		t.id = ""
+	}
 	if t.id == "" {
 		return &Cells{What: t.what, Text: &t.labels, Unit: "row"}, nil
 	}
 	return t.join(points, f)
+}
+
+// counts reports whether the ids are a first column without a name that counts the rows in their
+// order, as pandas does from 0 and R from 1, and where it begins.
+func (t *labelTable) counts() (base int, ok bool) {
+	if t.id != table.Unnamed(0) || len(t.ids.texts) != len(t.ids.codes) || len(t.ids.texts) == 0 {
+		return 0, false
+	}
+	base, err := strconv.Atoi(t.ids.texts[0])
+	if err != nil || base != 0 && base != 1 {
+		return 0, false
+	}
+	for k, text := range t.ids.texts {
+		if text != strconv.Itoa(base+k) {
+			return 0, false
+		}
+	}
+	return base, true
 }
 
 // open opens the table and finds its columns.
@@ -147,8 +172,13 @@ func (t *labelTable) find(columns []string, named bool, key string) error {
 		}
 	}
 
-	if t.id = IDColumn(columns, t.label); t.id == "" && len(columns) == 2 && !t.orderly {
+	t.id = IDColumn(columns, t.label)
+	switch {
+	case t.id != "" || t.orderly:
+	case len(columns) == 2:
 		t.id = other(columns, t.label)
+	case columns[0] == table.Unnamed(0) && t.label != columns[0]:
+		t.id = columns[0] // the index of pandas, or R's names of rows
 	}
 	return nil
 }
@@ -219,7 +249,7 @@ func (t *labelTable) read(r *table.Reader, limit int64) error {
 			}
 		}
 
-		if need := t.ids.size + t.labels.size + 16*int64(len(t.labels.codes)); limit > 0 && need > limit {
+		if need := t.ids.Bytes() + t.labels.Bytes() + 18*int64(len(t.lines)); limit > 0 && need > limit {
 			return &npy.LimitError{What: t.what, Need: need, Limit: limit}
 		}
 	}

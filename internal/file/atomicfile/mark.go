@@ -29,10 +29,15 @@ type mark struct {
 	Holds  string `json:"holds"`
 }
 
+// ForeignError says that a folder is not one in which files may be replaced and removed.
+type ForeignError struct{ text string }
+
+func (e *ForeignError) Error() string { return e.text }
+
 // Claim makes the folder dir, if it is not there, and marks it as one that holds what is named,
 // such as "a checkpoint". Afterwards this program may replace and remove the files of the folder.
 // A folder with this mark is taken as it is. Other files in a folder without the mark, and the mark
-// of a folder that holds something else, are errors; then nothing was written.
+// of a folder that holds something else, are a [ForeignError]; then nothing was written.
 //
 // Several processes may claim a folder at the same time.
 func Claim(dir, holds string) error {
@@ -52,7 +57,8 @@ func Claim(dir, holds string) error {
 	}
 	if found != nil {
 		if found.Holds != holds {
-			return fmt.Errorf("%s holds %s, and a folder for %s is needed; name another one", dir, found.Holds, holds)
+			return &ForeignError{fmt.Sprintf("%s holds %s, and a folder for %s is needed; name another one",
+				dir, found.Holds, holds)}
 		}
 		return nil
 	}
@@ -60,8 +66,9 @@ func Claim(dir, holds string) error {
 		if temporaryName.MatchString(e.Name()) {
 			continue
 		}
-		return fmt.Errorf("%s holds %s, and no file %s that marks it as a folder of bigfit, which replaces "+
-			"and removes files there; name a new or an empty folder", dir, strconv.Quote(e.Name()), MarkFile)
+		return &ForeignError{fmt.Sprintf("%s holds %s, and no file %s that marks it as a folder of bigfit, "+
+			"which replaces and removes files there; name a new or an empty folder", dir,
+			strconv.Quote(e.Name()), MarkFile)}
 	}
 
 	return writeMark(dir, holds)
@@ -110,7 +117,7 @@ func readMark(dir string) (*mark, error) {
 	}
 	var m mark
 	if err := json.Unmarshal(text, &m); err != nil || m.Format != markFormat {
-		return nil, fmt.Errorf("%s: this file is not the mark of a folder of bigfit; name another folder", path)
+		return nil, &ForeignError{path + ": this file is not the mark of a folder of bigfit; name another folder"}
 	}
 	return &m, nil
 }

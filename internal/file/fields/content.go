@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
@@ -27,7 +28,9 @@ type Content struct {
 	Path    string
 	Size    int64         // bytes on disk
 	Packing string        // gzip, zstd or empty
+	UTF16   bool          // the text is UTF-16, with a mark; R has it as UTF-8
 	R       *bufio.Reader // the content, from its first byte after Open and Rewind
+	Limit   int64         // bytes of memory for a line of text and its fields, 0 for no limit
 
 	file *os.File
 	stop func() // ends decompression
@@ -99,6 +102,13 @@ func (c *Content) Rewind() error {
 		c.stop = z.Close
 		c.R = bufio.NewReaderSize(z, HeadLen)
 	}
+
+	// Excel's "Unicode text" has UTF-16 with a mark in front, which no other format begins with.
+	mark, _ := c.R.Peek(2)
+	if c.UTF16 = string(mark) == "\xff\xfe" || string(mark) == "\xfe\xff"; c.UTF16 {
+		decoder := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
+		c.R = bufio.NewReaderSize(decoder.Reader(c.R), HeadLen)
+	}
 	return nil
 }
 
@@ -113,7 +123,7 @@ func (c *Content) Head() ([]byte, error) {
 }
 
 // Lines returns the lines of the content.
-func (c *Content) Lines() *Lines { return NewLines(c.Path, c.R, c.ReadError) }
+func (c *Content) Lines() *Lines { return NewLines(c.Path, c.R, c.Limit, c.ReadError) }
 
 // ReadError describes a failed read of the content.
 func (c *Content) ReadError(err error) error {

@@ -118,6 +118,11 @@ func Number(b []byte) (float64, bool) {
 		return v, true
 	}
 
+	// Go writes 1_0 and 0x1p4 for numbers too; in a file they are names.
+	if bytes.IndexByte(b, '_') >= 0 || bytes.IndexByte(b, 'x') >= 0 || bytes.IndexByte(b, 'X') >= 0 {
+		return 0, false
+	}
+
 	// ParseFloat keeps nothing of its argument.
 	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(b), len(b)), 64)
 	return v, err == nil || math.IsInf(v, 0) && errors.Is(err, strconv.ErrRange)

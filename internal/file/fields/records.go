@@ -10,7 +10,9 @@ import (
 
 // Records takes the lines of a csv file apart. Fields are separated by tabs, semicolons,
 // commas or blanks, whichever of these, in this order, the first line has outside quotes.
-// Lines that are empty or begin with # are skipped, and blanks around a field do not count.
+// Lines that are empty are skipped, and above the first record comments ([IsComment]) and a line
+// "sep=;", by which Excel names the separator. Blanks around a field do not count. Between semicolons
+// numbers may have decimal commas.
 //
 // A field may be in double quotes. Separators and ends of lines within quotes are text, and a
 // quote is written twice there; a quote elsewhere is an error. Where blanks separate the fields,
@@ -23,6 +25,8 @@ type Records struct {
 	Line int
 	// Bytes is the length of the last record.
 	Bytes int
+	// Commas says that a number with a decimal comma was read.
+	Commas bool
 
 	lines *Lines
 	sep   byte // 0 for blanks
@@ -42,6 +46,9 @@ func NewRecords(c *Content) (*Records, error) {
 	}
 	raw := FirstLine(head)
 	r := &Records{lines: c.Lines(), sep: recordSeparator(Trim(raw))}
+	if sep, ok := namedSeparator(topLine(head)); ok {
+		r.sep = sep
+	}
 	// Count the tabs that end the first line.
 	if r.sep == '\t' {
 		for i := len(raw) - 1; i >= 0 && Blank(raw[i]); i-- {
@@ -59,26 +66,65 @@ func (r *Records) Restart(c *Content) {
 	r.Line = 0
 }
 
-// FirstLine returns the first line that is neither empty nor a comment, empty if there is
-// none.
+// Skipped is [Lines.Skipped].
+func (r *Records) Skipped() string { return r.lines.Skipped() }
+
+// FirstLine returns the first line that is neither empty nor a comment nor names the separator,
+// empty if there is none.
 func FirstLine(head []byte) []byte {
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	for line := range bytes.Lines(head) {
-		if t := Trim(line); len(t) > 0 && t[0] != '#' {
+		t := Trim(line)
+		if _, names := namedSeparator(t); len(t) > 0 && !IsComment(t) && !names {
 			return line
 		}
 	}
 	return nil
 }
 
+// topLine returns the first line that is not empty.
+func topLine(head []byte) []byte {
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	for line := range bytes.Lines(head) {
+		if t := bytes.TrimRight(line, "\r\n"); len(t) > 0 {
+			return t
+		}
+	}
+	return nil
+}
+
+// namedSeparator returns the separator that a line "sep=;" names.
+func namedSeparator(line []byte) (byte, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte("sep="))
+	if !ok || len(rest) != 1 || bytes.IndexByte([]byte(",;\t"), rest[0]) < 0 {
+		return 0, false
+	}
+	return rest[0], true
+}
+
 // recordSeparator returns the byte that divides the fields of a file with this first line.
 // One column has a comma, as its values may have blanks.
 func recordSeparator(line []byte) byte {
 	sep := Separator(line)
-	if sep == 0 && (bytes.HasPrefix(line, []byte(`"`)) || bytes.IndexByte(line, ' ') < 0) {
+	if sep == 0 && len(quotedBlank(line)) == len(line) {
 		return ','
 	}
 	return sep
+}
+
+// quotedBlank returns the first field of a line that blanks divide, with its quotes, within which
+// blanks are text.
+func quotedBlank(line []byte) []byte {
+	quoted := false
+	for i, c := range line {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case Blank(c) && !quoted:
+			return line[:i]
+		}
+	}
+	return line
 }
 
 // Len returns the number of fields of the last record.
@@ -100,13 +146,38 @@ func (r *Records) AppendNumbers(dst []float64, of []int) ([]float64, int) {
 		// Most fields have no blanks around them.
 		x, ok := Number(data[ends[i]+1 : ends[i+1]])
 		if !ok {
-			if x, ok = Number(r.Field(i)); !ok {
+			if x, ok = r.Number(i); !ok {
 				return dst[:have+k], i
 			}
 		}
 		dst[have+k] = x
 	}
 	return dst, -1
+}
+
+// Number returns the number in field i of the last record, and whether it is one. Between semicolons
+// it may have a decimal comma.
+func (r *Records) Number(i int) (float64, bool) {
+	f := r.Field(i)
+	x, ok := Number(f)
+	if !ok && r.sep == ';' {
+		if x, ok = Number(WithPoint(f)); ok {
+			r.Commas = true
+		}
+	}
+	return x, ok
+}
+
+// Semicolons reports whether the fields are separated by semicolons.
+func (r *Records) Semicolons() bool { return r.sep == ';' }
+
+// WithPoint returns a copy of a number with a point in place of its decimal comma, and anything else
+// as it is.
+func WithPoint(f []byte) []byte {
+	if bytes.Count(f, []byte(",")) != 1 || bytes.IndexByte(f, '.') >= 0 {
+		return f
+	}
+	return bytes.Replace(f, []byte(","), []byte("."), 1)
 }
 
 // Next reads the next record. At the end it returns io.EOF.
@@ -117,15 +188,23 @@ func (r *Records) Next() error {
 		if err != nil {
 			return err
 		}
-		r.Line = r.lines.N
-		r.Bytes = len(line)
 
 		// Tabs alone are fields without values.
 		data := Trim(line)
-		if len(data) == 0 && (r.sep != '\t' || bytes.IndexByte(line, '\t') < 0) ||
-			len(data) > 0 && data[0] == '#' {
+		if len(data) == 0 && (r.sep != '\t' || bytes.IndexByte(line, '\t') < 0) {
 			continue
 		}
+		if r.Line == 0 { // above the first record
+			if IsComment(data) {
+				r.lines.Skip()
+				continue
+			}
+			if _, names := namedSeparator(bytes.TrimRight(line, "\r\n")); names {
+				continue
+			}
+		}
+		r.Line = r.lines.N
+		r.Bytes = len(line)
 
 		// Quotes are rare, and lines without them need no copy.
 		switch {
@@ -170,7 +249,8 @@ func (r *Records) split(line []byte) {
 func (r *Records) splitBlanks(line []byte) {
 	r.text = r.text[:0]
 	for len(line) > 0 {
-		f, rest := Cut(line, 0)
+		f := quotedBlank(line)
+		rest := Trim(line[len(f):])
 		if len(f) >= 2 && f[0] == '"' && f[len(f)-1] == '"' {
 			f = f[1 : len(f)-1]
 		}

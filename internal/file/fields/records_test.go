@@ -131,7 +131,8 @@ func TestRecordsOfWriter(t *testing.T) {
 func TestNumber(t *testing.T) {
 	check := func(text string) {
 		want, err := strconv.ParseFloat(text, 64)
-		isNumber := err == nil || math.IsInf(want, 0)
+		// Go's own forms of numbers are names in files.
+		isNumber := (err == nil || math.IsInf(want, 0)) && !strings.ContainsAny(text, "_xX")
 		got, ok := Number([]byte(text))
 		if ok != isNumber || ok && math.Float64bits(got) != math.Float64bits(want) {
 			t.Errorf("%q is %v, %v; want %v, %v", text, got, ok, want, isNumber)

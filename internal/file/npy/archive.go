@@ -124,14 +124,20 @@ func (a *Archive) Read(name string) (*Array, error) {
 		return nil, err
 	}
 	defer r.Close()
-	if need := h.memory(); a.limit > 0 && need > a.limit {
-		return nil, &LimitError{a.what(name), need, a.limit}
+	if err := h.Within(a.limit, a.what(name)); err != nil {
+		return nil, err
 	}
 
-	// Every byte of a stored array is known to be there. A deflated one gets memory for a usual
-	// ratio first.
-	packed := a.files[name].CompressedSize64
-	out, err := Decode(r, h, 16*int64(packed))
+	// Every byte of a stored array is known to be there. Memory for more than a usual ratio of a
+	// deflated one is taken after its bytes were counted, so that it is taken once.
+	hint := UsualRatio * int64(a.files[name].CompressedSize64)
+	if h.Bytes() > max(hint, leastHint) {
+		if err := a.count(name); err != nil {
+			return nil, err
+		}
+		hint = h.Bytes()
+	}
+	out, err := Decode(r, h, hint)
 	// The checksum of an entry is verified at its end.
 	if err == nil {
 		err = atEnd(r)
@@ -140,6 +146,20 @@ func (a *Archive) Read(name string) (*Array, error) {
 		return nil, a.fault(name, err)
 	}
 	return out, nil
+}
+
+// count inflates an array and keeps nothing. It returns an error unless all bytes are there and
+// their checksum is right.
+func (a *Archive) count(name string) error {
+	r, _, err := a.open(name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return a.fault(name, err)
+	}
+	return nil
 }
 
 // maxText bounds the bytes of a text, such as a manifest.

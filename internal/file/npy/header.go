@@ -106,9 +106,18 @@ func (h *Header) Bytes() int64 { return int64(h.Len()) * int64(h.size) }
 // String returns the type and shape, as in "float32 (60000, 784)".
 func (h *Header) String() string { return h.DType + " " + shapeString(h.Shape) }
 
-// memory returns the bytes that decoding takes at its peak: an array that is transposed or
+// Within returns a [LimitError] that names what if decoding takes more than limit bytes; 0 is
+// no limit.
+func (h *Header) Within(limit int64, what string) error {
+	if need := h.Memory(); limit > 0 && need > limit {
+		return &LimitError{what, need, limit}
+	}
+	return nil
+}
+
+// Memory returns the bytes that decoding takes at its peak: an array that is transposed or
 // converted is held twice, and a string has a header of 16 bytes.
-func (h *Header) memory() int64 {
+func (h *Header) Memory() int64 {
 	b := h.Bytes()
 	if h.transposes() || h.kind == 'b' {
 		return sat(b, b)

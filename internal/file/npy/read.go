@@ -50,8 +50,8 @@ func ReadFile(path string, limit int64) (*Array, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if need := h.memory(); limit > 0 && need > limit {
-		return nil, &LimitError{path, need, limit}
+	if err := h.Within(limit, path); err != nil {
+		return nil, err
 	}
 	a, err := Decode(f, h, h.Bytes())
 	if err != nil {
@@ -66,16 +66,9 @@ func StreamHeader(r io.Reader) (*Header, error) {
 	return h, err
 }
 
-// ReadStream reads an array in .npy form from a stream of unknown length, such as a
-// decompressed file, to its end. hint is as for [Decode]; limit as for [ReadFile].
-func ReadStream(r io.Reader, hint, limit int64, what string) (*Array, error) {
-	h, _, err := parseHeader(r)
-	if err != nil {
-		return nil, err
-	}
-	if need := h.memory(); limit > 0 && need > limit {
-		return nil, &LimitError{what, need, limit}
-	}
+// ReadPayload reads what follows the header h of an array in .npy form, to the end of the stream.
+// hint is as for [Decode].
+func ReadPayload(r io.Reader, h *Header, hint int64) (*Array, error) {
 	a, err := Decode(r, h, hint)
 	if err == nil {
 		err = atEnd(r)
@@ -154,12 +147,19 @@ func named(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
+// UsualRatio is the ratio of decompressed to compressed bytes up to which memory for an array is
+// taken at once. Images of digits reach 5, and tables of zeros and ones 15 to 30.
+const UsualRatio = 16
+
+// leastHint is the memory that every array gets at once.
+const leastHint = 1 << 20
+
 // Decode reads from r the payload that h describes, and not a byte beyond it.
 // It takes at first memory for at most hint bytes (at least 1 MiB) and more as
 // the bytes arrive, so a false claim in h costs at most twice what r delivers.
 // Callers that know the true length of the payload give it as hint.
 func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
-	hint = max(hint, 1<<20)
+	hint = max(hint, leastHint)
 
 	// gonpy has a method for each type; it serves the other byte order.
 	var data any
@@ -197,7 +197,7 @@ func Decode(r io.Reader, h *Header, hint int64) (*Array, error) {
 		}
 		data = bits
 	default:
-		data, err = decodeStrings(r, h)
+		data, err = decodeStrings(r, h, hint)
 	}
 
 	if err != nil {
@@ -318,11 +318,11 @@ func bytesOf[T number](s []T) []byte {
 const interned = 1 << 12
 
 // decodeStrings reads fixed-width strings without their padding of zeros. It takes
-// memory as the bytes arrive.
-func decodeStrings(r io.Reader, h *Header) ([]string, error) {
+// memory for hint bytes of cells at first, and more as the bytes arrive.
+func decodeStrings(r io.Reader, h *Header, hint int64) ([]string, error) {
 	// Names of classes repeat, so equal strings share memory, up to a number.
 	n := h.Len()
-	out := make([]string, 0, min(n, 1<<12))
+	out := make([]string, 0, min(n, int(hint)/max(1, h.size)))
 	cell := make([]byte, h.size)
 	text := make([]byte, 0, h.size)
 	known := map[string]string{}

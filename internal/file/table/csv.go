@@ -21,6 +21,9 @@ type csvRecords struct {
 	header  []string
 	headed  bool
 	started bool
+
+	rowNames bool // the header has no name for the first column
+	numbered bool // the header has numbers for names
 }
 
 func (c *csvRecords) names() []string { return c.header }
@@ -58,11 +61,27 @@ func (c *csvRecords) start() error {
 	first := make([]string, c.r.Len())
 	for i := range first {
 		first[i] = string(c.r.Field(i))
+		if c.r.Semicolons() {
+			// A number with a decimal comma is no name.
+			if text := fields.WithPoint(c.r.Field(i)); len(text) > 0 {
+				if _, ok := fields.Number(text); ok {
+					first[i] = string(text)
+				}
+			}
+		}
 	}
 	// The length of a row lets the caller guess how many rows there are.
 	c.first = c.r.Bytes
+	line := c.r.Line
 	if c.headed, err = c.isHeader(first); err != nil {
-		return fmt.Errorf("%s: line %d: %w", c.content.Path, c.r.Line, err)
+		return fmt.Errorf("%s: line %d: %w", c.content.Path, line, err)
+	}
+	// pandas writes 0, 1, 2, … for columns without names. Above numbers with points they are no row.
+	if !c.headed && c.opt.Header == HeaderGuess && counted(first) {
+		if err := c.r.Next(); err == nil && c.points() {
+			c.headed = true
+			c.numbered = true
+		}
 	}
 
 	// Columns without a header are named by their numbers.
@@ -71,18 +90,71 @@ func (c *csvRecords) start() error {
 		if !c.headed {
 			first[i] = strconv.Itoa(i)
 		} else if name == "" {
-			first[i] = fmt.Sprintf("unnamed %d", i)
+			first[i] = Unnamed(i)
 		}
 	}
 
 	c.header = first
-	if c.headed && c.opt.Unsampled {
+	if c.numbered || c.headed && c.r.Next() == nil {
 		// The second line is more like the others than the header is.
-		if c.r.Next() == nil {
-			c.first = c.r.Bytes
+		c.first = c.r.Bytes
+		// R writes no name above its names of rows.
+		if c.r.Len() == len(first)+1 {
+			c.header = append([]string{Unnamed(0)}, first...)
+			c.rowNames = true
 		}
 	}
 	return c.rewind()
+}
+
+// counted reports whether the fields are 0, 1, 2, …, perhaps behind an empty one.
+func counted(first []string) bool {
+	if len(first) > 1 && first[0] == "" {
+		first = first[1:]
+	}
+	for i, f := range first {
+		if f != strconv.Itoa(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// points reports whether the last record has numbers with points alone, but for the first field.
+func (c *csvRecords) points() bool {
+	for i := range c.r.Len() {
+		f := string(c.r.Field(i))
+		if _, ok := c.r.Number(i); i > 0 && (!ok || !strings.ContainsAny(f, ".,eEn")) {
+			return false
+		}
+	}
+	return c.r.Len() > 1
+}
+
+// Unnamed is the name of column i of a table whose header has no name for it.
+func Unnamed(i int) string { return fmt.Sprintf("unnamed %d", i) }
+
+// notes say how the file was understood where it could be otherwise.
+func (c *csvRecords) notes() []string {
+	var out []string
+	if text := c.r.Skipped(); text != "" {
+		out = append(out, text)
+	}
+	if c.rowNames {
+		out = append(out, fmt.Sprintf("%s: the header has one name less than the rows have fields; the first "+
+			"field is the name of the row, as R writes it", c.content.Path))
+	}
+	if c.numbered {
+		out = append(out, c.content.Path+": the first line, 0, 1, …, holds the names of the columns, as pandas "+
+			"writes them")
+	}
+	if c.r.Commas {
+		out = append(out, c.content.Path+": numbers have decimal commas")
+	}
+	if c.content.UTF16 {
+		out = append(out, c.content.Path+": the text is UTF-16")
+	}
+	return out
 }
 
 // isHeader reports whether the first line holds names.
@@ -123,8 +195,14 @@ func (c *csvRecords) next() (int, error) {
 		return 0, err
 	}
 	if n := c.r.Len(); n != len(c.header) {
+		hint := ""
+		if f := c.r.Field(0); len(f) > 0 && f[0] == '#' {
+			hint = "; if the line is a comment, remove it: comments stand above the first row, behind # and a blank"
+		} else if len(c.header) == 1 && strings.HasPrefix(c.header[0], "#") {
+			hint = "; if the first line is a comment, write a blank behind #"
+		}
 		return 0, fmt.Errorf("%s: line %d: row %d has %d columns, the first line has %d; every row must "+
-			"have a field for each column", c.content.Path, c.r.Line, c.row, n, len(c.header))
+			"have a field for each column%s", c.content.Path, c.r.Line, c.row, n, len(c.header), hint)
 	}
 	c.row++
 	return len(c.header), nil
@@ -144,7 +222,7 @@ func (c *csvRecords) kind(i int) Kind {
 		}
 		return Int
 	}
-	if _, ok := fields.Number(c.r.Field(i)); ok {
+	if _, ok := c.r.Number(i); ok {
 		return Float
 	}
 	return Text
@@ -157,7 +235,7 @@ func (c *csvRecords) add(i int, v *Values) bool {
 		v.AppendText(string(f))
 		return true
 	case Float:
-		x, ok := fields.Number(f)
+		x, ok := c.r.Number(i)
 		if ok {
 			v.AppendFloat(x, 64)
 		}

@@ -76,12 +76,14 @@ func read(path string, opt Options, scan bool, want []Column) (*Table, error) {
 			return nil, err
 		}
 
-		// The sum is checked before the batch is kept.
+		// The sum is checked before the batch is kept. Lists grow by a quarter, beside the lists of
+		// before.
 		for i := range b.Values {
 			held += b.Values[i].bytes()
 		}
-		if opt.Limit > 0 && held > opt.Limit {
-			return nil, &npy.LimitError{What: path, Need: held, Limit: opt.Limit}
+		held += 8 * int64(len(b.lines))
+		if need := held * 9 / 4; opt.Limit > 0 && need > opt.Limit {
+			return nil, &npy.LimitError{What: path, Need: need, Limit: opt.Limit}
 		}
 		for i := range b.Values {
 			t.Values[i].extend(&b.Values[i])

@@ -201,6 +201,17 @@ func (r *Reader) Header() bool {
 	return ok && t.header
 }
 
+// Notes say how a csv file was understood where it could be otherwise: lines that were skipped as
+// comments, names of rows, decimal commas and UTF-16. They are complete at the end of the file.
+func (r *Reader) Notes() []string {
+	if t, ok := r.eng.(*textReader); ok {
+		if c, ok := t.recs.(*csvRecords); ok {
+			return c.notes()
+		}
+	}
+	return nil
+}
+
 // Scan reads a text file once to its end, so that [Reader.Columns] holds every column and
 // the kind that all of its values have: integers and numbers are numbers, other mixtures
 // text. It must be called before [Reader.Choose]. For parquet it does nothing.

@@ -88,7 +88,7 @@ func TestCSV(t *testing.T) {
 }
 
 func TestMissingAndPlaces(t *testing.T) {
-	path := write(t, "t.csv", "id,label\na,1\n\n# none\nb,\nc,3\n")
+	path := write(t, "t.csv", "# none\nid,label\na,1\n\nb,\nc,3\n")
 	r, err := Open(path, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -150,6 +150,7 @@ type textReader struct {
 const sampleRows = 1000
 
 func openRecords(recs records, c *fields.Content, opt Options) (*textReader, error) {
+	c.Limit = opt.Limit
 	r := &textReader{content: c, recs: recs, limit: opt.Limit}
 	rows := sampleRows
 	if opt.Unsampled {
@@ -354,7 +355,7 @@ func (r *textReader) Close() error { return r.content.Close() }
 // compressed.
 func (r *textReader) guessRows() int64 {
 	c, ok := r.recs.(*csvRecords)
-	if !ok || r.content.Packing != "" {
+	if !ok || r.content.Packing != "" || r.content.UTF16 {
 		return 0
 	}
 	return r.content.Size/int64(c.first+1) + 1

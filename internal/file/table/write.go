@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
@@ -124,6 +125,8 @@ type Output struct {
 	// Manifest is JSON that goes into .npz, as the array "manifest", and into parquet, as
 	// metadata of the key "bigfit"; the other formats have no room for it.
 	Manifest string
+	// CSVSafe says that csv has ' in front of texts that a spreadsheet would take for formulas.
+	CSVSafe bool
 }
 
 // Result is a column of an output.
@@ -241,6 +244,17 @@ func (r *Result) text(k int) string {
 	return ""
 }
 
+// safe returns a text with ' in front if a spreadsheet would take it for a formula. Numbers are none.
+func safe(text string) string {
+	if text == "" || !strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return text
+	}
+	if _, ok := fields.Number([]byte(text)); ok {
+		return text
+	}
+	return "'" + text
+}
+
 func (o *Output) csv(out io.Writer, rows int) error {
 	w := csv.NewWriter(bufio.NewWriterSize(out, 1<<20))
 	record := []string{"id"}
@@ -259,6 +273,11 @@ func (o *Output) csv(out io.Writer, rows int) error {
 
 	// The header is written first, then a record a row.
 	for i := 0; ; i++ {
+		if o.CSVSafe {
+			for k, text := range record {
+				record[k] = safe(text)
+			}
+		}
 		if err := w.Write(record); err != nil {
 			return err
 		}

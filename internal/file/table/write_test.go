@@ -113,3 +113,17 @@ func TestWriteArrays(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// With CSVSafe texts that a spreadsheet would compute are text to it; numbers stay as they are.
+func TestCSVSafe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.csv")
+	o := &Output{CSVSafe: true, IDs: []string{"=1+1", "-5", "a"}, Columns: []Result{
+		{Name: "@label", Values: []string{"+cmd", "b-c", "-x"}}, {Name: "score", Values: []float64{-1, 2, 3}}}}
+	if err := Write(path, o); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if want := "id,'@label,score\n'=1+1,'+cmd,-1\n-5,b-c,2\na,'-x,3\n"; err != nil || string(got) != want {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}

@@ -281,6 +281,61 @@ func TestMemoryGrid(t *testing.T) {
 	}
 }
 
+// TestMemoryInputs is a grid of inputs: whatever the file of the points is, its announced memory
+// and a limit hold. The points have few different values, so that files are small.
+func TestMemoryInputs(t *testing.T) {
+	testmode.Campaign(t)
+	t.Chdir(t.TempDir())
+	const n, d = 200_000, 40
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, y := make([]float32, n*d), make([]int64, n)
+	for i := range x {
+		x[i] = float32(rng.IntN(3))
+	}
+	var csv, svm, jsonl strings.Builder
+	for i := range n {
+		y[i] = int64(i % 2)
+		x[i*d] += float32(8 * y[i])
+		row := x[i*d : (i+1)*d]
+		fmt.Fprint(&svm, y[i])
+		jsonl.WriteString(`{"x": [`)
+		for j, v := range row {
+			comma := ","
+			if j == d-1 {
+				comma = ""
+			}
+			digit := strconv.Itoa(int(v))
+			csv.WriteString(digit + comma)
+			jsonl.WriteString(digit + comma)
+			svm.WriteString(" " + strconv.Itoa(j+1) + ":" + digit)
+		}
+		csv.WriteString("\n")
+		svm.WriteString("\n")
+		jsonl.WriteString("]}\n")
+	}
+	must(t, npy.WriteFile("y.npy", nil, y))
+	whole := make([]int32, len(x))
+	doubles := make([]float64, len(x))
+	for i, v := range x {
+		whole[i], doubles[i] = int32(v), float64(v)
+	}
+	must(t, npy.WriteArchive("single.npz", []archive.Array{{Name: "X", Shape: []int{n, d}, Data: x}}))
+	must(t, npy.WriteArchive("whole.npz", []archive.Array{{Name: "X", Shape: []int{n, d}, Data: whole}}))
+	must(t, npy.WriteFile("double.npy", []int{n, d}, doubles))
+	raw, err := os.ReadFile("double.npy")
+	must(t, err)
+	must(t, os.WriteFile("X.csv", []byte(csv.String()), 0o644))
+	for name, text := range map[string]string{"double.npy.gz": string(raw), "double.npy.zst": string(raw),
+		"X.csv.gz": csv.String(), "X.svm.gz": svm.String(), "X.jsonl.gz": jsonl.String()} {
+		packedInput{name: name, block: text, times: 1}.write(t, ".")
+	}
+	for i, file := range []string{"single.npz", "X.csv.gz", "double.npy.gz", "whole.npz", "X.svm.gz", "X.jsonl.gz", "X.csv", "double.npy.zst", "double.npy"} {
+		if testmode.Soak() || i < 2 {
+			memoryRun(t, true, strings.Fields("fit -X "+file+" -y y.npy --model rls-linear --gamma-a 0.1 --calibrate none")...)
+		}
+	}
+}
+
 // limitedModels are run with the announced memory as the limit in every run.
 var limitedModels = []string{"knn", "eigenmap", "lgc", "lapsvm --gamma-a 0.1 --gamma-i 0.1", "tsvm --gamma-a 0.1", "rls --gamma-a 0.1 --landmarks 500"}
 

@@ -2,7 +2,9 @@ package attack
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -10,6 +12,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
@@ -23,12 +27,14 @@ func TestMutations(t *testing.T) {
 	testmode.Campaign(t)
 	dir := t.TempDir()
 	files := append(makeArtifacts(t, dir), inputs(t, dir)...)
-	first, count := seeds(100)
+	files = append(files, folders(t, dir)...)
+	first, count := seeds(150)
 	for seed := first; seed < first+count; seed++ {
 		rng := rand.New(rand.NewPCG(uint64(seed), 0x6d7574)) // "mut"
 		a := files[rng.IntN(len(files))]
-		bad := "bad" + filepath.Ext(a.file)
-		what, err := mutate(rng, filepath.Join(dir, a.file), filepath.Join(dir, bad))
+		bad := "bad" + extension(a.file)
+		must(t, os.RemoveAll(filepath.Join(dir, bad)))
+		what, err := mutateAny(t, rng, filepath.Join(dir, a.file), filepath.Join(dir, bad))
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -81,10 +87,118 @@ func inputs(t *testing.T, dir string) []artifact {
 	if err := npy.WriteArchive(filepath.Join(dir, "lists.npz"), []archive.Array{lists, distances}); err != nil {
 		t.Fatal(err)
 	}
+	// The same points in other forms: bytes as IDX, and compressed.
+	idx := []byte{0, 0, 8, 2, 0, 0, 0, artifactPoints, 0, 0, 0, artifactDims}
+	for _, v := range x {
+		idx = append(idx, byte(20*v+100))
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "X.idx"), idx, 0o666))
+	raw, err := os.ReadFile(filepath.Join(dir, "X.npy"))
+	must(t, err)
+	for name, text := range map[string]string{"X.npy.zst": string(raw), "X.idx.gz": string(idx), "X.csv.gz": csv.String()} {
+		packedInput{name: name, block: text, times: 1}.write(t, dir)
+	}
+	// Calibrated models, of one learner and of several.
+	succeedIn(t, dir, "fit X.npy y.npy --model lgc --calibrate 3 -o model-calibrated.npz")
+	succeedIn(t, dir, "fit X.npy y.npy -o model-auto.npz")
+	answers := []string{"predict FILE X.npy -o out.csv --proba q.npy", "update FILE -X X.npy -o out.npz", "info FILE", "suspects FILE -o out.csv", "next FILE -n 3 -o out.csv"}
 	return []artifact{
+		{"model-calibrated.npz", answers, false}, {"model-auto.npz", answers, false},
+		{"X.idx", points, false}, {"X.npy.zst", points, false}, {"X.idx.gz", points, false}, {"X.csv.gz", points, false},
 		{"X.npy", points, false}, {"X.csv", points, false}, {"X.svm", points, false}, {"y.npy", labels, false}, {"y.txt", labels, false},
 		{"lists.npz", []string{"graph --lists FILE -o out.npz", "info FILE"}, false},
 	}
+}
+
+// folders are what bigfit keeps in folders, and lines that read them: a graph, the work folder of a
+// graph in parts with one part made, and checkpoints of runs that were killed.
+func folders(t *testing.T, dir string) []artifact {
+	t.Helper()
+	succeedIn(t, dir, "graph X.npy -k 6 -o graph-folder/")
+	succeedIn(t, dir, "graph X.npy --parts 2 --work parts --divide")
+	succeedIn(t, dir, "graph --work parts --part 0")
+	for _, line := range []string{"eigs graph.npz -n 8 --checkpoint ck-eigs -o e.npz", "fit X.npy y.npy --checkpoint ck-fit -o f.npz"} {
+		cmd := faulty(t, "after 7", strings.Fields(line)...)
+		cmd.Dir = dir
+		if text, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != -1 {
+			t.Fatalf("bigfit %s was not killed\n%s", line, text)
+		}
+	}
+	return []artifact{
+		{"graph-folder", []string{"info FILE", "eigs FILE -n 5 -o out.npz", "fit --graph FILE -y y.npy --model harmonic -o out.npz"}, false},
+		{"parts", []string{"graph --work FILE --part 1", "graph --work FILE --merge -o out.npz", "graph X.npy --parts 2 --work FILE -o out.npz", "info FILE"}, false},
+		{"ck-eigs", []string{"eigs graph.npz -n 8 --checkpoint FILE --resume -o out.npz", "info FILE"}, false},
+		{"ck-fit", []string{"fit X.npy y.npy --checkpoint FILE --resume -o out.npz", "info FILE"}, false},
+	}
+}
+
+// extension returns the end of a name that tells the format, with that of the compression.
+func extension(name string) string {
+	ext := filepath.Ext(name)
+	if ext == ".gz" || ext == ".zst" {
+		ext = filepath.Ext(strings.TrimSuffix(name, ext)) + ext
+	}
+	return ext
+}
+
+// mutateAny is [mutate] of a file, of the content of a compressed file, or of one file in a copy of a
+// folder.
+func mutateAny(t *testing.T, rng *rand.Rand, from, to string) (what string, err error) {
+	t.Helper()
+	info, err := os.Stat(from)
+	must(t, err)
+	if info.IsDir() {
+		must(t, os.CopyFS(to, os.DirFS(from)))
+		var names []string
+		must(t, filepath.WalkDir(to, func(path string, e os.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				if i, err := e.Info(); err == nil && i.Size() > 0 {
+					names = append(names, path)
+				}
+			}
+			return err
+		}))
+		victim := names[rng.IntN(len(names))]
+		what, err = mutate(rng, victim, victim)
+		return filepath.Base(victim) + " " + what, err
+	}
+
+	// Half of the damages of a compressed file are of its content, with the right sums around it.
+	packing := filepath.Ext(from)
+	if packing != ".gz" && packing != ".zst" || rng.IntN(2) == 0 {
+		return mutate(rng, from, to)
+	}
+	raw := to + ".raw"
+	must(t, os.WriteFile(raw, unpacked(t, from), 0o666))
+	if what, err = mutate(rng, raw, raw); err != nil {
+		return "", err
+	}
+	content, err := os.ReadFile(raw)
+	must(t, err)
+	if len(content) > 0 {
+		packedInput{name: filepath.Base(to), block: string(content), times: 1}.write(t, filepath.Dir(to))
+	} else {
+		must(t, os.WriteFile(to, nil, 0o666))
+	}
+	return "unpacked, " + what, os.Remove(raw)
+}
+
+// unpacked returns the content of a compressed file.
+func unpacked(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	must(t, err)
+	defer f.Close()
+	var r io.Reader
+	if strings.HasSuffix(path, ".zst") {
+		r, err = zstd.NewReader(f)
+	} else {
+		r, err = gzip.NewReader(f)
+	}
+	must(t, err)
+	content, err := io.ReadAll(r)
+	must(t, err)
+	return content
 }
 
 // mutate writes a damaged copy of a file and says what it did.

@@ -201,7 +201,7 @@ func (o outcome) fault() string {
 		return "exit code " + strconv.Itoa(o.code)
 	case strings.Contains(o.stderr, "internal error") || strings.Contains(o.stderr, "goroutine "):
 		return "a panic"
-	case strings.Contains(o.stderr, "json:"):
+	case strings.Contains(o.stderr, " json: "):
 		return "words of the JSON encoder"
 	case o.code == 2 && len(strings.TrimSpace(o.stderr)) < 20:
 		return "no sentence that says why"

@@ -12,6 +12,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
@@ -41,7 +43,9 @@ type App struct {
 	Files    archive.Files
 	budget   machine.Budget
 	JSON     bool
+	CSVSafe  bool
 	quiet    bool
+	patience atomic.Int64 // see StopsWithin
 	mode     progress.Mode
 }
 
@@ -86,6 +90,10 @@ func (a *App) Notes(lines ...string) {
 		a.Note("%s", text)
 	}
 }
+
+// StopsWithin says that the run may take d to stop after an interrupt, where that is more than the
+// usual second. It comes before the work that needs it.
+func (a *App) StopsWithin(d time.Duration) { a.patience.Store(int64(d)) }
 
 // Warn writes warnings of the input to stderr and keeps them for the result.
 func (a *App) Warn(lines ...string) {
@@ -132,6 +140,21 @@ func (a *App) Write(ctx context.Context, fn func() error) error {
 		return err
 	}
 	return Output(fn())
+}
+
+// Left is the memory limit less what the run holds, in bytes: what a reader may take. It is 1 at
+// least, as 0 would be no limit.
+func (a *App) Left() int64 { return max(1, int64(a.Memory)-a.budget.Held()) }
+
+// leastRead is the memory from which on reading is announced: less is not worth a line.
+const leastRead = 16 << 20
+
+// needToRead is [App.Need] for the stage that reads points.
+func (a *App) needToRead(bytes int64) error {
+	if bytes < leastRead {
+		return nil
+	}
+	return a.Need("read", bytes, 0, "give fewer points, or store them as .npy, which is not read but mapped")
 }
 
 // Need says what a stage will take, alone and with all that is held, and refuses what

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/mapped"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/dense"
@@ -100,13 +101,23 @@ type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
 
-// Output marks an error of writing.
+// Output marks an error of writing. A fault of an input that is read while results are written
+// stays a fault of the input.
 func Output(err error) error {
-	if err == nil {
+	var input inputError
+	switch {
+	case err == nil:
 		return nil
+	case errors.As(err, &input):
+		return input.error
+	case errors.As(err, new(*atomicfile.ForeignError)):
+		return err // the name of the folder is input
 	}
 	return outputError{err}
 }
+
+// inputError is a fault of an input that is met among outputs.
+type inputError struct{ error }
 
 // usageError is a command line that says too little or contradicts itself; the
 // help of the command is named after it.

@@ -25,10 +25,10 @@ func (a *App) CommonFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.IntVar(&a.Threads, "threads", 0, "threads to use, 0 for all")
 	f.Uint64Var(&a.Seed, "seed", 0, "seed of everything random")
-	f.Var(&a.Memory, "memory-limit", "memory the run may use beside some 24 MiB of the program, as "+
-		"8GiB (default: what the machine has available)")
+	f.Var(&a.Memory, "memory-limit", "memory the run may use, as 8GiB (default: what the machine has free)")
 	f.Lookup("memory-limit").DefValue = ""
 	f.BoolVar(&a.JSON, "json", false, "print results as JSON")
+	f.BoolVar(&a.CSVSafe, "csv-safe", false, "put ' before texts in csv that spreadsheets compute, as =1+1")
 	NameFlag(f, &a.mode, "progress", "progress on stderr; json has one event a line")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, as --progress none")
 	root.SetFlagErrorFunc(flagError)

@@ -55,7 +55,7 @@ func (o *LabelOptions) ReadTruth(a *App, path string, n int) (*data.Labels, erro
 
 // labelOptions returns the options for reading the labels of n points.
 func (a *App) labelOptions(unlabeled []string, n int) (*data.LabelOptions, error) {
-	opt := &data.LabelOptions{Limit: int64(a.Memory), Points: n}
+	opt := &data.LabelOptions{Limit: a.Left(), Points: n}
 	// "none" turns the default mark off, so it cannot be one mark among others.
 	switch {
 	case slices.Equal(unlabeled, []string{"none"}):
@@ -89,7 +89,7 @@ func (a *App) NumbersFor(m models.Model, path string, n int) (*mat.Dense, []int6
 		return y, nil, err
 	}
 	// Columns are matched by the labels of the model: a file may lack some of them.
-	y, err := pipeline.ReadMultiLabels(path, labels, "the model", int64(a.Memory))
+	y, err := pipeline.ReadMultiLabels(path, labels, "the model", a.Left())
 	if err != nil {
 		return nil, nil, err
 	}

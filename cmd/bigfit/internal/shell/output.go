@@ -132,10 +132,11 @@ func CheckAnswers(inputs, answers []string, others ...string) error {
 // WriteAnswers writes answers for the points that were read, with their ids.
 func (a *App) WriteAnswers(path string, answers pipeline.Answers, hashes pipeline.Hashes) error {
 	answers.Hashes = hashes
+	answers.CSVSafe = a.CSVSafe
 	answers.Files = a.Files
 	var err error
 	if answers.IDs, err = a.Points.Identify(a); err != nil {
-		return err
+		return inputError{err}
 	}
 	return answers.Write(path)
 }

@@ -58,14 +58,25 @@ func (a *App) TakePoints(x *shards.Names, args []string) {
 
 // ReadPoints reads points as a stage.
 func (a *App) ReadPoints(names shards.Names, opt data.ReadOptions) (data.Points, error) {
-	return a.ReadMore(pipeline.HashPoints, names, opt)
+	x, err := a.ReadMore(pipeline.HashPoints, names, opt)
+	if err != nil {
+		return nil, err
+	}
+	// Ids that were asked for are read before any work begins, not when answers are written.
+	if a.Points.ids != "" {
+		if _, err := a.Points.Identify(a); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
 }
 
 // ReadMore is [App.ReadPoints] of points that manifests name otherwise.
 func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (data.Points, error) {
 	st := a.Progress.Stage("read")
 	a.Reads(what, names.String())
-	opt.Limit = int64(a.Memory)
+	opt.Limit = a.Left()
+	opt.Begin = func(_, _ int, bytes int64) error { return a.needToRead(bytes) }
 	// The options of columns are known only now, after all flags were read; the reader leaves in
 	// the table the ids and labels that it met.
 	p := &a.Points
@@ -83,6 +94,7 @@ func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (d
 	if err != nil {
 		return nil, err
 	}
+	a.Notes(p.table.Notes...)
 	a.warnOfGraph(files.Paths)
 	st.Done(files.Describe() + data.Describe(x))
 	p.files = files.Paths

@@ -52,7 +52,10 @@ func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
 	case p.id != "" && p.ids != "":
 		return nil, Usagef("--id and --ids both name the points; give one of them")
 	case p.ids != "":
-		p.Names, err = data.ReadIDs(p.ids, int64(a.Memory))
+		p.Names, err = data.ReadIDs(p.ids, data.ReadOptions{Points: p.rows, Limit: a.Left()})
+		if err == nil {
+			a.Notes(p.Names.Notes...)
+		}
 	case p.id != "" && p.table != nil:
 		p.Names, err = p.table.IDs()
 	default:
@@ -70,7 +73,7 @@ func (p *PointOptions) beside(a *App) (*data.IDs, error) {
 	if tables == nil {
 		return nil, nil
 	}
-	ids, column, err := data.UsualIDs(tables, int64(a.Memory))
+	ids, column, err := data.UsualIDs(tables, a.Left())
 	if err != nil {
 		return nil, fmt.Errorf("%w; if the points are not named there, say what they are called with --ids", err)
 	}

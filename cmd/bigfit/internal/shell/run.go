@@ -22,7 +22,7 @@ import (
 // Version of the program.
 const Version = archive.Release
 
-// grace is how long a run may take to stop after an interrupt.
+// grace is how long a run may take to stop after an interrupt, unless [App.StopsWithin] says more.
 const grace = time.Second
 
 // Run executes the command line args of the commands that root makes, and returns
@@ -49,7 +49,7 @@ func Run(args []string, stdout, stderr io.Writer, root func(*App) *cobra.Command
 	case <-ctx.Done():
 		select {
 		case err = <-done:
-		case <-time.After(grace):
+		case <-time.After(max(grace, time.Duration(a.patience.Load()))):
 			// Not every computation can be stopped. A file being written is
 			// finished first, and none begun after it.
 			a.busy.Lock()

@@ -122,7 +122,7 @@ func (a *App) ReadNumbers(path string, n int, how *data.LabelFile) (*mat.Dense, 
 	if err != nil {
 		return nil, err
 	}
-	return data.ReadValues(path, data.ReadOptions{Limit: int64(a.Memory), Points: n, IDs: ids, File: how})
+	return data.ReadValues(path, data.ReadOptions{Limit: a.Left(), Points: n, IDs: ids, File: how})
 }
 
 // regression takes the values of a regression.
@@ -151,7 +151,7 @@ func (a *App) readLabelBlock(o *TargetOptions) (*pipeline.Targets, error) {
 		return nil, Usagef("--unlabeled is for classes; of several labels a point NaN marks what is not known")
 	}
 	a.Reads(pipeline.HashLabels, o.Y)
-	y, err := pipeline.ReadMultiLabels(o.Y, nil, "", int64(a.Memory))
+	y, err := pipeline.ReadMultiLabels(o.Y, nil, "", a.Left())
 	if err != nil {
 		return nil, err
 	}

@@ -62,6 +62,8 @@ func (o *EngineFlags) Check(a *shell.App, other engine.Kind, ours ...string) err
 
 // settings returns the settings of a run that reports its stages to a.
 func (o *EngineFlags) settings(a *shell.App) *engine.Settings {
+	// After an interrupt the launcher must end before the folder of the task can be removed.
+	a.StopsWithin(engine.StopTime)
 	s := o.Settings
 	s.Observer = a.Observer()
 	return &s
