@@ -51,6 +51,7 @@ func FourierTo(dst *mat.Dense, x data.Points, lo, hi int, frequencies *mat.Dense
 	_, half := frequencies.Dims()
 	angles := mat.NewDense(hi-lo, half, nil)
 	if m, ok := x.(*sparse.CSR); ok {
+		// A product of sparse rows reads their entries alone.
 		rows := make([]int, hi-lo)
 		for i := range rows {
 			rows[i] = lo + i
@@ -84,6 +85,7 @@ func FourierError(phi *mat.Dense, x data.Points, k Kernel, seed uint64) (float64
 	one := mat.NewDense(1, 1, nil)
 	var sum float64
 	for range pairs {
+		// Pairs of one point count too: φ(x)ᵀφ(x) is 1, so their error is 0 for both kernels.
 		i := rng.IntN(n)
 		j := rng.IntN(n)
 		if err := Cross(one, data.Select(x, []int{i}), data.Select(x, []int{j}), k); err != nil {

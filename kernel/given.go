@@ -56,6 +56,8 @@ func symmetrize(g *mat.Dense) error {
 	n, _ := g.Dims()
 	var top float64
 
+	// The bound is relative to the largest entry: float32 has 2⁻²⁴ of it, and 10⁻⁶ leaves room for
+	// a few roundings.
 	for i := range n {
 		for _, v := range g.RawRowView(i) {
 			top = max(top, v, -v)

@@ -47,6 +47,8 @@ func (o *Nystrom) coefficients(ctx context.Context, v *mat.Dense) *mat.Dense {
 	if err := o.all.productTo(ctx, a, o.some.z, 0, v); err != nil {
 		panic(err) // the landmarks are some of the points
 	}
+
+	// K_mm = RRᵀ, so its inverse takes a solution with R and one with Rᵀ.
 	dense.SolveLower(dense.NoTrans, o.root, a)
 	dense.SolveLower(dense.Transposed, o.root, a)
 	return a
@@ -81,6 +83,7 @@ func (o *Nystrom) TraceError(seed uint64) float64 {
 	diagonal := make([]float64, n)
 	o.all.DiagonalTo(diagonal)
 
+	// Rounding may make K̂(x, x) larger than k(x, x), where nothing is left out.
 	var trace, residual float64
 	for p, i := range rows {
 		v := phi.ColView(p)

@@ -71,6 +71,7 @@ func (s *Side) FewTo(dst *mat.Dense, x data.Points, a *mat.Dense) error {
 		panic(mat.ErrShape)
 	}
 
+	// The few rows of kernel values are held whole; each is added up in the order of the tiles.
 	k := make([]float64, rows*s.n)
 	r := a.RawMatrix()
 	s.denseRows(k, s.n, x, 0, rows)

@@ -77,6 +77,7 @@ func Width(x data.Points, rule Rule, seed uint64) (float64, error) {
 		return 0, fmt.Errorf("kernel: all points coincide; give the width")
 	}
 
+	// An even number of distances has two in the middle, and their mean is the median.
 	if rule == Median {
 		h := len(distances) / 2
 		if len(distances)%2 == 0 {

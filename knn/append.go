@@ -79,6 +79,7 @@ func appendExact(ctx context.Context, x data.Points, nb *Neighbors, m Method, s 
 		out.set(i, list)
 	}
 
+	// A new point finds itself too, so its search was for one neighbour more.
 	for i := old; i < total; i++ {
 		out.setOthers(i, found, i-old)
 	}
@@ -120,6 +121,8 @@ func searchJoined(ctx context.Context, ix Index, x data.Points, nb *Neighbors, m
 		return nil, nil, err
 	}
 
+	// The lists of back ascend, so the first point that is not nearer ends them. At a tie the old
+	// point stays.
 	nearer = make([][]topk.Pair, old)
 	for i := range nearer {
 		index, dist := back.Row(i)

@@ -51,24 +51,22 @@ func (e *chunked) search(ctx context.Context, x data.Points, k int, own func(i i
 		out.Distance[i] = math.Inf(1)
 	}
 
-	for lo := 0; lo < n; lo += chunkSize {
+	err := data.Each(e.x, chunkSize, func(lo, hi int) error {
 		// The collector waits until garbage is as large as all live memory. Forced after every
 		// fourth chunk, it keeps the garbage to the copies of four chunks.
 		if n > 8*chunkSize && lo%(4*chunkSize) == 0 {
 			runtime.GC()
 		}
-		hi := min(lo+chunkSize, n)
 		ix, err := bruteEngine(data.Slice(e.x, lo, hi), e.metric)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		// One more than k, as a point may find itself.
 		nb, err := ix.query(ctx, x, min(k+1, hi-lo), nil)
 		if err != nil {
-			return nil, err
+			return err
 		}
 
-		data.Release(e.x, lo, hi)
 		par.For(queries, 1024, func(a, b int) {
 			list := make([]topk.Pair, 0, k)
 			for i := a; i < b; i++ {
@@ -78,6 +76,10 @@ func (e *chunked) search(ctx context.Context, x data.Points, k int, own func(i i
 		if hi < n {
 			p.share(float64(hi)/float64(n), queries)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	p.report(queries, queries)
 	return out, nil

@@ -125,6 +125,9 @@ func (ix *denseIndex) prepare(sq []float32, x data.Points, lo, hi int) []float32
 func (ix *denseIndex) prepareBytes(x *data.Dense[uint8], lo, hi int) *side {
 	q := &side{x: x, first: lo, sq: make([]float32, hi-lo), scale: make([]float32, hi-lo)}
 	q.bytes = dense.PackAU8(dense.NoTrans, x.Data[lo*ix.d:hi*ix.d], hi-lo, ix.d, ix.d)
+
+	// A scaled point has norm 1, so its squared distance is 2 − 2qᵀy; zero vectors keep the scale
+	// 0.
 	for i, s := range byteNorms(x, lo, hi) {
 		q.sq[i] = 1
 		if s > 0 {
@@ -194,6 +197,9 @@ func (ix *denseIndex) query(ctx context.Context, x data.Points, k int, p progres
 func (ix *denseIndex) search(ctx context.Context, x data.Points, k int,
 	join func(c *comparison, lo int) *blocks.Reverse[float32], p progress) (*Neighbors, error) {
 	n, _ := x.Dims()
+
+	// slack candidates more than asked for: rounding to float32 may have put a true neighbour
+	// behind them.
 	kept := min(k+slack, ix.n)
 	out := newNeighbors(n, k)
 	stripe := ix.compare(ix.own).Stripe
@@ -355,6 +361,7 @@ func kth(list []topk.Pair, k int) float64 {
 // query's limit, or all points if the limit is infinite. Points come in the order of their indices.
 // lo is a multiple of the panel.
 func (c *comparison) nearby(lo, hi int, limits []float32, visit func(i, j int, distance float64)) {
+	// Where the limit is infinite, the blocks report nothing and all points are measured below.
 	infinite := float32(math.Inf(1))
 	scanned := make([]float32, len(limits))
 	for i, l := range limits {

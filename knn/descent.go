@@ -212,6 +212,7 @@ func NewDescent(x data.Points, s *DescentSettings) (*Descent, error) {
 	}
 	ix.x = x
 
+	// Candidates are measured in float32 by the rows, and final lists in float64 by the meter.
 	var err error
 	if ix.newMeter, err = meters(x, m); err != nil {
 		return nil, err

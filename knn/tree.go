@@ -35,6 +35,7 @@ func newTreeIndex(x data.Points, s *Settings, st *State, v trees.Volume) (Index,
 		return nil, err
 	}
 
+	// float32 holds bytes and float32 points exactly, and halves the memory that a search reads.
 	var e engine
 	var err error
 	if elementBytes(x, s.Metric) == 4 {
@@ -114,6 +115,7 @@ func restoreTree[T trees.Real](x data.Points, m Metric, v trees.Volume, order []
 		zeros = append(zeros, int32(i))
 	}
 
+	// The rows lie in the order of the leaves, as the tree that was saved had them.
 	rows := make([]T, trees.Padded(len(order))*d)
 	zero := make([]bool, len(order))
 	par.For(len(order), 1024, func(lo, hi int) {
@@ -291,6 +293,7 @@ func (ix *treeIndex[T]) within(ctx context.Context, radius float64, budget *pair
 		return nil, err
 	}
 
+	// The counts of the rows become their offsets.
 	for i := range n {
 		out.Ptr[i+1] += out.Ptr[i]
 	}

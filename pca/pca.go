@@ -119,13 +119,13 @@ func covariance(ctx context.Context, x data.Points) (mean []float64, cov *mat.De
 	cov = mat.NewDense(d, d, nil)
 	block := mat.NewDense(min(maxBlock, n), d, nil)
 
-	for lo := 0; lo < n && ctx.Err() == nil; lo += maxBlock {
-		hi := min(lo+maxBlock, n)
+	// A cancelled sum is not whole; the caller finds that in ctx.
+	_ = data.Each(x, maxBlock, func(lo, hi int) error {
 		b := block.Slice(0, hi-lo, 0, d).(*mat.Dense)
 		centre(b, x, lo, mean)
-		data.Release(x, lo, hi)
 		dense.Syrk(dense.Transposed, 1/float64(n), b, 1, cov)
-	}
+		return ctx.Err()
+	})
 	return mean, cov
 }
 
@@ -259,20 +259,19 @@ func (p *Projection) Apply(x data.Points) (*data.Dense[float32], error) {
 	size := blockRows(d, n)
 	block := mat.NewDense(size, d, nil)
 	product := mat.NewDense(size, k, nil)
-	for lo := 0; lo < n; lo += size {
-		rows := min(lo+size, n) - lo
-		b := block.Slice(0, rows, 0, d).(*mat.Dense)
-		c := product.Slice(0, rows, 0, k).(*mat.Dense)
+	err := data.Each(x, size, func(lo, hi int) error {
+		b := block.Slice(0, hi-lo, 0, d).(*mat.Dense)
+		c := product.Slice(0, hi-lo, 0, k).(*mat.Dense)
 		centre(b, x, lo, p.Mean)
-		data.Release(x, lo, lo+rows)
 		dense.Gemm(dense.NoTrans, dense.Transposed, 1, b, p.Components, 0, c)
 
-		for i := range rows {
-			dst := out.Row(lo + i)
-			for j, v := range c.RawRowView(i) {
+		for i := lo; i < hi; i++ {
+			dst := out.Row(i)
+			for j, v := range c.RawRowView(i - lo) {
 				dst[j] = float32(v)
 			}
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }

@@ -144,20 +144,21 @@ func (p *Projection) denseCovariance(ctx context.Context, y, q *mat.Dense, x dat
 	block := mat.NewDense(rows, d, nil)
 	product := mat.NewDense(rows, l, nil)
 
-	for lo := 0; lo < n && ctx.Err() == nil; lo += rows {
-		hi := min(lo+rows, n)
+	// A cancelled product is not whole; the caller finds that in ctx.
+	_ = data.Each(x, rows, func(lo, hi int) error {
 		b := block.Slice(0, hi-lo, 0, d).(*mat.Dense)
 		c := product.Slice(0, hi-lo, 0, l).(*mat.Dense)
 		centre(b, x, lo, p.Mean)
-		data.Release(x, lo, hi)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, b, q, 0, c)
 
+		// The first block overwrites what y held before.
 		beta := 1.0
 		if lo == 0 {
 			beta = 0
 		}
 		dense.Gemm(dense.Transposed, dense.NoTrans, 1/float64(n), b, c, beta, y)
-	}
+		return ctx.Err()
+	})
 }
 
 // blockRows returns the number of points of d coordinates that are converted to float64 at a time:

@@ -32,40 +32,42 @@ func parseChosen(t *testing.T, out string) chosenFit {
 func TestFitNeedsNoSettings(t *testing.T) {
 	intoFew(t)
 	for _, l := range all.Learners {
-		info, y := l.Info(), "few.npy"
-		switch {
-		case info.Learns.Has(models.LearnsLabels):
-			y = "Y.npy"
-		case !info.Learns.Has(models.LearnsClasses) && info.Learns.Has(models.LearnsValues):
-			y = "v.npy"
-		}
-		args := []string{"fit", "--model", info.Name, "X.npy", y, "-q", "--json"}
-		got := parseChosen(t, succeed(t, append(args, "-o", "m.npz")...))
-		open := selection.Open(l, nil)
-		if (open == nil) != (got.Chosen == nil) {
-			t.Errorf("%s: chosen %v of the grid %v", info.Name, got.Chosen, open)
-		}
-		if open == nil {
-			continue
-		}
-		for name, values := range open.Axes {
-			v := got.Chosen.Values[name]
-			known := false
-			for _, of := range values {
-				known = known || of == v || models.Values{"x": of}.Float("x") == models.Values{"x": v}.Float("x")
+		t.Run(l.Info().Name, func(t *testing.T) {
+			info, y := l.Info(), "few.npy"
+			switch {
+			case info.Learns.Has(models.LearnsLabels):
+				y = "Y.npy"
+			case !info.Learns.Has(models.LearnsClasses) && info.Learns.Has(models.LearnsValues):
+				y = "v.npy"
 			}
-			if !known {
-				t.Errorf("%s: %s is %s, the grid %v", info.Name, name, v, values)
+			args := []string{"fit", "--model", info.Name, "X.npy", y, "-q", "--json"}
+			got := parseChosen(t, succeed(t, append(args, "-o", "m.npz")...))
+			open := selection.Open(l, nil)
+			if (open == nil) != (got.Chosen == nil) {
+				t.Errorf("chosen %v of the grid %v", got.Chosen, open)
 			}
-			args = append(args, "--"+name, v)
-		}
-		if (got.Chosen.Settings > 0) == info.Learns.Has(models.LearnsInside) {
-			t.Errorf("%s: by %d settings", info.Name, got.Chosen.Settings)
-		}
-		best := content(t, "m.npz")
-		if again := parseChosen(t, succeed(t, append(args, "-o", "again.npz")...)); again.Chosen != nil || content(t, "again.npz") != best {
-			t.Errorf("%s: another model with the values given: %v", info.Name, again.Chosen)
-		}
+			if open == nil {
+				return
+			}
+			for name, values := range open.Axes {
+				v := got.Chosen.Values[name]
+				known := false
+				for _, of := range values {
+					known = known || of == v || models.Values{"x": of}.Float("x") == models.Values{"x": v}.Float("x")
+				}
+				if !known {
+					t.Errorf("%s is %s, the grid %v", name, v, values)
+				}
+				args = append(args, "--"+name, v)
+			}
+			if (got.Chosen.Settings > 0) == info.Learns.Has(models.LearnsInside) {
+				t.Errorf("by %d settings", got.Chosen.Settings)
+			}
+			best := content(t, "m.npz")
+			if again := parseChosen(t, succeed(t, append(args, "-o", "again.npz")...)); again.Chosen != nil || content(t, "again.npz") != best {
+				t.Errorf("another model with the values given: %v", again.Chosen)
+			}
+		})
 	}
 }
 

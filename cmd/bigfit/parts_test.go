@@ -41,7 +41,7 @@ func same(t *testing.T, what, path string) {
 }
 
 // The graph has the same bits whoever makes the parts, in which order and how often, and as a
-// folder; nearly all neighbours are those of an exact search.
+// folder.
 func TestPartsAnyOrder(t *testing.T) {
 	intoParted(t)
 	succeed(t, words("graph %s --work jobs --divide -q", parted)...)
@@ -56,20 +56,26 @@ func TestPartsAnyOrder(t *testing.T) {
 	if out := bigfit(t, "diff", "folder/", "got.npz").out; !strings.Contains(out, "equal") && !strings.Contains(out, "same") {
 		t.Errorf("the folder: %s", out)
 	}
-	for i, weights := range []string{"one", "self-tuning", "umap", "gauss", "jaccard", "heat --distance angle", "heat --distance cosine", "one --distance angle"} {
-		for j, symmetry := range []string{"either", "both"} {
-			if !testmode.Soak() && (i+j)%2 > 0 {
-				continue
-			}
-			settings := fmt.Sprintf("X.npy --neighbors 6 --weights %s --symmetry %s -q", weights, symmetry)
-			// In three parts of which every point is in each, the search is exact.
-			must(t, os.RemoveAll("exact"))
-			succeed(t, words("graph %s --parts 3 --overlap 3 --work exact -o got.npz", settings)...)
-			succeed(t, words("graph %s --method brute -o exact.npz", settings)...)
-			out := bigfit(t, "diff", "got.npz", "exact.npz").out
-			if !strings.Contains(out, "method") || strings.Contains(out, "edges:") || strings.Contains(out, "weights:") {
-				t.Errorf("%s, %s: %s", weights, symmetry, out)
-			}
+}
+
+// In parts that all hold every point the search is exact, and the graph has the edges and weights of a
+// graph by brute force, for all weights and both symmetries.
+func TestPartsWeights(t *testing.T) {
+	const n = 300
+	t.Chdir(t.TempDir())
+	must(t, npy.WriteFile("X.npy", []int{n, 16}, synthetic.Manifold(n, 16, 4, 0.01, 1).Data))
+	for _, weights := range []string{"one", "self-tuning", "umap", "gauss", "jaccard", "heat --distance angle", "heat --distance cosine", "one --distance angle"} {
+		for _, symmetry := range []string{"either", "both"} {
+			t.Run(weights+" "+symmetry, func(t *testing.T) {
+				settings := fmt.Sprintf("X.npy --neighbors 6 --weights %s --symmetry %s -q", weights, symmetry)
+				must(t, os.RemoveAll("exact"))
+				succeed(t, words("graph %s --parts 3 --overlap 3 --work exact -o got.npz", settings)...)
+				succeed(t, words("graph %s --method brute -o exact.npz", settings)...)
+				out := bigfit(t, "diff", "got.npz", "exact.npz").out
+				if !strings.Contains(out, "method") || strings.Contains(out, "edges:") || strings.Contains(out, "weights:") {
+					t.Error(out)
+				}
+			})
 		}
 	}
 }

@@ -58,6 +58,9 @@ func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
 	if held+stage > limit {
 		return held + stage + ProgramBytes, false
 	}
+
+	// The collector's limit leaves half of ProgramBytes for memory that it does not count, such as
+	// code.
 	total = max(held+stage+ProgramBytes, PeakMemory())
 	b.announced = max(b.announced, total)
 	debug.SetMemoryLimit(min(b.announced+b.announced/10, limit+min(ProgramBytes, math.MaxInt64-limit)) -

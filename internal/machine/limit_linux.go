@@ -25,6 +25,8 @@ func addressSpace(root string) int64 {
 	if limit == math.MaxInt64 {
 		return limit
 	}
+
+	// The first number of statm is the size of the address space in pages.
 	text, err := os.ReadFile(filepath.Join(root, "proc/self/statm"))
 	if err != nil {
 		return limit

@@ -47,6 +47,7 @@ func (m *Size) Set(text string) error {
 		}
 	}
 
+	// Half of the range: callers add sizes to each other.
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v > 0) || v*unit > math.MaxInt64/2 {
 		return fmt.Errorf("%q is not a size such as 8GiB, 500MB or a number of bytes", text)

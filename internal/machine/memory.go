@@ -31,6 +31,8 @@ func availableUnder(root string) int64 {
 	if kib, ok := field(filepath.Join(root, "proc/meminfo"), "MemAvailable:"); ok {
 		available = kib << 10
 	}
+
+	// A container sees the memory of the whole machine there, so its control groups count too.
 	groups, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
 	if err != nil {
 		return available
@@ -102,6 +104,8 @@ func groupMounts(root string) mounts {
 func (m mounts) left(v version, group string) int64 {
 	least := int64(math.MaxInt64)
 	for _, at := range m[v] {
+		// The group's folder below the mount is its path without the part that the mount shows as
+		// the top.
 		below := "/"
 		if rest, ok := strings.CutPrefix(group, strings.TrimSuffix(at.top, "/")); ok &&
 			(rest == "" || rest[0] == '/') {
@@ -127,6 +131,8 @@ func leftIn(folder string, v version) int64 {
 	if err != nil || limit > 1<<60 { // "max", or version 1 without a limit
 		return math.MaxInt64
 	}
+
+	// The page cache counts as used, but the kernel drops it before it refuses memory.
 	used, err := readNumber(filepath.Join(folder, v.usage))
 	if err != nil {
 		return limit

@@ -104,6 +104,7 @@ func (r *Raw) Neighbors(kind Kind) (*knn.Neighbors, Kind, error) {
 			}
 		}
 
+		// By distance, then index: other programs order ties as they like.
 		topk.Sort(row)
 		to, dist := nb.Row(i)
 		for p := range to {

@@ -128,6 +128,7 @@ func readPair(first, second string, limit int64) (index, value *npy.Array, err e
 			second, b, first, a)
 	}
 
+	// Headers agree: memory for both arrays may be taken.
 	if index, err = npy.ReadFile(first, limit); err != nil {
 		return nil, nil, err
 	}

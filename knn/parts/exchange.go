@@ -90,6 +90,8 @@ func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 			return nil, err
 		}
 		r.observed.End(fmt.Sprintf("recall %s", recall.After))
+
+		// A round costs as much as the one before, so it must bring something.
 		gained := recall.After.Share - share
 		if share = recall.After.Share; share >= enoughRecall || gained < leastGain || r.round == mostRounds {
 			return recall, nil
@@ -118,6 +120,7 @@ func roundName(round int) string {
 func (r *Run) exchangeAll(ctx context.Context) error {
 	r.observed.Begin(roundName(r.round))
 	for p := range r.s.Parts {
+		// A run that was stopped left lists, which are not made again.
 		there, err := r.folder.has(listsName(r.round, p))
 		if err != nil {
 			return err
@@ -147,6 +150,7 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 		lengths = make([]float64, len(own)*k)
 	}
 
+	// From the second round on, neighbours are taken from the lists that the round before wrote.
 	var last *links
 	if r.round > 1 {
 		lists, err := tablesOf[uint32](r, func(p int) string { return listsName(r.round-1, p) })
@@ -158,6 +162,8 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 
 	for _, places := range r.div.blocks(own, r.s.blockSize(r.div.D)) {
 		ids := make([]int32, len(places))
+
+		// places are positions in own, and the join takes the numbers of points.
 		for i, at := range places {
 			ids[i] = own[at]
 		}
@@ -201,6 +207,7 @@ func (div *division) blocks(ids []int32, size int) [][]int32 {
 	second := func(at int32) uint16 { return div.of[int(ids[at])*overlap+1] }
 	slices.SortStableFunc(places, func(a, b int32) int { return int(second(a)) - int(second(b)) })
 
+	// The lengths differ by one at most, and reading ascending rows touches fewer pages.
 	count := par.Chunks(len(ids), size)
 	out := make([][]int32, count)
 	for b := range out {
@@ -288,6 +295,9 @@ func (l *links) listing(points []int32, width int) []uint32 {
 
 	out := slices.Repeat([]uint32{none}, width*len(points))
 	have := make([]uint16, len(points))
+
+	// Points that list v beyond the width are left out. l.from ascends, so every run keeps the
+	// same ones.
 	for _, i := range l.from {
 		for _, v := range l.row(i) {
 			if !set.has(v) {

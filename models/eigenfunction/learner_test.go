@@ -64,6 +64,8 @@ func TestLearner(t *testing.T) {
 	}
 	for want, v := range map[string]models.Values{
 		"eigenfunctions is 0": {"eigenfunctions": "0"},
+		"landmarks is 0":      {"landmarks": "0"},
+		"sigma is -1":         {"sigma": "-1"},
 		"folds is 1":          {"folds": "1"},
 		"sigma is for":        {"kernel": "linear", "sigma": "1"},
 		"gamma-a":             {"gamma-a": "1"},

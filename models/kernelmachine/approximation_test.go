@@ -218,19 +218,32 @@ func TestFourierFeatures(t *testing.T) {
 
 func TestScaledIsDeterministic(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 300, sparse.Normalized)
-	r := kernelmachine.Settings{Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Laplacian: sparse.Normalized}}
-	for _, means := range []kernelmachine.Approximation{kernelmachine.Nystrom, kernelmachine.Fourier, kernelmachine.MatrixFree} {
-		fit := func(threads int, seed uint64) *kernelmachine.Approximate {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-			return fitScaled(t, c, modeltest.Gaussian, c.Three, r, kernelmachine.ApproximationSettings{Approximation: means, Landmarks: 30, Features: 30, Seed: seed})
-		}
-		one, four, other := fit(1, 2), fit(4, 2), fit(1, 3)
-		if !mat.Equal(one.Coefficients, four.Coefficients) || !reflect.DeepEqual(one.Report, four.Report) {
-			t.Errorf("%v: different at 4 threads", means)
-		}
-		if mat.Equal(one.Coefficients, other.Coefficients) {
-			t.Errorf("%v: the seed does not matter", means)
-		}
+	reg := regularizer.Regularizer{GammaA: 1e-3, GammaI: 1e-2, Laplacian: sparse.Normalized}
+	for _, by := range []struct {
+		means  kernelmachine.Approximation
+		method kernelmachine.Method
+	}{
+		{kernelmachine.Nystrom, kernelmachine.RLS},
+		{kernelmachine.Fourier, kernelmachine.RLS},
+		{kernelmachine.MatrixFree, kernelmachine.RLS},
+		{kernelmachine.Nystrom, kernelmachine.SVM},
+		{kernelmachine.Fourier, kernelmachine.SVM},
+	} {
+		t.Run(fmt.Sprintf("%v %v", by.method, by.means), func(t *testing.T) {
+			r := kernelmachine.Settings{Method: by.method, Regularizer: reg}
+			fit := func(threads int, seed uint64) *kernelmachine.Approximate {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+				s := kernelmachine.ApproximationSettings{Approximation: by.means, Landmarks: 30, Features: 30, Seed: seed}
+				return fitScaled(t, c, modeltest.Gaussian, c.Three, r, s)
+			}
+			one, four, other := fit(1, 2), fit(4, 2), fit(1, 3)
+			if !mat.Equal(one.Coefficients, four.Coefficients) || !reflect.DeepEqual(one.Report, four.Report) {
+				t.Error("different at 4 threads")
+			}
+			if mat.Equal(one.Coefficients, other.Coefficients) {
+				t.Error("the seed does not matter")
+			}
+		})
 	}
 }
 

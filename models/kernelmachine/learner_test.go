@@ -109,6 +109,41 @@ func TestLearnersRefuse(t *testing.T) {
 		want    []string
 	}{
 		{RLSName, nil, []string{"gamma-a is missing"}},
+		{RLSName, models.Values{"gamma-a": "0"}, []string{"gamma-a is 0; it must be positive"}},
+		{RLSName, models.Values{"gamma-a": "-1"}, []string{"gamma-a is -1"}},
+		{RLSName, models.Values{"gamma-a": "nan"}, []string{"gamma-a is nan; it must be positive"}},
+		{RLSName, models.Values{"gamma-a": "inf"}, []string{"gamma-a is inf; it must be positive"}},
+		{RLSName, models.Values{"gamma-a": "1", "approximation": "landmarks"},
+			[]string{`approximation is "landmarks"; it must be auto, exact, nystrom, fourier or matrix-free`}},
+		{RLSName, models.Values{"gamma-a": "1", "approximation": "exact", "landmarks": "5"},
+			[]string{"landmarks is for approximation nystrom or matrix-free, not exact"}},
+		{RLSName, models.Values{"gamma-a": "1", "landmarks": "5", "features": "6"},
+			[]string{"landmarks is for approximation nystrom or matrix-free, not fourier"}},
+		{RLSName, models.Values{"gamma-a": "1", "approximation": "nystrom", "features": "6"},
+			[]string{"features is for approximation fourier, not nystrom"}},
+		{RLSName, models.Values{"gamma-a": "1", "sampling": "uniform"},
+			[]string{"sampling is for approximation nystrom or matrix-free, not exact"}},
+		{RLSName, models.Values{"gamma-a": "1", "landmarks": "5", "sampling": "random"},
+			[]string{`sampling is "random"; it must be rpcholesky, uniform or kmeans++`}},
+		{RLSName, models.Values{"gamma-a": "1", "landmarks": "0"}, []string{"landmarks is 0"}},
+		{RLSName, models.Values{"gamma-a": "1", "features": "-2"}, []string{"features is -2"}},
+		{RLSName, models.Values{"gamma-a": "1", "features": "6000"}, []string{"6000 Fourier features", "5000"}},
+		{RLSName, models.Values{"gamma-a": "1", "features": "6", "tolerance": "1e-3"},
+			[]string{"tolerance is for approximation nystrom or matrix-free, not fourier"}},
+		{RLSName, models.Values{"gamma-a": "1", "max-iterations": "3"},
+			[]string{"max-iterations is for approximation nystrom or matrix-free, not exact"}},
+		{LapSVMName, models.Values{"gamma-a": "1", "gamma-i": "1", "approximation": "matrix-free"},
+			[]string{`approximation is "matrix-free"`, "exact, nystrom or fourier", "matrix-free is for least squares"}},
+		{LapRLSName, models.Values{"gamma-a": "1", "gamma-i": "1", "power": "0", "laplacian": "random-walk", "scaling": "both"},
+			[]string{"power is 0", `laplacian is "random-walk"`, "combinatorial or normalized", "symmetric", `scaling is "both"`, "direct", "per-pair"}},
+		{SVMName, models.Values{"gamma-a": "1", "kernel": "rbf"}, []string{`kernel is "rbf"`, "gaussian"}},
+		{SVMName, models.Values{"gamma-a": "1", "sigma": "0"}, []string{"sigma is 0; it must be positive, or median, mean, median/2 or median/4"}},
+		{SVMName, models.Values{"gamma-a": "1", "kernel": "linear", "sigma": "2"}, []string{"sigma is for kernel gaussian or laplace, not linear"}},
+		{SVMName, models.Values{"gamma-a": "1", "degree": "2"}, []string{"degree is for kernel polynomial, not gaussian"}},
+		{SVMName, models.Values{"gamma-a": "1", "kernel": "polynomial", "degree": "0", "offset": "-1"}, []string{"degree is 0", "offset is -1"}},
+		{SVMName, models.Values{"gamma-a": "1", "tolerance": "0", "max-iterations": "-1"}, []string{"tolerance is 0", "max-iterations is -1"}},
+		{OneClassName, models.Values{"nu": "1.5"}, []string{"nu is 1.5"}},
+		{TSVMName, models.Values{"gamma-a": "1", "priors": "1,-1,1"}, []string{"priors has the value -1", "each must be at least 0"}},
 		{LapRLSName, models.Values{"gamma-a": "0", "gamma-i": "-1", "sigma": "wide", "power": "1.5"}, []string{"gamma-a is 0", "gamma-i is -1", `sigma is "wide"`, "power is 1.5"}},
 		{RLSName, models.Values{"gamma-a": "1", "features": "3", "landmarks": "5", "kernel": "linear"},
 			[]string{"landmarks is for approximation nystrom or matrix-free", "features is 3; it must be an even number", "approximation fourier is for kernel gaussian or laplace"}},
@@ -120,9 +155,13 @@ func TestLearnersRefuse(t *testing.T) {
 		{SVMName, models.Values{"gamma-a": "1", "approximation": "matrix-free"}, []string{`approximation is "matrix-free"; it must be auto, exact, nystrom or fourier`}},
 		{SVRName, models.Values{"gamma-a": "1", "landmarks": "5", "epsilon": "0"}, []string{`unknown parameter "landmarks"`, "epsilon is 0"}},
 		{OneClassName, models.Values{"gamma-a": "1", "nu": "2"}, []string{`unknown parameter "gamma-a"`, "nu is 2"}},
-		{TSVMName, models.Values{"gamma-a": "1", "unlabeled-weight": "0"}, []string{"unlabeled-weight is 0"}},
+		{TSVMName, models.Values{"gamma-a": "1", "unlabeled-weight": "0"}, []string{"unlabeled-weight is 0; it must be positive"}},
 		{TSVMName, models.Values{"gamma-a": "1", "priors": "1,1"}, []string{"priors names 2 shares for 3 classes"}},
-		{VVMRName, models.Values{"gamma-a": "1", "gamma-i": "0", "gamma-o": "0.5", "approximation": "fourier"}, []string{`approximation is "fourier"`, "gamma-o is 0.5, which needs a graph of the outputs"}},
+		{VVMRName, models.Values{"gamma-a": "1", "gamma-i": "0", "gamma-o": "0.5", "approximation": "fourier"}, []string{`approximation is "fourier"; it must be auto, exact, nystrom or matrix-free`, "gamma-o is 0.5, which needs a graph of the outputs"}},
+		{VVMRName, models.Values{"gamma-a": "1", "gamma-i": "0", "gamma-o": "2", "features": "10", "intercept": "true", "laplacian": "random-walk"},
+			[]string{"gamma-o is 2; it must be from 0 to 1", `unknown parameter "features"`, `unknown parameter "intercept"`, `laplacian is "random-walk"`, "symmetric"}},
+		{VVMRName, models.Values{"gamma-a": "1", "gamma-i": "0", "gamma-o": "nan", "output-neighbors": "0"},
+			[]string{"gamma-o is nan; it must be from 0 to 1", "output-neighbors is 0"}},
 	} {
 		l := learner(t, f.learner)
 		in := &models.Input{Points: c.X, Targets: c.Three, Graph: models.NewGraph(c.L.Graph()), Values: f.v}
@@ -150,6 +189,35 @@ func TestLearnersRefuse(t *testing.T) {
 	}
 }
 
+// The cost of a fit names the setting that makes it smaller.
+func TestRemedies(t *testing.T) {
+	c := modeltest.NewKernelCase(t, 60, sparse.Combinatorial)
+	for _, f := range []struct {
+		learner string
+		v       models.Values
+		want    string
+	}{
+		{LapRLSName, nil, "take approximation nystrom, give fewer points, or take a linear model"},
+		{SVMName, nil, "take approximation nystrom, give fewer points, or take a linear model"},
+		{LapSVRName, nil, "give fewer points, or take a linear model"},
+		{LapSVMName, models.Values{"landmarks": "20"}, "take fewer landmarks"},
+		{RLSName, models.Values{"features": "20"}, "take fewer features"},
+		{RLSName, models.Values{"approximation": "matrix-free", "landmarks": "20"}, "take fewer landmarks"},
+		{TSVMName, nil, "give fewer points, or take tsvm-linear"},
+		{VVMRName, nil, "approximation nystrom or matrix-free"},
+	} {
+		t.Run(f.learner+" "+f.v.String(), func(t *testing.T) {
+			t.Parallel()
+			l := learner(t, f.learner)
+			in := &models.Input{Points: c.X, Targets: c.Three, Graph: models.NewGraph(c.L.Graph()), Values: required(l).With(f.v)}
+			cost, err := l.Cost(in)
+			if got := param.Plain(cost.Remedy); err != nil || !strings.Contains(got, f.want) {
+				t.Errorf("the remedy is %q, want %q; %v", got, f.want, err)
+			}
+		})
+	}
+}
+
 // Numbers imply their approximation, and a machine without γ_I has the plain name.
 func TestImplied(t *testing.T) {
 	c := modeltest.NewKernelCase(t, 80, sparse.Combinatorial)
@@ -169,6 +237,28 @@ func TestImplied(t *testing.T) {
 		}
 		if got := m.Summary().Values["approximation"]; got != f.want || m.Name() != f.name {
 			t.Errorf("%v: %s by %s", f.v, m.Name(), got)
+		}
+	}
+
+	for _, l := range Learners {
+		k, ok := l.(Learner)
+		if !ok || !k.Intrinsic {
+			continue
+		}
+		targets := c.Two
+		if !l.Info().Learns.Has(models.LearnsClasses) {
+			targets = c.Value
+		}
+		if l.Info().Learns.Has(models.LearnsInside) {
+			targets = &models.Targets{Len: c.Two.Len, Labeled: c.Two.Labeled, Y: mat.NewDense(len(c.Two.Labeled), 1, nil)}
+		}
+		in := &models.Input{Points: c.X, Targets: targets, Graph: models.NewGraph(c.L.Graph()), Values: required(l).With(models.Values{"gamma-i": "0"})}
+		m, err := l.Fit(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (Learner{k.Method, false}).Info().Name; m.Name() != want {
+			t.Errorf("%s with γ_I = 0 is %s, want %s", l.Info().Name, m.Name(), want)
 		}
 	}
 }

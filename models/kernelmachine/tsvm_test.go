@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -255,8 +256,12 @@ func TestTSVMRefuses(t *testing.T) {
 			return w.FitTSVM(context.Background(), targets, &kernelmachine.TSVMSettings{Regularizer: reg, Transduction: linear.Transduction{Positive: []float64{0.5, 0.5}}})
 		},
 	} {
-		if m, err := fit(); err == nil || m != nil || errors.Is(err, solvers.ErrNotConverged) {
+		m, err := fit()
+		if err == nil || m != nil || errors.Is(err, solvers.ErrNotConverged) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if errors.Is(err, linear.ErrNoUnlabeled) != strings.HasSuffix(name, "labeled") {
+			t.Errorf("%s: the error is %v", name, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())

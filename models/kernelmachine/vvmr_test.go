@@ -19,6 +19,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
@@ -363,5 +364,116 @@ func TestVVMRCost(t *testing.T) {
 	in.Targets, in.Edges = targets.Keep([]int{0}), 200000
 	if many, _ := vvmrCost(in, source, s, nil); many.Bytes-few.Bytes < 8*198000*4 {
 		t.Errorf("%d bytes with 2000 edges, %d with 200000", few.Bytes, many.Bytes)
+	}
+}
+
+// vvmrLabels are 60 points in three clouds with four labels, one for each cloud and one for the last
+// two, known of a third of the points.
+func vvmrLabels(t *testing.T) (in models.Input, known *data.Labels) {
+	t.Helper()
+	const n = 60
+	x, truth, _ := modeltest.NewTwoClouds(t, n/3, 3, 4)
+	var labeled []int
+	y := mat.NewDense(n, 4, slices.Repeat([]float64{math.NaN()}, 4*n))
+	for i, c := range truth.Index {
+		if i/3%3 > 0 {
+			continue
+		}
+		labeled = append(labeled, i)
+		y.SetRow(i, make([]float64, 4))
+		y.Set(i, int(c), 1)
+		if c > 0 {
+			y.Set(i, 3, 1)
+		}
+	}
+
+	targets, err := multilabel.LabelTargets(y, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := modeltest.Laplacian(t, x, 6, sparse.Normalized)
+	return models.Input{Points: x, Targets: targets, Graph: models.NewGraph(l.Graph())}, truth.Keep(labeled)
+}
+
+// vvmrValues are f at the points of in, by the learner.
+func vvmrValues(t *testing.T, in models.Input, more models.Values) *mat.Dense {
+	t.Helper()
+	in.Values = models.Values{"gamma-a": "0.001", "gamma-i": "0.01", "laplacian": "normalized", "sigma": "3"}.With(more)
+	m, err := VVMRLearner{}.Fit(t.Context(), &in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*VVMR).Values
+}
+
+// Independent outputs are LapRLS for every label by itself, a classifier of two classes.
+func TestVVMRIndependentLabels(t *testing.T) {
+	in, known := vvmrLabels(t)
+	scores := vvmrValues(t, in, models.Values{"power": "2"})
+	n := in.Len()
+	for label := range 4 {
+		one := make([]int64, n)
+		labeled := make([]bool, n)
+		for i, c := range known.Index {
+			if c == data.Unlabeled {
+				continue
+			}
+			labeled[i] = true
+			if int(c) == label || c > 0 && label == 3 {
+				one[i] = 1
+			}
+		}
+
+		alone := in
+		alone.Targets = modeltest.ClassTargets(t, data.NewLabels(one, labeled))
+		alone.Values = models.Values{"gamma-a": "0.001", "gamma-i": "0.01", "laplacian": "normalized", "sigma": "3", "power": "2"}
+		m, err := Learner{RLS, true}.Fit(t.Context(), &alone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Predict(t.Context(), in.Points, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeTo(t, fmt.Sprintf("label %d", label), scores.ColView(label), p.Scores.ColView(1), 1e-8)
+	}
+}
+
+// The learner fits the function of FitVVMR by its values, with the graph of the outputs that it is
+// given or makes.
+func TestVVMRLearner(t *testing.T) {
+	in, _ := vvmrLabels(t)
+	w, err := multilabel.OutputGraph(in.Targets, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs, err := solvers.NewOutputs(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lap, err := in.LaplacianOf(sparse.Normalized)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &VVMRSettings{Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 0.01, Laplacian: sparse.Normalized}, GammaO: 0.7}
+	want, err := FitVVMR(t.Context(), &Data{Points: in.Points, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 3}, Laplacian: lap},
+		in.Targets, outputs, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	made := vvmrValues(t, in, models.Values{"gamma-o": "0.7", "output-neighbors": "1"})
+	closeTo(t, "the function of FitVVMR", made, want.Values, 1e-8)
+	given := in
+	given.Outputs = w
+	if !mat.Equal(vvmrValues(t, given, models.Values{"gamma-o": "0.7"}), made) {
+		t.Error("a given graph of the outputs makes another function")
+	}
+	if mat.Equal(vvmrValues(t, in, models.Values{"gamma-o": "0.7", "output-neighbors": "3"}), made) {
+		t.Error("the graph of the outputs does not matter")
+	}
+	for _, means := range []models.Values{{"landmarks": "60"}, {"approximation": "matrix-free", "landmarks": "20"}} {
+		got := vvmrValues(t, in, means.With(models.Values{"gamma-o": "0.7", "output-neighbors": "1"}))
+		closeTo(t, means.String(), got, want.Values, 1e-5)
 	}
 }

@@ -107,7 +107,11 @@ func TestLearnersRefuse(t *testing.T) {
 		{RLSName, models.Values{"gamma-a": "1", "loss": "squared-hinge"}, []string{"loss"}},
 		{LapSVMName, models.Values{"gamma-a": "0", "gamma-i": "-1", "width": "0.1", "power": "1.5", "loss": "squared"},
 			[]string{"gamma-a is 0", "gamma-i is -1", "power is 1.5", `loss is "squared"`}},
-		{SVMName, models.Values{"gamma-a": "1", "width": "0.1"}, []string{"width is for loss huberized-hinge"}},
+		{SVMName, models.Values{"gamma-a": "1", "width": "0.1"}, []string{"width is for loss huberized-hinge, not squared-hinge"}},
+		{SVMName, models.Values{"gamma-a": "1", "loss": "huberized-hinge", "width": "2"}, []string{"width is 2"}},
+		{SVMName, models.Values{"gamma-a": "1", "loss": "squared"},
+			[]string{`loss is "squared"; it must be squared-hinge or huberized-hinge`, "rls-linear"}},
+		{TSVMName, models.Values{"gamma-a": "1", "loss": "squared"}, []string{`loss is "squared"`, "rls-linear"}},
 		{TSVMName, models.Values{"gamma-a": "1", "priors": "0,0,0"}, []string{"priors are all 0"}},
 		{TSVMName, models.Values{"gamma-a": "1", "priors": "1,1"}, []string{"priors names 2 shares for 3 classes"}},
 		{TSVMName, models.Values{"gamma-a": "1", "priors": "1,-1,1", "unlabeled-weight": "0"}, []string{"priors has the value -1", "unlabeled-weight is 0"}},
@@ -119,6 +123,13 @@ func TestLearnersRefuse(t *testing.T) {
 			if m != nil || err == nil || !strings.Contains(param.Plain(err.Error()), want) {
 				t.Errorf("%s %v: %q is not in %v", c.learner, c.v, want, err)
 			}
+		}
+	}
+	for name, v := range map[string]models.Values{RLSName: {"gamma-a": "1"}, TSVMName: {"gamma-a": "1"}} {
+		l := Learners[slices.IndexFunc(Learners, func(l models.Learner) bool { return l.Info().Name == name })]
+		in.Values = v
+		if c, err := l.Cost(&in); err != nil || !strings.Contains(c.Remedy, "columns") {
+			t.Errorf("%s: the remedy is %q, %v", name, c.Remedy, err)
 		}
 	}
 }

@@ -210,8 +210,12 @@ func TestLinearTSVMRefuses(t *testing.T) {
 			return fit(targets, func(s *TSVMSettings) { s.Regularizer.GammaI = 1 })
 		},
 	} {
-		if m, err := m(); err == nil || m != nil || errors.Is(err, solvers.ErrNotConverged) {
+		m, err := m()
+		if err == nil || m != nil || errors.Is(err, solvers.ErrNotConverged) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if errors.Is(err, ErrNoUnlabeled) != (name == "all labeled") {
+			t.Errorf("%s: the error is %v", name, err)
 		}
 	}
 	short := func(s *TSVMSettings) { s.MaxIterations, s.Tolerance = 1, 1e-14 }

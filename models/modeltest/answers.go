@@ -16,7 +16,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 )
 
-// sampleSize is the number of points of most checks, queryCount that of new ones.
+// Most checks fit sampleSize points and ask for queryCount new ones.
 const sampleSize, queryCount = 84, 21
 
 // input makes an input, with the values of the suite.
@@ -39,6 +39,7 @@ func (c *checker) fit(at string, in *models.Input) models.Model {
 		c.must(at, "Fit", err)
 	}
 
+	// A model that did not converge comes with a Usable error, and the checks go on with it.
 	if missing(m) {
 		c.must(at, "Fit", fmt.Errorf("no model and the error %v", err))
 	}
@@ -64,8 +65,8 @@ func missing(m models.Model) bool {
 	return m == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// answers are those for new points and, where the model has them, for those of the
-// training.
+// answers holds the predictions for new points and for the training points, nil where the model has
+// none.
 type answers struct{ query, training *models.Prediction }
 
 // ask stops if the model does not answer, or not with finite numbers.
@@ -77,6 +78,8 @@ func (c *checker) ask(at string, m models.Model, query data.Points) answers {
 		c.must(at, "Predict", err)
 	}
 
+	// The scores of the training are asked for too: they are kept by the model, or made from what
+	// it keeps.
 	if trained, ok := m.(models.Trained); ok {
 		a.training = trained.Training(true)
 	}
@@ -86,6 +89,7 @@ func (c *checker) ask(at string, m models.Model, query data.Points) answers {
 		}
 	}
 
+	// A graph without points leaves only the training, and a machine on points only the query.
 	if a.query == nil && a.training == nil {
 		c.must(at, "the answers", fmt.Errorf("the model answers neither for new points nor for its own"))
 	}
@@ -142,6 +146,9 @@ func differs(a, b *models.Prediction, tolerance float64) string {
 		return fmt.Sprintf("scores are %d×%d and %d×%d, classes %d and %d", rows, cols, r, k, len(a.Classes),
 			len(b.Classes))
 	}
+
+	// The tolerance is relative to the largest score: one near 0 has no digits of its own to
+	// compare.
 	size := max(math.Abs(mat.Max(a.Scores)), math.Abs(mat.Min(a.Scores)))
 	equal := func(x, y float64) bool {
 		if tolerance == 0 {
@@ -162,6 +169,9 @@ func differs(a, b *models.Prediction, tolerance float64) string {
 		if a.Classes == nil {
 			continue
 		}
+
+		// Rounding may turn a tie round, so another class is a fault only if its score is another
+		// one.
 		if u, v := a.Classes[i], b.Classes[i]; u != v && (tolerance == 0 || !equal(p[u], p[v])) {
 			return fmt.Sprintf("point %d has the classes %d and %d", i, u, v)
 		}
@@ -190,6 +200,7 @@ func encodedDifference(a, b *models.Encoded) string {
 		}
 	}
 
+	// Arrays are written in the order of Encode, so the order is part of the bytes of a file.
 	if len(a.Arrays) != len(b.Arrays) {
 		return fmt.Sprintf("%d and %d arrays", len(a.Arrays), len(b.Arrays))
 	}

@@ -42,7 +42,7 @@ type Tolerance struct {
 	Reason   string
 }
 
-// DefaultTolerance is that of checks that compare answers by tolerance.
+// DefaultTolerance bounds the differences in checks that compare answers by tolerance.
 const DefaultTolerance = 1e-9
 
 // checks in the order in which they run.
@@ -96,6 +96,8 @@ func Conform(t *testing.T, l models.Learner, s Suite) {
 	for _, text := range s.faults() {
 		t.Error(text)
 	}
+
+	// Values that the learner refuses would fail in all checks; one error is easier to read.
 	if err := models.CheckValues(l.Params(), s.Values); err != nil {
 		t.Fatalf("the values of the suite: %v", err)
 	}
@@ -124,6 +126,7 @@ func (s *Suite) faults() []string {
 		})
 	}
 
+	// A misspelt key would excuse nothing and would not be missed, so every key must name a check.
 	for _, key := range slices.Sorted(maps.Keys(s.Except)) {
 		if !known(key) || s.Except[key] == "" {
 			out = append(out, fmt.Sprintf("the exception %q names no check or has no reason", key))
@@ -148,6 +151,7 @@ func inspect(l models.Learner, s *Suite, name, dir string) []string {
 		}
 	}
 
+	// An exception for the whole check comes before one for a place in it.
 	used := map[string]bool{}
 	told := map[string]bool{}
 	var out []string
@@ -163,6 +167,7 @@ func inspect(l models.Learner, s *Suite, name, dir string) []string {
 		out = append(out, fmt.Sprintf("%s: %s", key, f.text))
 	}
 
+	// A fault that was mended leaves its exception behind, which would hide the next fault there.
 	for _, key := range slices.Sorted(maps.Keys(s.Except)) {
 		check, _, _ := strings.Cut(key, "/")
 		// A sample of the damages may leave out the one that an exception is for.

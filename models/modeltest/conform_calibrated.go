@@ -22,12 +22,15 @@ func someCalibration(o models.Output) *calibration.Calibration {
 		given := &calibration.Calibration{Folds: 5, Held: 20,
 			Classes: &calibration.Classes{Temperature: 1.5, Vanishing: 1e-12,
 				Priors: slices.Repeat([]float64{1 / float64(c)}, c), Knots: [][2]float64{{0.1, 0}, {0.9, 1}}}}
+
+		// Only two classes have a threshold between them.
 		if c == 2 {
 			at := -0.25
 			given.BreakEven = &at
 		}
 		return given
 	case o.Kind == models.OutputValues:
+		// Twelve residuals, 0 to 11 in the first column, so that half of them lie within 6.
 		r := mat.NewDense(12, o.Columns, nil)
 		for i := range 12 {
 			for j := range o.Columns {
@@ -40,9 +43,9 @@ func someCalibration(o models.Output) *calibration.Calibration {
 	return nil
 }
 
-// checkCalibrated: a model with a calibration gives the same answers, with probabilities of
-// classes for new points and those of the training; saved and loaded it is the same, and
-// damage to the calibration in its file is an error.
+// checkCalibrated: a model with a calibration gives the same answers, with probabilities of classes
+// for new points and for training points; saved and loaded it is the same, and damage to the
+// calibration in its file is an error.
 func (c *checker) checkCalibrated() {
 	c.each(func(k kind) {
 		m := c.fit(k.name, c.input(blobs(sampleSize, false, 1), k))
@@ -56,6 +59,8 @@ func (c *checker) checkCalibrated() {
 			0); d != "" {
 			c.fault(k.name, "a calibration changes the answers: %s", d)
 		}
+
+		// The calibration is read back from the file with the model.
 		path := c.dir + "/calibrated.npz"
 		c.must(k.name, "Save", models.Save(path, with, nil))
 		back, _, err := c.load(path)
@@ -66,6 +71,7 @@ func (c *checker) checkCalibrated() {
 			c.fault(k.name, "the calibrated model %s comes back as %s", x, y)
 		}
 
+		// 6 is the half width that covers half of the residuals of someCalibration.
 		if given.Classes != nil {
 			c.probable(k, m, with, back)
 		} else if half, err := models.CalibrationOf(back).Intervals.Half(0.5); err != nil || half[0] != 6 {
@@ -79,6 +85,7 @@ func (c *checker) checkCalibrated() {
 func (c *checker) probable(k kind, plain, with, back models.Model) {
 	ask := &models.PredictSettings{Probabilities: true}
 	same := func(what string, a, b *mat.Dense, n int) {
+		// Each row is a distribution over the classes, and the loaded model gives the same bits.
 		rows, cols := a.Dims()
 		if rows != n || cols != with.Output().Columns || !mat.Equal(a, b) {
 			c.fault(k.name, "%s: probabilities of %d×%d for %d points, the same when loaded: %v", what, rows,
@@ -102,6 +109,7 @@ func (c *checker) probable(k kind, plain, with, back models.Model) {
 		same("new points", p.Probabilities, q.Probabilities, queryCount)
 	}
 
+	// The probabilities of the training come from its scores, without a pass over points.
 	if _, ok := plain.(models.Trained); !ok {
 		return
 	}
@@ -114,6 +122,7 @@ func (c *checker) probable(k kind, plain, with, back models.Model) {
 
 // damagedCalibration changes the calibration in a file.
 func (c *checker) damagedCalibration(k kind, path string) {
+	// The manifest holds the calibration as JSON: each change breaks one of its bounds.
 	entries, err := readEntries(path)
 	c.must(k.name, "the file", err)
 	at := slices.IndexFunc(entries, func(e archive.Array) bool { return e.Name == archive.Name })
@@ -143,6 +152,7 @@ func (c *checker) damagedCalibration(k kind, path string) {
 		c.refuseFile("calibration "+what, k.name, changed)
 	}
 
+	// Residuals of intervals are an array of the file, which can be damaged like any other.
 	if i := slices.IndexFunc(entries, func(e archive.Array) bool { return e.Name == "calibration_residuals" }); i >= 0 {
 		for _, d := range damages {
 			if bad := d.make(entries[i]); bad != nil {
@@ -160,6 +170,8 @@ func (c *checker) checkUncalibrated() {
 		if _, err := models.TrainingProbabilities(m); !errors.Is(err, models.ErrNotCalibrated) {
 			c.fault(k.name, "probabilities without a calibration: %v", err)
 		}
+
+		// A model without points cannot be asked for new ones.
 		if m.Dim() == 0 {
 			return
 		}

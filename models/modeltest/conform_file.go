@@ -53,10 +53,13 @@ func (c *checker) checkFile() {
 }
 
 func (c *checker) roundTrip(k kind, s *sample) {
+	// Answers and files of the loaded model have the same bits, not only close ones.
 	m, path := c.saved(k, s)
 	back, mf, err := c.load(path)
 	c.must(k.name, "Load", err)
 	c.sameModel(k.name, "saved and loaded", m, back)
+
+	// Summaries hold facts of any type, so they are compared as info writes them.
 	x, errX := json.Marshal(m.Summary())
 	y, errY := json.Marshal(back.Summary())
 	if errX != nil || errY != nil || string(x) != string(y) {
@@ -67,6 +70,8 @@ func (c *checker) roundTrip(k kind, s *sample) {
 		c.fault(k.name, "%s of dimension %d with the output %+v comes back as %s of %d with %+v", m.Name(),
 			m.Dim(), m.Output(), back.Name(), back.Dim(), back.Output())
 	}
+
+	// The manifest has the parameters with which a fit makes the model again.
 	e, err := m.Encode()
 	c.must(k.name, "Encode", err)
 	if mf.Learner != c.info.Name || !maps.Equal(mf.Params, e.Values) || mf.Hashes["points"] != "abc" ||
@@ -91,6 +96,8 @@ func readEntries(path string) ([]archive.Array, error) {
 			return nil, err
 		}
 		e := archive.Array{Name: name, Shape: x.Shape, Data: x.Data}
+
+		// A text is a scalar array of NumPy: it is written again from a string without a shape.
 		if text, ok := x.Data.([]string); ok && len(text) == 1 {
 			e.Shape = nil
 			e.Data = text[0]
@@ -124,6 +131,8 @@ func shortened(e archive.Array, axis int) *archive.Array {
 	if v.Kind() != reflect.Slice || len(e.Shape) <= axis || e.Shape[axis] == 0 {
 		return nil
 	}
+
+	// The data shrinks with the shape, so the file is whole and only the loader can refuse it.
 	shape := slices.Clone(e.Shape)
 	shape[axis]--
 	outer, inner := 1, 1 // elements before the axis, and of one index of it
@@ -136,6 +145,7 @@ func shortened(e archive.Array, axis int) *archive.Array {
 		}
 	}
 
+	// An array of shape (outer, n, inner) loses the last of the n blocks in each outer one.
 	out := reflect.MakeSlice(v.Type(), 0, v.Len())
 	for o := range outer {
 		from := o * e.Shape[axis] * inner
@@ -150,6 +160,8 @@ func retyped(e archive.Array) *archive.Array {
 	if v.Kind() != reflect.Slice || e.Name == "points" {
 		return nil
 	}
+
+	// Readers convert nothing: an array of another type is damage, even with the same numbers.
 	to := reflect.TypeFor[float64]()
 	if v.Type().Elem() == to {
 		to = reflect.TypeFor[int64]()
@@ -227,6 +239,8 @@ func init() {
 // checkDamage: a file with an array that is missing or damaged is an error.
 func (c *checker) checkDamage() {
 	whole := blobs(sampleSize, false, 1)
+
+	// The damages are counted over all kinds of targets, so a sample takes others of each kind.
 	tried := 0
 	sampled := func() bool { tried++; return tried%damageEvery == 0 }
 	c.each(func(k kind) {
@@ -239,6 +253,8 @@ func (c *checker) checkDamage() {
 				if sampled() {
 					c.refuseFile(e.Name+" missing", k.name+what, rest)
 				}
+
+				// checkManifest damages the manifest, which holds JSON and no numbers.
 				if e.Name == archive.Name {
 					continue
 				}
@@ -270,6 +286,8 @@ func (c *checker) checkManifest() {
 	c.first(func(k kind) {
 		_, path := c.saved(k, blobs(sampleSize, false, 1))
 		c.damagedManifests(k, path)
+
+		// The directory of a .npz file is at its end, so a file that ends early has none.
 		whole, err := os.ReadFile(path)
 		c.must(k.name, "the file", err)
 		for _, part := range []int{0, 10, len(whole) / 2, len(whole) - 10} {

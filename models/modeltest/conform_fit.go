@@ -33,6 +33,7 @@ func (c *checker) checkLearns() {
 			}
 		}
 
+		// info prints the summary, so it must not be empty.
 		if s := m.Summary(); s.Labeled != len(in.Targets.Labeled) || s.Text == "" {
 			c.fault(k.name, "the summary names %d labeled points of %d and says %q", s.Labeled,
 				len(in.Targets.Labeled), s.Text)
@@ -46,6 +47,7 @@ func (c *checker) repeats(at string, t *models.Targets, o models.Output, p *mode
 	var wrong, spread float64
 	_, cols := t.Y.Dims()
 	for q, i := range t.Labeled {
+		// Classes are compared by their names: model and targets may number them in other ways.
 		if t.Classes != nil {
 			total++
 			if o.Classes[p.Classes[i]] == t.Classes[t.Class(q)] {
@@ -72,6 +74,8 @@ func (c *checker) repeats(at string, t *models.Targets, o models.Output, p *mode
 		}
 	}
 
+	// A learner that ignores its targets repeats a third of three classes. Regularized ones miss
+	// some.
 	if 4*right < 3*total {
 		c.fault(at, "it repeats %d of %d targets", right, total)
 	}
@@ -86,6 +90,8 @@ func (c *checker) sameModel(at, what string, a, b models.Model) {
 	if d := difference(c.ask(at, a, query), c.ask(at, b, query), 0); d != "" {
 		c.fault(at, "%s: %s", what, d)
 	}
+
+	// Equal answers to a few queries do not prove equal models, but equal files do.
 	x, err := a.Encode()
 	c.must(at, "Encode", err)
 	y, err := b.Encode()
@@ -110,7 +116,7 @@ func (c *checker) checkRefit() {
 	})
 }
 
-// sameInput compares all but the indexes that the graphs have made.
+// sameInput compares everything but the search indexes that the graphs have made.
 func sameInput(a, b *models.Input) bool {
 	x := *a
 	y := *b
@@ -118,6 +124,8 @@ func sameInput(a, b *models.Input) bool {
 	if !sameData(x.Targets.Y.RawMatrix().Data, y.Targets.Y.RawMatrix().Data) {
 		return false
 	}
+
+	// The targets are equal beside Y, which was compared above.
 	s := *x.Targets
 	t := *y.Targets
 	s.Y = nil
@@ -125,6 +133,7 @@ func sameInput(a, b *models.Input) bool {
 	x.Targets = &s
 	y.Targets = &t
 
+	// A graph makes its search index when it is first asked, which is no change of the input.
 	if x.Graph != nil {
 		g := *x.Graph
 		h := *y.Graph
@@ -140,6 +149,7 @@ func sameInput(a, b *models.Input) bool {
 func (c *checker) checkThreads() {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	c.first(func(k kind) {
+		// These points are enough for several ranges of a parallel loop.
 		in := c.input(blobs(7*sampleSize, false, 2), k)
 		runtime.GOMAXPROCS(1)
 		one := c.fit(k.name, in)
@@ -158,6 +168,9 @@ func (c *checker) checkPermuted() {
 		s := blobs(sampleSize, false, 1)
 		query := queries(false)
 		in := c.input(s, k)
+
+		// Points, targets, graph and eigenpairs move together: the input describes the same
+		// problem.
 		order := c.order(in)
 		moved := s.take(order)
 		other := *in
@@ -169,6 +182,8 @@ func (c *checker) checkPermuted() {
 			other.Graph = permutedGraph(in.Graph, moved.x, order)
 		}
 
+		// New eigenpairs could have other signs or another basis of an eigenspace, so the rows
+		// move.
 		if in.Pairs != nil {
 			pairs := *in.Pairs
 			rows, cols := pairs.Vectors.Dims()
@@ -179,6 +194,7 @@ func (c *checker) checkPermuted() {
 			other.Pairs = &pairs
 		}
 
+		// The answers of the first fit are brought into the order of the second.
 		a := c.answer(k.name, in, query)
 		b := c.answer(k.name, &other, query)
 		a.training = reordered(a.training, order)
@@ -192,6 +208,8 @@ func (c *checker) checkPermuted() {
 // as the null vectors of a Laplacian come in it.
 func (c *checker) order(in *models.Input) []int {
 	n := in.Len()
+
+	// Every permutation of a connected graph serves; with few components one is found soon.
 	for seed := uint64(0); ; seed++ {
 		order := rand.New(rand.NewPCG(seed, 4)).Perm(n)
 		if in.Graph == nil {
@@ -214,6 +232,7 @@ func (c *checker) order(in *models.Input) []int {
 }
 
 func permutedGraph(g *models.Graph, x data.Points, order []int) *models.Graph {
+	// Row p of the new graph is row order[p] of the old one.
 	at := make([]int32, len(order))
 	for p, i := range order {
 		at[p] = int32(i)
@@ -314,6 +333,7 @@ func (c *checker) checkDuplicates() {
 // for are enough.
 func (c *checker) checkFewPoints() {
 	c.each(func(k kind) {
+		// Five points with four labels: one class may have a single label.
 		s := blobs(5, false, 1)
 		s.labeled = []bool{true, true, true, true, false}
 		c.answered(k, s, queries(false))
@@ -373,6 +393,7 @@ func (c *checker) checkSingleLabel() {
 		}
 
 		c.try(k.name, func() {
+			// Of the first cluster, point 0 alone keeps its label.
 			s := blobs(sampleSize, false, 1)
 			for i := range s.labeled {
 				s.labeled[i] = s.labeled[i] && (s.blob[i] != 0 || i == 0)
@@ -418,8 +439,8 @@ func (c *checker) checkNaN() {
 	})
 }
 
-// checkMissing: an input that lacks what the learner needs, or whose parts have
-// other lengths, is an error.
+// checkMissing: an input without a part that the learner needs, or with parts of different lengths,
+// is an error.
 func (c *checker) checkMissing() {
 	c.first(func(k kind) {
 		for what, take := range map[string]func(in *models.Input) bool{
@@ -472,6 +493,8 @@ func (c *checker) checkPlain() {
 		s := blobs(sampleSize, false, 1)
 		query := queries(false)
 		in := c.inputWith(s, k, models.Values{p.Name: "0"})
+
+		// With the parameter at 0 the learner must not look at the graph: none is as good as one.
 		in.Graph = nil
 		without := c.answer(k.name, in, query)
 		var err error
@@ -484,6 +507,8 @@ func (c *checker) checkPlain() {
 			return
 		}
 
+		// The plain machine may be solved in another way, so its answers are compared by
+		// tolerance.
 		if c.s.Plain == nil {
 			c.must(k.name, "gamma-i 0", errors.New("the suite names no plain machine to compare with"))
 		}
@@ -513,6 +538,7 @@ func watch(cancel func(), at int) *watcher { return &watcher{cancel: cancel, at:
 
 // report is the hook.
 func (w *watcher) report(p models.Progress) {
+	// A hook that waited here would order calls that overlap, and hide them.
 	overlap := !w.mu.TryLock()
 	if overlap {
 		w.mu.Lock()
@@ -536,6 +562,7 @@ func (w *watcher) report(p models.Progress) {
 		fault("call %d of Progress says %v of %v", w.calls, p.Done, p.Total)
 	}
 
+	// The time is taken before the cancellation, so it contains all that the fit still does.
 	if w.cancel != nil && w.calls == w.at {
 		w.when, w.last = time.Now(), p.Done >= p.Total
 		w.cancel()
@@ -550,8 +577,8 @@ func (w *watcher) end() (calls int, faults []string) {
 	return w.calls, w.faults
 }
 
-// patience is how long a fit may take after it is cancelled, abandoned how long the
-// suite waits for one that goes on.
+// A fit may take patience to end after it is cancelled. The suite waits for one that goes on until it
+// is abandoned.
 var patience, abandoned = slower(time.Second), slower(20 * time.Second)
 
 // slower returns how long what takes d without the race detector may take.
@@ -566,6 +593,7 @@ func slower(d time.Duration) time.Duration {
 // progress, ends within a second with the error of the context.
 func (c *checker) checkCancel() {
 	c.first(func(k kind) {
+		// A larger problem than elsewhere: a fit must be under way when it is cancelled.
 		s := blobs(7*sampleSize, false, 2)
 		for i := range s.labeled {
 			s.labeled[i] = i%3 != 0 || i%2 == 0
@@ -574,10 +602,13 @@ func (c *checker) checkCancel() {
 		cancelled, cancel := context.WithCancel(context.Background())
 		cancel()
 		c.cancelled(k.name+" before", cancelled, in, watch(nil, 0))
+
+		// A deadline has another error than a cancellation, and both must come through.
 		late, release := context.WithDeadline(context.Background(), time.Now().Add(-time.Hour))
 		defer release()
 		c.cancelled(k.name+" deadline", late, in, watch(nil, 0))
 
+		// A first fit counts the calls; others are cancelled at the first call and in the middle.
 		w := watch(nil, 0)
 		in.Progress = w.report
 		c.fit(k.name, in)
@@ -601,6 +632,8 @@ func (c *checker) cancelled(at string, ctx context.Context, in *models.Input, w 
 		m   models.Model
 		err error
 	}
+
+	// The fit runs beside the check, which gives up on one that never ends.
 	done := make(chan result, 1)
 	go func() {
 		var r result

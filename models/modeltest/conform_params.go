@@ -99,7 +99,8 @@ func (c *checker) checkParam(p *models.Param) {
 	}
 
 	if p.Required && (len(p.Grid) == 0 || p.Check(p.Few) != nil) {
-		c.fault(p.Name, "it is required, and nothing is there to choose from: the grid %q, with few labels %q", p.Grid, p.Few)
+		c.fault(p.Name, "it is required, and nothing is there to choose from: the grid %q, with few labels %q",
+			p.Grid, p.Few)
 	}
 	if p.Smaller && !p.Axis {
 		c.fault(p.Name, "Smaller says something about axes only")
@@ -116,7 +117,7 @@ func isValue(p *models.Param) bool {
 	return err == nil || p.Kind == models.Choice || p.Kind == models.Bool
 }
 
-// checkOnly: the condition and those of the parameters in it end.
+// checkOnly: the chain of conditions of a parameter names existing parameters, and ends.
 func (c *checker) checkOnly(p *models.Param) {
 	seen := []string{p.Name}
 	for only := p.Only; only != nil; {
@@ -162,6 +163,9 @@ func (c *checker) checkFaults() {
 	c.first(func(k kind) {
 		good := c.input(blobs(sampleSize, false, 1), k)
 		const unknown = "no-such-parameter"
+
+		// All parameters are wrong at once, beside one that does not exist: one error must name
+		// them all.
 		bad := models.Values{unknown: "1"}
 		want := []string{unknown}
 		var required []string
@@ -178,6 +182,8 @@ func (c *checker) checkFaults() {
 		}
 
 		c.refuseValues(k.name, good, bad, want)
+
+		// No values at all: the parameters without a default are missing.
 		if required != nil {
 			c.refuseValues(k.name, good, models.Values{}, required)
 		}
@@ -218,6 +224,8 @@ func (c *checker) unused(p *models.Param) (models.Values, bool) {
 	}
 	q, _ := c.param(p.Only.Param)
 	text := valueOf(p)
+
+	// Another choice of the deciding parameter makes p one that does not matter.
 	for _, other := range q.Choices {
 		v := c.s.Values.With(models.Values{q.Name: other})
 		for name := range v { // those that do not matter either would be named as well
@@ -273,6 +281,8 @@ func (c *checker) checkValues() {
 		s := blobs(sampleSize, false, 1)
 		query := queries(false)
 		m := c.fit(k.name, c.input(s, k))
+
+		// The values of a model are those in use: rules such as a median width are numbers now.
 		v := m.Summary().Values
 		c.must(k.name, "the values "+v.String()+" of the model", models.CheckValues(c.l.Params(), v))
 		e, err := m.Encode()
@@ -290,6 +300,8 @@ func (c *checker) checkValues() {
 		}
 		in, err := input(c.l, s, k, v)
 		c.must(k.name, "the input", err)
+
+		// Fitted again, the model and its values must be fixed points.
 		again := c.fit(k.name, in)
 		if d := difference(c.ask(k.name, m, query), c.ask(k.name, again, query), 0); d != "" {
 			c.fault(k.name, "a fit with the values %v of the model: %s", v, d)
@@ -305,6 +317,8 @@ func (c *checker) checkValues() {
 func (c *checker) checkCost() {
 	c.each(func(k kind) {
 		var last stage.Cost
+
+		// Each size is five times the one before, with eight edges for each point.
 		for _, n := range []int{140, 700, 3500} {
 			s := blobs(n, false, 3)
 			t, err := k.targets(s)
@@ -330,8 +344,8 @@ func (c *checker) checkCost() {
 	})
 }
 
-// checkProgress: the hook is called, never twice at once nor after Fit, and what is
-// done is within the total.
+// checkProgress: the hook is called, never twice at once nor after Fit, and the work done is within
+// the total.
 func (c *checker) checkProgress() {
 	c.each(func(k kind) {
 		in := c.input(blobs(sampleSize, false, 1), k)

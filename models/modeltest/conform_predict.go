@@ -44,6 +44,9 @@ func (c *checker) checkOutput() {
 			c.shaped(k.name, m.Output(), c.predict(k.name, m, queries(false), nil), queryCount)
 		}
 		var last stage.Cost
+
+		// The cost of a query does not shrink with the number of points, and nil settings are the
+		// defaults.
 		for _, n := range []int{1, 100, 100_000} {
 			cost := m.QueryCost(n, nil)
 			if cost.Bytes < max(0, last.Bytes) || cost.Operations < max(0, last.Operations) ||
@@ -73,6 +76,7 @@ func (c *checker) outputKind(k kind, o models.Output, t *models.Targets) {
 		ok = o.Kind == models.OutputLabels && slices.Equal(o.Labels, t.Labels) && o.Columns == cols
 	}
 
+	// Classes and labels belong to their kinds of output, and to no others.
 	if (o.Classes != nil) != (o.Kind == models.OutputClasses) ||
 		(o.Labels != nil) != (o.Kind == models.OutputLabels) {
 		ok = false
@@ -155,6 +159,8 @@ func (c *checker) checkGraphAlone() {
 			differs(also.Training(true), trained.Training(true), 0) != "" {
 			c.fault(k.name, "a graph with and without points gives other answers, or none")
 		}
+
+		// Without points of the training there is nothing to compare a new point with.
 		if _, err := m.Predict(context.Background(), queries(false), nil); !errors.Is(err,
 			models.ErrNoPoints) {
 			c.fault(k.name, "Predict without training points: %v; it must be ErrNoPoints", err)
@@ -162,6 +168,8 @@ func (c *checker) checkGraphAlone() {
 		if m.QueryCost(10, nil).Bytes < 0 {
 			c.fault(k.name, "QueryCost is negative")
 		}
+
+		// A loaded model has no graph: it answers from what it kept.
 		path := c.dir + "/graph.npz"
 		c.must(k.name, "Save", models.Save(path, m, nil))
 		back, _, err := c.load(path)
@@ -186,6 +194,8 @@ func (c *checker) checkSingle() {
 			tolerance = t.Relative
 		}
 
+		// The first point, the last one, one twice, and an order of its own: batches must not
+		// matter.
 		for _, rows := range [][]int{{0}, {queryCount - 1}, {3, 3, 5}, {7, 2, 11, 0, 20}} {
 			got := c.predict(k.name, m, data.Select(x, rows), nil)
 			if d := differs(reordered(all, rows), got, tolerance); d != "" {
@@ -249,6 +259,7 @@ func (c *checker) checkSettings() {
 			c.fault("neighbors", "the cost is %+v", cost)
 		}
 
+		// More neighbours than there are points are all points; a negative number is a fault.
 		if o.Searches {
 			c.predict("neighbors", m, x, &models.PredictSettings{Neighbors: 10 * sampleSize})
 			if _, err := m.Predict(context.Background(), x,
@@ -287,6 +298,8 @@ func (c *checker) checkConcurrent() {
 			var wg sync.WaitGroup
 			faults := make([]*checker, clients)
 			got := make([]answers, clients)
+
+			// Each caller has a checker of its own, as faults are collected without a lock.
 			for i := range clients {
 				faults[i] = &checker{l: c.l, info: c.info, s: c.s}
 				wg.Go(func() {

@@ -27,6 +27,8 @@ func (c *checker) checkUpdate() {
 		_, path := c.saved(k, blobs(sampleSize, false, 1))
 		back, _, err := c.load(path)
 		c.must(k.name, "Load", err)
+
+		// An update begins with a file in practice, so the loaded model must keep the same.
 		again, ok := back.(models.Updater)
 		if !ok {
 			c.fault(k.name, "a loaded model is a %T and no Updater", back)
@@ -37,6 +39,8 @@ func (c *checker) checkUpdate() {
 		if kept.Start == nil {
 			return
 		}
+
+		// The scores still belong to the first model, so the second fit must not write to them.
 		start := kept.StartFor(in.Targets.Classes)
 		before := mat.DenseCopyOf(start)
 		next := c.input(blobs(sampleSize, false, 1), k)
@@ -71,6 +75,7 @@ func (c *checker) keeps(at, what string, kept *models.Kept, in *models.Input) {
 		}
 	}
 
+	// A model on labeled points alone keeps targets of their number, and numbers them anew.
 	t := kept.Targets
 	if t == nil {
 		c.fault(at, "%s does not know its targets", what)

@@ -22,9 +22,9 @@ const (
 	costSlack  = 32 << 20
 )
 
-// costRuntime is what resident memory grows by without an allocation of a fit: the
-// stacks and spans of the Go runtime, in pages. It varies between equal runs by some
-// tens of KiB, which is as much as a small fit takes.
+// costRuntime bounds the growth of resident memory without an allocation of a fit: the stacks and
+// spans of the Go runtime, in pages. The growth varies between equal runs by some tens of KiB, as much
+// as a small fit takes.
 const costRuntime = 256 << 10
 
 // costProcess is the variable that makes the test binary a process in which one
@@ -33,9 +33,8 @@ const costProcess = "BIGFIT_TEST_COST"
 
 // Costs compares the bytes that l announces with those that its fits take, for
 // each number of points: announced ≥ measured − 256 KiB, which the runtime takes, and
-// announced ≤ 1.5·measured + 32 MiB. A seventh of the points has a target of the first kind that l
-// learns, and
-// they are those of [Conform].
+// announced ≤ 1.5·measured + 32 MiB. The points are drawn as in [Conform], and a seventh of them has a
+// target of the first kind that l learns.
 //
 // Each fit runs in a process of its own, which is the test binary with the calling
 // test alone: what the test does before Costs is done there too. The growth of the
@@ -46,6 +45,9 @@ func Costs(t *testing.T, l models.Learner, v models.Values, sizes ...int) {
 	testmode.Skip(t, testmode.Race, "the race detector takes memory of its own")
 	for _, n := range sizes {
 		id := costID(l, v, n)
+
+		// In the process that measures, the fit of the same name runs and ends it; the others
+		// pass.
 		switch os.Getenv(costProcess) {
 		case id:
 			measureHere(l, v, n)
@@ -103,6 +105,8 @@ func measure(name, id string) (announced, measured int64, err error) {
 	for _, part := range strings.Split(name, "/") {
 		parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
 	}
+
+	// The name selects the calling test and its subtests, each part of it exactly.
 	cmd := exec.Command(os.Args[0], "-test.run="+strings.Join(parts, "/"), "-test.count=1")
 	cmd.Env = append(os.Environ(), costProcess+"="+id)
 	out, err := cmd.CombinedOutput()
@@ -147,6 +151,8 @@ func measureFit(l models.Learner, v models.Values, n int) (announced, measured i
 		if err != nil {
 			return 0, 0, err
 		}
+
+		// The peak counts from here on, with the input in memory, which the cost does not contain.
 		before, ok := resetPeak()
 		m, err := l.Fit(context.Background(), in)
 		if err := unusable(err); err != nil {

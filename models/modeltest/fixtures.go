@@ -52,6 +52,7 @@ func FromEdges(t testing.TB, n int, edges [][2]int32, pairs int) *Problem {
 	t.Helper()
 	var i, j []int32
 	for _, e := range edges {
+		// Both directions, as the matrix of an undirected graph is symmetric.
 		i, j = append(i, e[0], e[1]), append(j, e[1], e[0])
 	}
 	v := make([]float64, len(i))
@@ -174,6 +175,8 @@ func NewKernelCase(t testing.TB, n int, kind sparse.Kind) *KernelCase {
 		for j := range x.Row(i) {
 			x.Row(i)[j] = rng.NormFloat64() + 1.2*float64((i%3)*(j+1)%3)
 		}
+
+		// Two values of each labeled point: one nonlinear in x, one far from 0.
 		z.SetRow(i, []float64{math.NaN(), math.NaN()})
 		if labeled[i] {
 			z.SetRow(i, []float64{math.Sin(x.Row(i)[0]), x.Row(i)[1] + 10})
@@ -281,6 +284,9 @@ func NewTwoClouds(t testing.TB, n, c int, distance float64) (x *data.Dense[float
 			d := func(i int) float64 { return x.Row(i)[(k+1)%c] - x.Row(i)[k] }
 			return int(math.Copysign(1, d(b)-d(a)))
 		})
+
+		// Labels at the border are the hardest case for a machine that does not use the other
+		// points.
 		labeled = append(labeled, all[:2]...)
 	}
 
@@ -324,7 +330,7 @@ func Rewrite(path string, entries []archive.Array) error {
 	text, ok := entries[at].Data.([]uint8)
 	var whole, settings map[string]json.RawMessage
 	if !ok || json.Unmarshal(text, &whole) != nil || json.Unmarshal(whole["settings"], &settings) != nil {
-		return nil // the manifest is what is damaged
+		return nil // the manifest itself is damaged
 	}
 
 	a, err := npy.OpenArchive(path, 0)
@@ -333,6 +339,7 @@ func Rewrite(path string, entries []archive.Array) error {
 	}
 	defer a.Close()
 
+	// The manifest lists the header of every array; the list is made anew from the file.
 	arrays := map[string]string{}
 	for _, name := range a.Names() {
 		if h, err := a.Header(name); err == nil && name != archive.Name {

@@ -26,7 +26,7 @@ type sample struct {
 
 const sampleDim = 5
 
-// blobs draws n points in three clusters, of which every seventh is labeled. The
+// blobs draws n points in three clusters and labels a seventh of them. The
 // last two coordinates are mostly 0. Whole coordinates fit into uint8.
 func blobs(n int, whole bool, seed uint64) *sample {
 	rng := rand.New(rand.NewPCG(seed, 11))
@@ -56,6 +56,8 @@ func blobs(n int, whole bool, seed uint64) *sample {
 		if row[0]+row[1] > 100 {
 			labels[(b+1)%3] = 1
 		}
+
+		// Some labels of known points are missing, as a block of targets may have gaps.
 		if turn := i / 3 % 7; turn == 0 && i/21%4 == 1 { // a known one remains
 			labels[i%3] = math.NaN()
 		}
@@ -125,7 +127,7 @@ func valuesOf(cols int) func(s *sample) (*models.Targets, error) {
 	}
 }
 
-// kinds of targets, of which a learner learns some.
+// kinds are all kinds of targets; a learner learns some of them.
 var kinds = []kind{
 	{"3 classes", models.LearnsClasses, classesOf([3]int64{-3, 10, 41})},
 	{"2 classes", models.LearnsClasses, classesOf([3]int64{5, 9, 9})},
@@ -176,6 +178,8 @@ func inputFor(l models.Learner, x data.Points, t *models.Targets, v models.Value
 	ctx := context.Background()
 	info := l.Info()
 	in := &models.Input{Points: x, Targets: t, Values: models.Values{}.With(v), Seed: 5}
+
+	// A learner gets no more than it asks for, so that one that reads more fails.
 	if info.UsesGraph(in.Values) || info.Needs.Has(models.NeedsEigenpairs) {
 		var err error
 		if in.Graph, err = graphOf(ctx, x); err != nil {
@@ -196,6 +200,8 @@ func addPairs(ctx context.Context, l models.Learner, in *models.Input) error {
 	if info := l.Info(); !ok || !info.Needs.Has(models.NeedsEigenpairs) {
 		return nil
 	}
+
+	// The learner says which eigenpairs it needs, at which accuracy; a small graph has fewer.
 	k, kind, tolerance, err := paired.Pairs(in)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ var geodesicParams = models.Table[GeodesicSettings]{
 
 // GeodesicLearner fits geodesic nearest neighbours (Belkin & Niyogi 2004, sections 3 and
 // 6.4): the distance of two points is the length of the shortest path between them in the
-// graph, whose edges are as long as their points are apart, whatever their weights.
+// graph. The length of an edge is the distance of its two points; weights do not count.
 type GeodesicLearner struct{}
 
 // Info describes the learner.
@@ -85,7 +85,8 @@ func (GeodesicLearner) Cost(in *models.Input) (stage.Cost, error) {
 	const step = 100 // operations of a visit
 	return stage.Cost{Bytes: stage.HeapBytes(inUse) + stage.RuntimeBytes,
 		Operations: step * float64(edges) * float64(k),
-		Remedy:     fmt.Sprintf("let fewer %s, or make a graph of fewer %s", param.Name("vote"), param.Name("neighbors"))}, nil
+		Remedy: fmt.Sprintf("let fewer %s, or make a graph of fewer %s", param.Name("vote"),
+			param.Name("neighbors"))}, nil
 }
 
 // Fit finds the labeled points nearest to every point along paths. It costs the
@@ -118,6 +119,7 @@ func (l GeodesicLearner) Fit(ctx context.Context, in *models.Input) (models.Mode
 		return nil, err
 	}
 
+	// Dijkstra's algorithm settles a vertex for good, which needs lengths that are not negative.
 	for i := range lengths.Rows {
 		if _, length := lengths.Row(i); slices.ContainsFunc(length, func(v float64) bool { return v < 0 }) {
 			return nil, fmt.Errorf("nearest: %v distances are negative at point %d, and paths have "+
@@ -270,6 +272,7 @@ func (m *Geodesic) Predict(ctx context.Context, x data.Points,
 // points. It uses visits as scratch.
 func (m *Geodesic) meet(visits []visit, index []int32, distance []float64) ([]int32, []visit) {
 	for p, z := range index {
+		// d(x, z) + d(z, i) for every path that ends in the neighbour z.
 		from, length := m.paths.at(int(z))
 		for q, i := range from {
 			visits = append(visits, visit{distance[p] + length[q], 0, i})
@@ -298,6 +301,8 @@ func (m *Geodesic) meet(visits []visit, index []int32, distance []float64) ([]in
 func (m *Geodesic) Summary() models.Summary {
 	s := models.Summary{Labeled: m.Labeled, Values: geodesicParams.Encode(&m.Settings),
 		Unreached: m.Unreached, Fallback: &m.Classes[m.Fallback]}
+
+	// The first path of a vertex is its shortest one.
 	var longest float64
 	for i := range m.Labels {
 		if _, length := m.paths.at(i); len(length) > 0 {

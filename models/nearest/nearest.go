@@ -75,6 +75,8 @@ func (Learner) Cost(in *models.Input) (stage.Cost, error) {
 	if err != nil {
 		return stage.Cost{}, err
 	}
+
+	// The model holds the labeled points and their index, and no others.
 	labeled := data.Select(in.Points, in.Targets.Labeled)
 	s.Method = chosen(labeled, &s)
 	c := stage.Cost{Bytes: knn.IndexBytes(labeled, s.Method, s.Metric, max(s.Vote, MostVotes)),
@@ -179,6 +181,8 @@ func (m *Model) leaveOneOut(ctx context.Context, progress func(done, total float
 	if err != nil {
 		return err
 	}
+
+	// One search for the largest vote serves all: its lists begin with the lists of smaller ones.
 	nb, err := ix.Self(ctx, min(MostVotes, len(m.Labels)-1))
 	if err != nil {
 		return err
@@ -264,6 +268,8 @@ func (m *Model) Summary() models.Summary {
 	if m.Tried != nil {
 		s.Facts = append(s.Facts, models.Fact{Key: "tried", Value: m.Tried})
 	}
+
+	// The error of the chosen vote alone: the others are facts in JSON.
 	for _, v := range m.Tried {
 		if v.Vote == m.Settings.Vote {
 			s.Text += fmt.Sprintf(", leave-one-out error %.2f %%", 100*v.Error)
@@ -318,6 +324,8 @@ func (m *Model) check() error {
 	if len(m.Classes) < 2 || m.Settings.Vote < 1 {
 		return fmt.Errorf("nearest: %d classes and a vote of %d", len(m.Classes), m.Settings.Vote)
 	}
+
+	// A label beyond the classes would be an index out of range in Votes.
 	if i := slices.IndexFunc(m.Labels, func(c int32) bool {
 		return c < 0 ||
 			int(c) >= len(m.Classes)

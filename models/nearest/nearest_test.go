@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
+	"github.com/bigfit/bigfit/param"
 )
 
 // decoder knows the models of this package.
@@ -163,6 +164,14 @@ func TestNearestRefuses(t *testing.T) {
 		if m, err := fit(); m != nil || err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+	in := &models.Input{Points: x, Targets: modeltest.ClassTargets(t, y), Values: models.Values{"vote": "0"}}
+	if m, err := (Learner{}).Fit(t.Context(), in); m != nil || err == nil || !strings.Contains(param.Plain(err.Error()), "vote is 0; it must be at least 1") {
+		t.Errorf("a vote of 0: %v", err)
+	}
+	in.Values = nil
+	if c, err := (Learner{}).Cost(in); err != nil || param.Plain(c.Remedy) != "use fewer labels" {
+		t.Errorf("the remedy is %q, %v", c.Remedy, err)
 	}
 	m, err := Fit(t.Context(), x, y, nil, nil)
 	if err != nil {

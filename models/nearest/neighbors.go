@@ -13,8 +13,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// Vote returns the most frequent of the given classes; of equals the one that
-// comes first, which is that of the nearest neighbour among them.
+// Vote returns the most frequent of the given classes. Of equally frequent classes it returns the
+// first, the class of the nearest neighbour among them.
 func Vote(classes []int32) int32 {
 	best := classes[0]
 	most := 0
@@ -22,6 +22,9 @@ func Vote(classes []int32) int32 {
 		if slices.Contains(classes[:i], c) {
 			continue
 		}
+
+		// Earlier points have other classes, so the count begins here. Only a larger count wins: a
+		// tie stays with the nearer class.
 		count := 0
 		for _, other := range classes[i:] {
 			if other == c {
@@ -181,7 +184,7 @@ func (v *Poll) rank(ctx context.Context, y *data.Labels, labeled []int, open []b
 		decideAt(rest[at], classes)
 	})
 
-	// Points whose order rounding may have changed stay open.
+	// Points for which rounding may have changed the order of the distances stay open.
 	left := rest[:0]
 	for at, i := range rest {
 		if unsure[at] {

@@ -36,6 +36,8 @@ func shortest(ctx context.Context, lengths *sparse.CSR, labeled []int, k int,
 	n := lengths.Rows
 	k = max(1, min(k, len(labeled)))
 	p := &paths{k: k, count: make([]int32, n), source: make([]int32, n*k), length: make([]float64, n*k)}
+
+	// A labeled vertex reaches itself first, by a path of length 0.
 	var queue frontier
 	for _, i := range labeled {
 		queue.push(visit{0, int32(i), int32(i)})

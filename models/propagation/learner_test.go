@@ -100,6 +100,8 @@ func TestLearnersRefuse(t *testing.T) {
 		{Tikhonov, models.Values{"gamma-a": "0", "gamma-i": "0", "power": "1.5", "laplacian": "random-walk", "scaling": "none"},
 			[]string{"gamma-a is 0", "gamma-i is 0", "power is 1.5", `laplacian is "random-walk"`, `scaling is "none"`}},
 		{Poisson, models.Values{"priors": "1;2"}, []string{`priors has the value "1;2"`}},
+		{Poisson, models.Values{"priors": "1,-1"}, []string{"priors has the value -1", "each must be positive"}},
+		{LGC, models.Values{"alpha": "0"}, []string{"alpha is 0; it must be between 0 and 1"}},
 	} {
 		in := &models.Input{Targets: y, Graph: models.NewGraph(w), Values: c.v}
 		_, costErr := Learner{Method: c.method}.Cost(in)
@@ -111,6 +113,9 @@ func TestLearnersRefuse(t *testing.T) {
 				}
 			}
 		}
+	}
+	if c, err := (Learner{}).Cost(&models.Input{Targets: y, Graph: models.NewGraph(w)}); err != nil || param.Plain(c.Remedy) != "make a graph of fewer neighbors" {
+		t.Errorf("the remedy is %q, %v", c.Remedy, err)
 	}
 	one := &models.Targets{Len: 20, Labeled: y.Labeled[:1], Y: y.Y.Slice(0, 1, 0, 1).(*mat.Dense), Classes: y.Classes}
 	for _, targets := range []*models.Targets{one, {Len: 20, Y: &mat.Dense{}}, {Len: 20, Y: &mat.Dense{}, Classes: y.Classes}} {

@@ -86,6 +86,8 @@ func (a *Archive) Expect(name, dtype string, shape ...int) error {
 	if err != nil {
 		return err
 	}
+
+	// The extents are compared as long as they agree, up to the first that does not.
 	same := len(h.Shape) == len(shape) && (dtype == h.DType || dtype == "" && h.kind != 'S' && h.kind != 'U')
 	for i := 0; same && i < len(shape); i++ {
 		same = shape[i] < 0 || shape[i] == h.Shape[i]
@@ -111,6 +113,7 @@ func expected(dtype string, shape []int) string {
 		}
 	}
 
+	// Python writes a tuple of one as (3,).
 	if len(extents) == 1 {
 		extents = append(extents, "")
 	}
@@ -167,6 +170,7 @@ const maxText = 64 << 20
 
 // ReadBytes decodes an array of uint8, such as a text, of at most 64 MiB.
 func (a *Archive) ReadBytes(name string) ([]byte, error) {
+	// The header is compared before memory is taken for the text.
 	h, err := a.Header(name)
 	if err != nil {
 		return nil, err

@@ -157,6 +157,7 @@ func (a *Array) Int64s() ([]int64, error) {
 
 // Text returns the only element of a string array.
 func (a *Array) Text() (string, error) {
+	// A scalar and an array of one string are read alike.
 	if s, ok := a.Data.([]string); ok && len(s) == 1 {
 		return s[0], nil
 	}

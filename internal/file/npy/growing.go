@@ -29,6 +29,8 @@ func NewGrowing[T number](path string) (*Growing[T], error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// Room for the header, which Close writes when the length is known.
 	g := &Growing[T]{f: f, w: bufio.NewWriterSize(f, writeChunk), descr: descr}
 	if _, err := g.w.Write(make([]byte, growingHeader)); err != nil {
 		f.Close()

@@ -119,6 +119,8 @@ func (h *Header) Within(limit int64, what string) error {
 // converted is held twice, and a string has a header of 16 bytes.
 func (h *Header) Memory() int64 {
 	b := h.Bytes()
+
+	// The stored and the final elements are there at once.
 	if h.transposes() || h.kind == 'b' {
 		return sat(b, b)
 	}

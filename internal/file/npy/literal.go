@@ -40,6 +40,7 @@ func (p *literal) dict() (map[string]any, error) {
 	}
 	fields := map[string]any{}
 	for !p.take('}') {
+		// A key twice would let two readers see two headers.
 		k, err := p.value(0)
 		if err != nil {
 			return nil, err

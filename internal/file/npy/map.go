@@ -62,6 +62,7 @@ func Elements[T number](path string, limit int64) ([]T, error) {
 		return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(raw))), h.Len()), nil
 	}
 
+	// Small files and systems without maps are read, and may have changed since the header was.
 	a, err := ReadFile(path, limit)
 	if err != nil {
 		return nil, err

@@ -126,6 +126,7 @@ func OpenRegular(path string) (*os.File, int64, error) {
 		return nil, 0, fmt.Errorf("%s: is %s", path, kind)
 	}
 
+	// The size is asked of the open file: the name may stand for another one by now.
 	var f *os.File
 	if err == nil {
 		f, err = os.Open(path)
@@ -227,6 +228,8 @@ func decode[T number](r io.Reader, h *Header, hint int64,
 	if h.size > 1 && h.big != hostBig {
 		read = func(dst []T) (int64, error) { return readForeign(r, h, dst, get) }
 	}
+
+	// Memory for a claim is taken step by step, so that a false header does not take it all.
 	n := h.Len()
 	out := make([]T, min(n, int(hint)/h.size))
 
@@ -327,6 +330,8 @@ func decodeStrings(r io.Reader, h *Header, hint int64) ([]string, error) {
 	text := make([]byte, 0, h.size)
 	known := map[string]string{}
 	in := bufio.NewReaderSize(io.LimitReader(r, h.Bytes()), 1<<16)
+
+	// A cell at a time: the fixed width of all may be much more than their texts.
 	for i := range n {
 		if got, err := io.ReadFull(in, cell); err != nil {
 			return nil, short(err, "the payload of %s ends after %d of %d bytes", h, int64(i)*int64(h.size)+

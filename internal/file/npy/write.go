@@ -107,6 +107,8 @@ func WriteArchive(path string, entries []archive.Array) error {
 // their names. Entries read from a file give the same sum as the entries that were written.
 func Sum(entries []archive.Array) (string, error) {
 	h := sha256.New()
+
+	// Archives keep no order of their arrays, so the sum takes the order of names.
 	sorted := slices.SortedFunc(slices.Values(entries),
 		func(a, b archive.Array) int { return strings.Compare(a.Name, b.Name) })
 	for _, e := range sorted {

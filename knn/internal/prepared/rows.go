@@ -127,7 +127,7 @@ func (s *Scaling) spread(x data.Points) (float64, error) {
 	const grain = 4096
 	n, d := x.Dims()
 	largest := make([]float64, par.Chunks(n, grain))
-	par.For(n, grain, func(lo, hi int) {
+	data.EachAtOnce(x, grain, func(lo, hi int) {
 		row := make([]float64, d)
 		var most float64
 		for i := lo; i < hi; i++ {
@@ -141,7 +141,6 @@ func (s *Scaling) spread(x data.Points) (float64, error) {
 				}
 			}
 		}
-		data.Release(x, lo, hi)
 		largest[lo/grain] = most
 	})
 

@@ -99,6 +99,4 @@ func (b *byteRotation) rotate(t *rotated, x *data.Dense[uint8], lo, hi int) {
 			t.sq[i] = float64(int64(own[i])-2*int64(row[2*b.m])+b.sq) * b.square
 		}
 	})
-
-	data.Release(x, lo, hi)
 }

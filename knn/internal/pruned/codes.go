@@ -37,8 +37,7 @@ func (f *frame) encode(ctx context.Context, s *Space, x data.Points) (*codes, er
 
 	const grain = 64
 	var t rotated
-	for lo := 0; lo < n && ctx.Err() == nil; lo += maxRows {
-		hi := min(lo+maxRows, n)
+	err := data.Each(x, maxRows, func(lo, hi int) error {
 		f.rotate(&t, s, x, lo, hi)
 
 		// Every chunk has its own errors, the cuts' and the fine codes', and the largest are taken
@@ -53,6 +52,10 @@ func (f *frame) encode(ctx context.Context, s *Space, x data.Points) (*codes, er
 		for i, e := range errs {
 			c.err[i%(cuts+1)] = max(c.err[i%(cuts+1)], e)
 		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
 	}
 
 	// The last error is the error of the fine codes.
@@ -62,7 +65,7 @@ func (f *frame) encode(ctx context.Context, s *Space, x data.Points) (*codes, er
 			return nil, fmt.Errorf("%w: some points are zero or far from all others", ErrNothing)
 		}
 	}
-	return c, ctx.Err()
+	return c, nil
 }
 
 // code writes the codes of point i and raises largest to its errors: one for the bytes of every

@@ -189,7 +189,6 @@ func (f *frame) rotate(t *rotated, s *Space, x data.Points, lo, hi int) {
 		}
 	})
 
-	data.Release(x, lo, hi)
 	dense.Gemm64(dense.NoTrans, dense.Transposed, hi-lo, f.m, f.d, 1, t.v, f.d, f.rotation, f.d, 0, t.z, f.m)
 }
 
