@@ -60,6 +60,7 @@ var order = []string{
 	"cg",
 	"lanczos",
 	"solvers",
+	"layout",
 	"knn/internal/blocks",
 	"knn/internal/edges",
 	"knn/internal/topk",
