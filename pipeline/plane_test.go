@@ -2,10 +2,13 @@ package pipeline_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
@@ -14,8 +17,8 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// TestPlane gives places by eigenvectors of a graph in one piece, else by columns or
-// principal components.
+// TestPlane gives places by a layout of the graph, in one piece or several, else by columns or principal
+// components.
 func TestPlane(t *testing.T) {
 	ctx := t.Context()
 	p := &pipeline.Pipeline{Seed: 3}
@@ -41,9 +44,9 @@ func TestPlane(t *testing.T) {
 		g     *models.Graph
 		xName string
 	}{
-		{"graph", x, &whole.Graph, "eigenvector 2"}, {"graph alone", nil, &whole.Graph, "eigenvector 2"}, {"components", far, &cut.Graph, "principal component 1"},
+		{"graph", x, &whole.Graph, ""}, {"graph alone", nil, &whole.Graph, ""}, {"components", far, &cut.Graph, ""},
 		{"points", x, nil, "principal component 1"}, {"two columns", moons, nil, "column 1"}, {"graph in pieces alone", nil, &cut.Graph, ""},
-		{"one column", data.NewDense[float64](300, 1), nil, ""},
+		{"two columns and a graph", moons, &whole.Graph, "column 1"}, {"one column", data.NewDense[float64](300, 1), nil, "none"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in.Points, in.Graph = c.x, c.g
@@ -51,7 +54,7 @@ func TestPlane(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.xName == "" {
+			if c.xName == "none" {
 				if got != nil {
 					t.Fatalf("places %+v of nothing", got)
 				}
@@ -73,8 +76,11 @@ func TestPlane(t *testing.T) {
 			if err != nil || !reflect.DeepEqual(again, got) {
 				t.Errorf("other places the second time, %v", err)
 			}
-			if strings.HasPrefix(c.name, "graph") && !apart(got, y) {
+			if c.g == &whole.Graph && c.xName == "" && !apart(got, y) {
 				t.Error("clusters are not apart")
+			}
+			if several := strings.Contains(got.How, " components that"); several != (c.g == &cut.Graph) {
+				t.Errorf("the places are explained by %q", got.How)
 			}
 			if all, err := p.Plane(ctx, in, 1000); err != nil || len(all.Rows) != 300 {
 				t.Errorf("%v", err)
@@ -109,4 +115,58 @@ func apart(p *pipeline.Plane, y *data.Labels) bool {
 		between = min(between, math.Hypot(sum[c][0]-sum[d][0], sum[c][1]-sum[d][1]))
 	}
 	return between > within
+}
+
+// A layout keeps the components of a graph apart, however many points each has, and places isolated
+// points, too.
+func TestLayoutOfComponents(t *testing.T) {
+	t.Parallel()
+	p := &pipeline.Pipeline{Seed: 1}
+	x := data.NewDense[float64](260, 4)
+	rng := rand.New(rand.NewPCG(5, 1))
+	group := make([]int, 260)
+	for i := range group {
+		// Groups of 160, 80 and 20 points, which no edge joins.
+		switch {
+		case i >= 240:
+			group[i] = 2
+		case i >= 160:
+			group[i] = 1
+		}
+		for j := range x.Row(i) {
+			x.Row(i)[j] = 100*float64(group[i]) + rng.NormFloat64()
+		}
+	}
+	g, err := p.Graph(t.Context(), x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Components.Count() != 3 {
+		t.Fatalf("%d components", g.Components.Count())
+	}
+
+	y, err := p.Layout(t.Context(), &g.Graph, 2, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range group {
+		nearest := -1
+		least := math.Inf(1)
+		for j := range group {
+			if r := math.Hypot(y.At(i, 0)-y.At(j, 0), y.At(i, 1)-y.At(j, 1)); j != i && r < least {
+				nearest = j
+				least = r
+			}
+		}
+		if group[nearest] != group[i] {
+			t.Errorf("point %d of component %d is nearest to one of component %d", i, group[i], group[nearest])
+		}
+	}
+
+	if again, err := p.Layout(t.Context(), &g.Graph, 2, nil, 0); err != nil || !mat.Equal(y, again) {
+		t.Errorf("another layout the second time, %v", err)
+	}
+	if _, err := p.Layout(t.Context(), &g.Graph, 0, nil, 0); err == nil {
+		t.Error("a layout in 0 dimensions")
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/cluster"
 	"github.com/bigfit/bigfit/models/eigenmap"
@@ -27,6 +29,7 @@ import (
 type embedOptions struct {
 	source         shell.GraphSource
 	transform, out string
+	method         embedMethod
 	dimensions     int
 	eigs           pipeline.EigsSettings
 	regular        regularOptions
@@ -37,12 +40,17 @@ func (a *app) embedCommand() *cobra.Command {
 		Tolerance: shell.DefaultTolerance}, regular: regularOptions{power: 1}}
 	cmd := &cobra.Command{
 		Use:   "embed X.npy… -d 2 -o embedding.npy",
-		Short: "Give points few coordinates by the Laplacian of their graph",
+		Short: "Give points few coordinates by their graph",
 		Long: `Write a Laplacian eigenmap: for each point its entries in the eigenvectors of
 the smallest eigenvalues of the Laplacian of the graph of nearest neighbours,
 those that are constant on its components left out. The graph is made of the
 points, the arguments or -X, or is given in their place, a sparse .npz. With both, the
 graph is the first argument.
+
+--method layout gives coordinates for pictures: points that the graph joins attract
+each other and all points repel each other, as in LargeVis and UMAP, so that classes
+come apart that two eigenvectors lay on top of each other. It takes about a second for
+20,000 points, and new points cannot be added.
 
 With --gamma the coordinates are functions of a kernel's space instead: the
 regularized eigenmap of Belkin, Niyogi & Sindhwani (2006), section 6.1, equation
@@ -58,8 +66,15 @@ extension through a new point's nearest neighbours.`,
 			if o.transform != "" {
 				return a.transform(cmd.Context(), args, &o)
 			}
+			// A --method of coordinates says nothing of the graph, which a file may have.
+			if o.source.Params["method"].Text == "" {
+				delete(a.Given, "method")
+			}
 			// The value of --gamma cannot tell whether the flag was given.
 			o.regular.asked = cmd.Flags().Changed("gamma")
+			if o.method == layoutMethod {
+				return a.layout(cmd.Context(), args, &o)
+			}
 			return a.embed(cmd.Context(), args, &o, cmd.Flags().Changed("laplacian"))
 		},
 	}
@@ -72,6 +87,7 @@ extension through a new point's nearest neighbours.`,
 	o.regular.flags(f)
 	f.IntVar(&o.regular.power, "power", o.regular.power, "power p of the Laplacian, with --gamma")
 	o.source.Flags(a.App, f)
+	takeMethod(f, &o.method)
 	f.StringVarP(&o.out, "output", "o", "embedding.npy", "`file` to write")
 	return cmd
 }
@@ -176,17 +192,22 @@ type embedSummary struct {
 	Model      string    `json:"model"`
 	Points     int       `json:"points"`
 	Dimensions int       `json:"dimensions"`
-	Values     []float64 `json:"values"`
+	Values     []float64 `json:"values,omitempty"`     // none of a layout
 	Components int       `json:"components,omitempty"` // of the graph, if there was one
 }
 
 func (s embedSummary) String() string {
-	text := fmt.Sprintf("%d points in %d dimensions, λ from %.6g to %.6g", s.Points, s.Dimensions,
-		s.Values[0], s.Values[len(s.Values)-1])
+	text := fmt.Sprintf("%d points in %d dimensions", s.Points, s.Dimensions)
+	if len(s.Values) > 0 {
+		text += fmt.Sprintf(", λ from %.6g to %.6g", s.Values[0], s.Values[len(s.Values)-1])
+	}
 	// Eigenvectors of several components have unrelated signs and scales.
-	if s.Components > 1 {
-		text += fmt.Sprintf("; the graph has %d components, and only points of one component can be compared",
-			s.Components)
+	switch {
+	case s.Components > 1 && len(s.Values) > 0:
+		text += fmt.Sprintf("; the graph has %d components, and only points of one component can be compared; "+
+			"--method layout places all side by side", s.Components)
+	case s.Components > 1:
+		text += fmt.Sprintf("; the graph has %d components, which lie side by side", s.Components)
 	}
 	return text
 }
@@ -286,6 +307,91 @@ func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 	}
 
 	return nil
+}
+
+// embedMethod is a way to find coordinates.
+type embedMethod int
+
+const (
+	// eigenmapMethod takes eigenvectors of the Laplacian, or functions of a kernel's space.
+	eigenmapMethod embedMethod = iota
+	// layoutMethod takes attraction and repulsion.
+	layoutMethod
+)
+
+var embedMethods = enum.New[embedMethod]("method", "eigenmap", "layout")
+
+// String returns the name used on the command line.
+func (m embedMethod) String() string { return embedMethods.String(m) }
+
+// MarshalText returns the name.
+func (m embedMethod) MarshalText() ([]byte, error) { return embedMethods.Marshal(m) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (m *embedMethod) UnmarshalText(text []byte) error { return embedMethods.Unmarshal(m, text) }
+
+// methodFlag is a --method that names a way to find coordinates, or a search for neighbours.
+type methodFlag struct {
+	pflag.Value // of the search
+	embedding   *embedMethod
+}
+
+// Set takes either name. Both may be given, one after the other.
+func (m methodFlag) Set(text string) error {
+	if m.embedding.UnmarshalText([]byte(text)) == nil {
+		return nil
+	}
+	return m.Value.Set(text)
+}
+
+// takeMethod lets the flag --method of the graph name a way to find coordinates, too.
+func takeMethod(f *pflag.FlagSet, m *embedMethod) {
+	flag := f.Lookup("method")
+	flag.Value = methodFlag{flag.Value, m}
+	flag.Usage = "how coordinates are found: " + strings.Join(embedMethods.All(), ", ") +
+		" (default: eigenmap); or " + flag.Usage
+}
+
+// layout writes coordinates by attraction and repulsion.
+func (a *app) layout(ctx context.Context, args []string, o *embedOptions) error {
+	// A layout has no eigenvalues, no kernel and no way to place new points.
+	for _, flag := range append([]string{"gamma", "landmarks", "laplacian", "model", "power", "tolerance"},
+		slices.Sorted(maps.Keys(o.regular.params))...) {
+		if a.Given[flag] {
+			return shell.Usagef("--%s is not for --method layout", flag)
+		}
+	}
+	if err := o.source.Take(a.App, args, false); err != nil {
+		return err
+	}
+	if o.dimensions < 1 {
+		return shell.Usagef("--dimensions is %d; it must be at least 1", o.dimensions)
+	}
+	if err := shell.CheckAnswers(o.source.X.Inputs(o.source.File), []string{o.out}); err != nil {
+		return err
+	}
+
+	g, notReached := a.LoadSource(ctx, &o.source)
+	if !models.Usable(notReached) {
+		return notReached
+	}
+	y, err := a.Pipeline().Layout(ctx, &g.Graph.Graph, o.dimensions, nil, 0)
+	if err != nil {
+		return err
+	}
+
+	err = a.Write(ctx, func() error {
+		return a.WriteAnswers(o.out, pipeline.CoordinateAnswers(o.method.String(), y), g.Hashes)
+	})
+	if err != nil {
+		return err
+	}
+	sum := embedSummary{Model: o.method.String(), Points: g.W.Rows, Dimensions: o.dimensions,
+		Components: g.Components.Count()}
+	if err := a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)); err != nil {
+		return err
+	}
+	return notReached
 }
 
 // eigenmap computes a Laplacian eigenmap.

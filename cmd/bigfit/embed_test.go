@@ -100,3 +100,30 @@ func TestBadEmbed(t *testing.T) {
 		fail(t, 2, c.want, strings.Fields(c.line)...)
 	}
 }
+
+// A layout has coordinates of every dimension, the same bits each time, and keeps components apart;
+// flags of eigenvectors and of kernels are refused.
+func TestEmbedLayout(t *testing.T) {
+	intoBlobs(t)
+	out := succeed(t, "embed", "X.npy", "--method", "layout", "--method", "brute", "-o", "l.npy", "-q")
+	shape, first := matrix(t, "l.npy")
+	if !slices.Equal(shape, []int{blobCount, 2}) || !strings.Contains(out, "90 points in 2 dimensions") {
+		t.Errorf("shape %v\n%s", shape, out)
+	}
+	succeed(t, "embed", "X.npy", "--method", "layout", "-o", "again.npy", "-q", "--threads", "1")
+	if _, again := matrix(t, "again.npy"); !slices.Equal(first, again) {
+		t.Error("another layout with one thread")
+	}
+
+	succeed(t, "graph", "X.npy", "-k", "3", "-o", "g.npz", "-q")
+	var s embedSummary
+	must(t, json.Unmarshal([]byte(succeed(t, "embed", "g.npz", "--method", "layout", "-d", "3", "--json", "-q")), &s))
+	if s.Model != "layout" || s.Dimensions != 3 || s.Values != nil || s.Components < 2 {
+		t.Errorf("%+v", s)
+	}
+
+	for _, flag := range []string{"--laplacian=normalized", "--gamma=1", "--model=m.npz", "--sigma=2"} {
+		fail(t, 2, []string{"is not for --method layout"}, "embed", "X.npy", "--method", "layout", flag)
+	}
+	fail(t, 2, []string{"layuot"}, "embed", "X.npy", "--method", "layuot")
+}
