@@ -52,8 +52,12 @@ type Picture struct {
 // A key is a line of the legend.
 type key struct {
 	name   string
+	class  int // of points, −1 for those without a class; noClass of other lines
 	thumbs []plot.Thumbnailer
 }
+
+// noClass is the class of a line of the legend that stands for no class of points.
+const noClass = -2
 
 // newPicture returns an empty frame, whose axes take their ranges from the scales.
 func newPicture(title, xlabel, ylabel string, x, y *scale) *Picture {
@@ -161,7 +165,12 @@ func (l leftLabel) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 }
 
 func (p *Picture) key(name string, thumbs ...plot.Thumbnailer) {
-	p.legend = append(p.legend, key{name, thumbs})
+	p.legend = append(p.legend, key{name, noClass, thumbs})
+}
+
+// classKey is the line of a class of points.
+func (p *Picture) classKey(name string, class int, thumbs ...plot.Thumbnailer) {
+	p.legend = append(p.legend, key{name, class, thumbs})
 }
 
 // draw draws the plot into a canvas of a size in points.

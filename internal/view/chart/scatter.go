@@ -13,6 +13,7 @@ import (
 // A Scatter shows points in the plane coloured by class.
 type Scatter struct {
 	Title, XLabel, YLabel string
+	Bare                  bool // without axes, where coordinates mean nothing
 	Points
 }
 
@@ -104,6 +105,14 @@ func (p *Points) choose(inside func(i int) bool) (index []int, total int) {
 	return index, total
 }
 
+const (
+	// leastRadius is the radius of a mark among many, in units of 1/400 of the width of a page's chart.
+	leastRadius = 1.3
+	// shaped is the number of points up to which classes differ in shape, too: smaller marks would
+	// look the same, and corners take more bytes than discs.
+	shaped = 4000
+)
+
 // layers is the number of layers, with all classes in each, in which points are
 // drawn, so that no class lies on top of all others.
 const layers = 12
@@ -117,16 +126,17 @@ func (p *Points) add(pic *Picture, inside func(i int) bool) {
 		pic.Notes = append(pic.Notes, fmt.Sprintf("%d of %d points are drawn.", len(index), total))
 	}
 
-	// The more points, the smaller the marks: their total area stays about the same.
+	// The more points, the smaller the marks: at most about half of the frame is covered. Marks are
+	// never so small that ten colours cannot be told apart.
 	style := func(k int) *marks {
 		m := &marks{color: seriesColor(k),
-			radius: vg.Points(max(1, min(2.6, 40/math.Sqrt(float64(len(index))+1))))}
+			radius: vg.Points(max(leastRadius, min(2.6, 100/math.Sqrt(float64(len(index))+1))))}
 		switch {
 		case k < 0:
 			m.radius *= 0.75
 		case p.Scale:
 			m.color = stepColor(k)
-		case len(index) <= 1000:
+		case len(index) <= shaped:
 			m.shape = shape(k)
 		case k >= colors: // among many, discs and squares can be told apart
 			m.shape = shape(k / colors)
@@ -205,11 +215,11 @@ func (p *Points) legend(pic *Picture, style func(k int) *marks) {
 			pic.key(fmt.Sprintf("and %d more", len(p.Classes)-most))
 			break
 		}
-		pic.key(p.Classes[k], style(k))
+		pic.classKey(p.Classes[k], k, style(k))
 	}
 
 	if slices.ContainsFunc(p.Class, func(c int) bool { return c < 0 }) {
-		pic.key("no label", style(-1))
+		pic.classKey("no label", -1, style(-1))
 	}
 }
 
@@ -235,15 +245,21 @@ func (s *Scatter) Draw() (*Picture, error) {
 	}
 
 	p := newPicture(s.Title, s.XLabel, s.YLabel, x, y)
-	p.grid()
+	if s.Bare {
+		p.plot.HideAxes()
+	} else {
+		p.grid()
+	}
 	p.leftOut(left, "that are not finite")
 	s.add(p, inside)
 	if p.Marks == 0 {
 		p.empty()
 	}
 	p.Aspect = 0.8
-	p.Alt = fmt.Sprintf("Scatter plot of %d points, %s over %s", p.Marks, orWord(s.YLabel, "y"),
-		orWord(s.XLabel, "x"))
+	p.Alt = fmt.Sprintf("Scatter plot of %d points", p.Marks)
+	if !s.Bare {
+		p.Alt += fmt.Sprintf(", %s over %s", orWord(s.YLabel, "y"), orWord(s.XLabel, "x"))
+	}
 	if len(s.Classes) > 0 {
 		p.Alt += fmt.Sprintf(", in %d classes", len(s.Classes))
 	}

@@ -120,7 +120,10 @@ func (p *Picture) HTML(title string, panel bool) string {
 }
 
 // A Key is a line of the legend of a page.
-type Key struct{ Name, Swatch string } // Swatch is an <svg> element
+type Key struct {
+	Name, Swatch string // Swatch is an <svg> element
+	Class        int    // of points, −1 for those without a class, −2 of other lines
+}
 
 // Legend returns the legend for a page.
 func (p *Picture) Legend() (keys []Key) {
@@ -130,9 +133,8 @@ func (p *Picture) Legend() (keys []Key) {
 				t.Thumbnail(&c)
 			}
 		})
-		keys = append(keys, Key{k.name,
-			`<svg class="swatch" viewBox="0 0 24 12" aria-hidden="true" stroke-linecap="round">` +
-				inPage(body) + "</svg>"})
+		keys = append(keys, Key{Class: k.class, Name: k.name, Swatch: `<svg class="swatch" viewBox="0 0 24 12" aria-hidden="true" stroke-linecap="round">` +
+			inPage(body) + "</svg>"})
 	}
 	return keys
 }

@@ -32,6 +32,7 @@ type figure struct {
 type legendKey struct {
 	Swatch template.HTML
 	Name   string
+	Class  int // of points: see chart.Key
 }
 
 func (f Figure) render() (template.HTML, error) {
@@ -64,7 +65,7 @@ func (f Figure) render() (template.HTML, error) {
 		// All charts of a figure have the same classes.
 		if i == 0 {
 			for _, k := range p.Legend() {
-				out.Legend = append(out.Legend, legendKey{template.HTML(k.Swatch), k.Name})
+				out.Legend = append(out.Legend, legendKey{template.HTML(k.Swatch), k.Name, k.Class})
 			}
 		}
 

@@ -3,9 +3,12 @@
 // mailed, archived and opened without a network.
 //
 // A [Report] is a list of sections, a [Section] a list of blocks, and a block
-// one of [Paragraph], [Table], [KeyValues], [Figure] and [ImageStrip]. They hold
+// one of [Paragraph], [Table], [KeyValues], [Figure], [Map] and [ImageStrip]. They hold
 // plain values only. All text is escaped. The charts of a Figure are drawn by
 // package chart; whatever they leave out is said under them.
+//
+// A page states a content security policy: it loads nothing, and no script runs but the script of
+// maps, which is part of this package.
 //
 // The same Report gives the same bytes.
 package report
@@ -92,7 +95,8 @@ var templates string
 var style string
 
 var page = template.Must(template.New("templates").Funcs(template.FuncMap{
-	"css": func() template.CSS { return template.CSS(chart.CSS() + style) },
+	"css":    func() template.CSS { return template.CSS(chart.CSS() + style) },
+	"script": func() template.JS { return template.JS(mapScript) },
 }).Parse(templates))
 
 // Write writes r as a complete HTML document in UTF-8.
@@ -105,9 +109,10 @@ func Write(w io.Writer, r *Report) error {
 		Blocks    []template.HTML
 	}
 	data := struct {
-		Title, Subtitle, Index string
-		Sections               []section
-	}{Title: r.Title, Subtitle: r.Subtitle, Index: r.Index}
+		Title, Subtitle, Index, Policy string
+		Script                         bool
+		Sections                       []section
+	}{Title: r.Title, Subtitle: r.Subtitle, Index: r.Index, Policy: policy(r.hasMap()), Script: r.hasMap()}
 	var faults []error
 	for i, s := range r.Sections {
 		out := section{ID: "s" + strconv.Itoa(i+1), Title: s.Title}
