@@ -1,8 +1,6 @@
 package labeling
 
 import (
-	"strconv"
-
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
@@ -11,7 +9,7 @@ import (
 
 // NextAnswers returns points to label, best first, with the columns row, the number of the
 // point, rule, score and component. With alone, as for .npy files, it returns the column row
-// only. ids holds the ids of all points; nil means their numbers.
+// only. ids holds the ids of all points; nil means that they have numbers only.
 func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone bool) pipeline.Answers {
 	rows := make([]int64, len(choices))
 	rules := make([]string, len(choices))
@@ -71,13 +69,14 @@ func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alo
 	return a
 }
 
-// named returns the ids of some rows, or their numbers if ids is nil.
+// named returns the ids of some rows, nil if ids is nil.
 func named(ids *data.IDs, rows []int64) *data.IDs {
+	if ids == nil {
+		return nil
+	}
 	out := &data.IDs{Values: make([]string, len(rows))}
 	for q, i := range rows {
-		if out.Values[q] = strconv.FormatInt(i, 10); ids != nil {
-			out.Values[q] = ids.Values[i]
-		}
+		out.Values[q] = ids.Values[i]
 	}
 	return out
 }
