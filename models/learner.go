@@ -143,6 +143,8 @@ func (i *Info) Transductive() bool { return i.Needs.Has(NeedsGraph) && !i.Needs.
 type Input struct {
 	Points  data.Points // n×d, as given
 	Targets *Targets
+	// IDs name the points; nil if they have numbers only. A model keeps them.
+	IDs *data.IDs
 	// Graph joins the points. Edges is an estimate of the number of its stored
 	// edges, each of them twice, while it is not made yet.
 	Graph *Graph
@@ -216,6 +218,10 @@ func (in *Input) Check() error {
 		if n, _ := in.Points.Dims(); n != in.Targets.Len {
 			return fmt.Errorf("models: targets for %d points, there are %d", in.Targets.Len, n)
 		}
+	}
+
+	if in.IDs != nil && in.IDs.Len() != in.Targets.Len {
+		return fmt.Errorf("models: %d ids for targets of %d points", in.IDs.Len(), in.Targets.Len)
 	}
 
 	if in.Graph != nil && in.Graph.Len() != in.Targets.Len {

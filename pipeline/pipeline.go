@@ -172,8 +172,11 @@ func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models
 
 	p.Observed().End(text)
 
-	// The learner knows classes by number; a wrapper around the model knows their names.
+	// The learner knows classes and points by number; a wrapper around the model knows their names.
 	m, fault := models.WithNames(m, in.Targets.Names)
+	if fault == nil && in.IDs != nil {
+		m, fault = models.WithIDs(m, in.IDs)
+	}
 	return m, in, errors.Join(short, err, fault)
 }
 

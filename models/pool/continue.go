@@ -15,17 +15,19 @@ import (
 type continued struct {
 	Learner
 	before *Model
+	stay   []int // points of the model that are still there; nil for all
 	change func(l models.Learner, v models.Values)
 }
 
 // Continue returns the learner that fits the members which m chose again, without a
 // cross-validation, and starts from the answers of m's parts: see [models.Continuer].
-func (l Learner) Continue(m models.Model, change func(models.Learner, models.Values)) models.Learner {
+func (l Learner) Continue(m models.Model, stay []int,
+	change func(models.Learner, models.Values)) models.Learner {
 	before, ok := m.(*Model)
 	if !ok {
 		return l
 	}
-	return continued{l, before, change}
+	return continued{l, before, stay, change}
 }
 
 // Cost returns the memory of the largest part and of the mean, and the operations of all
@@ -100,6 +102,7 @@ func (l continued) candidates() ([]*candidate, error) {
 			settings: []models.Values{values}, scale: p.scale, weight: p.weight}
 		if u, ok := p.Model.(models.Updater); ok && p.shares {
 			c.start = u.Kept()
+			c.stay = l.stay
 			if own := c.start.Edges.K; own != l.before.neighborhood.Edges.K {
 				c.member.Neighbors = own
 			}

@@ -86,7 +86,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		in.Progress = nil
 		var err error
 		if c.start != nil {
-			if in.Start, err = lanczos.Extend(in.Graph.W, c.start.StartFor(t.Classes)); err != nil {
+			if in.Start, err = lanczos.Extend(in.Graph.W, models.StartAt(c.start.StartFor(t.Classes), c.stay)); err != nil {
 				return nil, err
 			}
 		}

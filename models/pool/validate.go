@@ -43,6 +43,7 @@ type candidate struct {
 
 	best   int          // setting
 	start  *models.Kept // of the part of a model that is continued; nil for none
+	stay   []int        // points of that part that are still there; nil for all
 	scale  scale
 	prior  float64
 	weight float64
