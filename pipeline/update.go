@@ -123,7 +123,10 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	}
 
 	in := &models.Input{Values: e.Values, Seed: p.Seed}
-	if in.IDs, err = out.ids(ids, growth); err != nil {
+	if ids != nil && out.stay != nil {
+		ids = ids.Select(out.stay)
+	}
+	if in.IDs, err = AppendIDs(ids, growth.IDs, out.New); err != nil {
 		return nil, err
 	}
 	if in.Targets, err = out.targets(kept.Targets, growth); err != nil {

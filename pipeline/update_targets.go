@@ -43,30 +43,23 @@ func selected(x data.Points, rows []int) data.Points {
 	return data.Select(x, rows)
 }
 
-// ids returns the ids of all points of the update, nil if they have numbers only. before are the
-// ids of the model.
-func (u *Updated) ids(before *data.IDs, growth *Growth) (*data.IDs, error) {
-	if before == nil {
-		if growth.IDs != nil {
-			return nil, fmt.Errorf("the points of the model have no ids, and the new points have, from %s; fit the "+
-				"model with ids, or leave out the ids of the new points", growth.IDs.From)
-		}
-		return nil, nil
-	}
-
-	if u.stay != nil {
-		before = before.Select(u.stay)
-	}
+// AppendIDs returns the ids of the points of a model and of new points, nil if all of them have
+// numbers only. Points with ids beside points without are an error, and so is an id that is there
+// twice.
+func AppendIDs(ids, more *data.IDs, added int) (*data.IDs, error) {
 	switch {
-	case u.New == 0:
-		return before, nil
-	case growth.IDs == nil:
+	case ids == nil && more != nil:
+		return nil, fmt.Errorf("the points of the model have no ids, and the new points have, from %s; fit the "+
+			"model with ids, or leave out the ids of the new points", more.From)
+	case ids == nil || added == 0:
+		return ids, nil
+	case more == nil:
 		return nil, fmt.Errorf("the points of the model have ids, such as %q, and the new points have none; say "+
-			"what they are called with %s", before.Values[0], param.Name("ids"))
-	case growth.IDs.Len() != u.New:
-		return nil, fmt.Errorf("%s: %d ids for %d new points", growth.IDs.From, growth.IDs.Len(), u.New)
+			"what they are called with %s", ids.Values[0], param.Name("ids"))
+	case more.Len() != added:
+		return nil, fmt.Errorf("%s: %d ids for %d new points", more.From, more.Len(), added)
 	}
-	return before.Append(growth.IDs)
+	return ids.Append(more)
 }
 
 // name brings the new labels to the classes of the model. Equal names are equal classes; the

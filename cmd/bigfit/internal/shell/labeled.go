@@ -52,6 +52,7 @@ func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions,
 		return nil, err
 	}
 	st.Done(fmt.Sprintf("%s: %s", path, summary.Of(m)))
+	a.Points.Take(models.IDsOf(m))
 	out := &LabeledPoints{Model: m, Learner: all.Learner(m.Name()), Hashes: pipeline.Hashes{}}
 	if out.Learner == nil {
 		return nil, fmt.Errorf("%s: a %s model learns no labels", path, m.Name())

@@ -41,6 +41,13 @@ func (p *PointOptions) IDFlag(f *pflag.FlagSet) {
 		"of y name: .npy, text, or a table as FILE:COLUMN; 'meta_*.parquet:id' is several")
 }
 
+// Take makes ids the names of the points, unless flags say what the points are called.
+func (p *PointOptions) Take(ids *data.IDs) {
+	if p.ids == "" && p.id == "" && ids != nil {
+		p.Names = ids
+	}
+}
+
 // Identify returns the names of the points; nil if they have none.
 func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
 	// The names are asked for by every file that is written; they are read once.
