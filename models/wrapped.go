@@ -65,10 +65,10 @@ func WithNames(m Model, names []string) (Model, error) {
 }
 
 // WithIDs returns m with the ids of the points that it was fitted to, or without ids if ids is nil.
-// Ids belong to the wrapper, which writes them to model files. Their number must be that of the
-// points as far as m knows it; otherwise there is an error.
+// Ids belong to the wrapper, which writes them to model files. Their number must be
+// [TrainingPoints], unless that is 0; otherwise there is an error.
 func WithIDs(m Model, ids *data.IDs) (Model, error) {
-	if n := trainingPoints(m); ids != nil && n > 0 && n != ids.Len() {
+	if n := TrainingPoints(m); ids != nil && n > 0 && n != ids.Len() {
 		return nil, fmt.Errorf("models: %d ids for %d points", ids.Len(), n)
 	}
 	w := wrappingOf(m)
@@ -79,8 +79,9 @@ func WithIDs(m Model, ids *data.IDs) (Model, error) {
 // IDsOf returns the ids of the points that m was fitted to, nil if they have numbers only.
 func IDsOf(m Model) *data.IDs { return wrappingOf(m).ids }
 
-// trainingPoints returns the number of points that m was fitted to; 0 if it does not know.
-func trainingPoints(m Model) int {
+// TrainingPoints returns the number of points that m keeps, or keeps answers for; 0 if it keeps
+// neither.
+func TrainingPoints(m Model) int {
 	m = Unnamed(m)
 	if t, ok := m.(Trained); ok {
 		return t.Training(false).Len()

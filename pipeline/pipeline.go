@@ -175,7 +175,12 @@ func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models
 	// The learner knows classes and points by number; a wrapper around the model knows their names.
 	m, fault := models.WithNames(m, in.Targets.Names)
 	if fault == nil && in.IDs != nil {
-		m, fault = models.WithIDs(m, in.IDs)
+		ids := in.IDs
+		// A model of nearest neighbours keeps its labeled points alone.
+		if models.TrainingPoints(m) == len(in.Targets.Labeled) {
+			ids = ids.Select(in.Targets.Labeled)
+		}
+		m, fault = models.WithIDs(m, ids)
 	}
 	return m, in, errors.Join(short, err, fault)
 }

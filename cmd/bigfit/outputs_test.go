@@ -38,7 +38,7 @@ func TestOutputFormats(t *testing.T) {
 		must(t, err)
 		s, err := table.Read("s"+ext, table.Options{})
 		must(t, err)
-		if p.Rows != blobCount || p.Columns[0].Name != "id" || p.Columns[1].Name != "label" || s.Rows != blobCount {
+		if p.Rows != blobCount || p.Columns[0].Name != "row" || p.Columns[1].Name != "label" || s.Rows != blobCount {
 			t.Fatalf("%s: %d and %d rows, columns %v", ext, p.Rows, s.Rows, p.Columns)
 		}
 		for i := range blobCount {
@@ -110,7 +110,7 @@ func TestInfoOfOutputs(t *testing.T) {
 			t.Errorf("info %s: %s", path, text)
 		}
 	}
-	for path, columns := range map[string]string{"pred.csv": "id,label,p,second,margin", "scores.jsonl": "id,score", "embedding.parquet": "id,x"} {
+	for path, columns := range map[string]string{"pred.csv": "row,label,p,second,margin", "scores.jsonl": "row,score", "embedding.parquet": "row,x"} {
 		info := infoOf(t, path)
 		var names []string
 		for _, c := range info.Columns {

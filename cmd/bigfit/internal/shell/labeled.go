@@ -52,7 +52,6 @@ func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions,
 		return nil, err
 	}
 	st.Done(fmt.Sprintf("%s: %s", path, summary.Of(m)))
-	a.Points.Take(models.IDsOf(m))
 	out := &LabeledPoints{Model: m, Learner: all.Learner(m.Name()), Hashes: pipeline.Hashes{}}
 	if out.Learner == nil {
 		return nil, fmt.Errorf("%s: a %s model learns no labels", path, m.Name())
@@ -68,6 +67,10 @@ func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions,
 	kept, short := a.readGraph(ctx, path, o, out, graph || info.UsesGraph(e.Values))
 	if !models.Usable(short) {
 		return nil, short
+	}
+
+	if ids := models.IDsOf(m); ids != nil && ids.Len() == out.Rows() {
+		a.Points.Take(ids)
 	}
 
 	// Given points and a given graph must be those of the fit; else labels would meet other
