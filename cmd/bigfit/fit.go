@@ -172,16 +172,9 @@ func (a *app) fitWhole(ctx context.Context, plan *fitPlan) (*fitInput, models.Mo
 		return nil, nil, err
 	}
 
-	// The automatic model chooses its graph by the points; flags that are given replace its
-	// choice.
-	if info := plan.learner.Info(); info.OpenGraph && in.Graph == nil {
-		made, err := pipeline.AutoGraph(in.Points, plan.params.Values(pipeline.GraphParams.Params()))
-		if err != nil {
-			return nil, nil, a.FlagFaults("", err)
-		}
-		in.settings = *made
+	if err := a.chooseGraph(plan, in, plan.params); err != nil {
+		return nil, nil, err
 	}
-
 	if err := a.OpenCheckpoint(ctx, &plan.CheckpointFlags); err != nil {
 		return nil, nil, err
 	}
@@ -210,6 +203,20 @@ func (a *app) fitWhole(ctx context.Context, plan *fitPlan) (*fitInput, models.Mo
 		return nil, nil, work.EngineFailure(a.FlagFaults(plan.model, err))
 	}
 	return in, m, err
+}
+
+// chooseGraph completes the settings of the graph where the model chooses them by the points; flags
+// that are given replace its choice.
+func (a *app) chooseGraph(plan *fitPlan, in *fitInput, params shell.ParamFlags) error {
+	if !plan.learner.Info().OpenGraph || in.Graph != nil {
+		return nil
+	}
+	made, err := pipeline.AutoGraph(in.Points, params.Values(pipeline.GraphParams.Params()))
+	if err != nil {
+		return a.FlagFaults("", err)
+	}
+	in.settings = *made
+	return nil
 }
 
 // finishFit measures, writes and prints what a fit made. fitErr is usable.

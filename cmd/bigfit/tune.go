@@ -103,6 +103,9 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if err != nil {
 		return err
 	}
+	if err := a.chooseGraph(plan, in, plan.params.Single()); err != nil {
+		return err
+	}
 	t := in.labels
 	if err := checkCriterion(o.criterion, t); err != nil {
 		return err
