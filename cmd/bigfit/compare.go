@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
-	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
@@ -176,7 +174,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 
 	err = a.Write(ctx, func() error {
 		for _, path := range o.outputs {
-			if err := saveComparison(path, sum); err != nil {
+			if err := saveTable(path, sum.Table, sum); err != nil {
 				return err
 			}
 		}
@@ -309,8 +307,8 @@ func (a *app) checkCompareInput(o *compareOptions) error {
 	}
 
 	for _, path := range o.outputs {
-		if _, ok := formatOf(path); !ok {
-			return shell.Usagef("-o is %q; the extension says what to write: .md, .csv, .tex or .json", path)
+		if err := checkTableFile(path); err != nil {
+			return err
 		}
 	}
 
@@ -492,17 +490,9 @@ func (a *app) printComparison(o *compareOptions, sum *summary.Comparison) error 
 	if o.format == formatJSON {
 		a.JSON = true
 	}
-	return a.Print(sum, o.format.text(sum))
-}
-
-// saveComparison writes the table in the format of the extension.
-func saveComparison(path string, sum *summary.Comparison) error {
-	format, _ := formatOf(path)
-	if format == formatJSON {
-		return shell.SaveJSON(path, sum)
+	// Markdown says how much is done, which matters after an interrupt.
+	if o.format == formatMarkdown {
+		return a.Print(sum, sum.String())
 	}
-	return atomicfile.Atomically(path, func(w io.Writer) error {
-		_, err := io.WriteString(w, format.text(sum))
-		return err
-	})
+	return a.Print(sum, o.format.text(sum.Table))
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,11 +44,20 @@ func CheckOutput(inputs []string, paths ...string) error {
 	return nil
 }
 
+// CheckArchive returns an error unless the name of a file of several arrays ends in .npz. what says what the
+// file is. An empty path is none.
+func CheckArchive(what, path string) error {
+	if path == "" || strings.EqualFold(filepath.Ext(path), ".npz") {
+		return nil
+	}
+	return Usagef("%s: the extension %q is not that of %s; its name must end in .npz", path, filepath.Ext(path), what)
+}
+
 // CheckGraph is [CheckOutput] for the file of a graph, or its folder where the name ends
 // with a separator.
 func CheckGraph(inputs []string, path string) error {
 	if !pipeline.IsFolderName(path) {
-		return CheckOutput(inputs, path)
+		return cmp.Or(CheckOutput(inputs, path), CheckArchive("a graph", path))
 	}
 	if slices.ContainsFunc(inputs, func(in string) bool { return sameFile(in, path) }) {
 		return Usagef("%s is both read and written; give the output another name", path)
@@ -117,11 +127,16 @@ func resolved(path string) string {
 	}
 }
 
-// CheckAnswers is [CheckOutput] for files of answers and others. The extension of a file of
-// answers must name a format.
-func CheckAnswers(inputs, answers []string, others ...string) error {
-	if err := CheckOutput(inputs, append(slices.Clone(answers), others...)...); err != nil {
+// CheckAnswers is [CheckOutput] for files of answers and models. The extension of a file of
+// answers must name a format, and models are .npz.
+func CheckAnswers(inputs, answers []string, models ...string) error {
+	if err := CheckOutput(inputs, append(slices.Clone(answers), models...)...); err != nil {
 		return err
+	}
+	for _, path := range models {
+		if err := CheckArchive("a model", path); err != nil {
+			return err
+		}
 	}
 	if err := table.CheckExtension(answers...); err != nil {
 		return Usagef("%w", err)
