@@ -29,17 +29,7 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 		return nil, err
 	}
 	info := l.Info()
-	why := ""
-	switch {
-	case info.Learns.Has(models.LearnsInside):
-		why = "without classes or values there is nothing to measure by"
-	case g.ClassWeights != nil:
-		why = "class weights leave no labels to hold back"
-	case !selection.Enough(in.Targets):
-		why = fmt.Sprintf("there are too few labels for cross-validation, which takes %d of points "+
-			"whose class has another", selection.FewestLabels)
-	}
-
+	why := ruleFor(l, in, g)
 	// A fixed rule is printed like a choice, with the reason.
 	if why != "" {
 		in.Values = selection.Rule(l, in.Values)
@@ -68,11 +58,7 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 	if in.Graph != nil && t.Data.Graph != nil {
 		in.Graph = t.Data.Graph // joined with the points
 	}
-	// With few labels a single deal into folds decides by chance.
-	s := selection.Settings{Repeats: 1}
-	if len(in.Targets.Labeled) < steadyLabels {
-		s.Repeats = 4
-	}
+	s := selection.Settings{Repeats: choiceRepeats(in)}
 	r, fault := t.Search(ctx, s, nil)
 	if !models.Usable(fault) {
 		return nil, fault
@@ -87,6 +73,30 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 		StdErr: models.Finite(float64(best.StdErr)), Ends: ends(l, in.Values, open)}
 	p.Observed().Note(info.Name + ": " + in.Chosen.String())
 	return short, nil
+}
+
+// ruleFor says why a fixed rule chooses required values; it returns nothing where cross-validation does.
+func ruleFor(l models.Learner, in *models.Input, g *GraphSettings) string {
+	info := l.Info()
+	switch {
+	case info.Learns.Has(models.LearnsInside):
+		return "without classes or values there is nothing to measure by"
+	case g.ClassWeights != nil:
+		return "class weights leave no labels to hold back"
+	case !selection.Enough(in.Targets):
+		return fmt.Sprintf("there are too few labels for cross-validation, which takes %d of points "+
+			"whose class has another", selection.FewestLabels)
+	}
+	return ""
+}
+
+// choiceRepeats is the number of times that the labels are dealt into folds. With few labels a single
+// deal decides by chance.
+func choiceRepeats(in *models.Input) int {
+	if len(in.Targets.Labeled) < steadyLabels {
+		return 4
+	}
+	return 1
 }
 
 // only returns the values of the axes of a grid.

@@ -16,10 +16,13 @@ import (
 	"github.com/bigfit/bigfit/engine"
 	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/view/report"
+	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // fitOptions are the flags that fit and tune share.
@@ -175,6 +178,9 @@ func (a *app) fitWhole(ctx context.Context, plan *fitPlan) (*fitInput, models.Mo
 	if err := a.chooseGraph(plan, in, plan.params); err != nil {
 		return nil, nil, err
 	}
+	if plan.dry {
+		return nil, nil, a.foresee(ctx, plan, in)
+	}
 	if err := a.OpenCheckpoint(ctx, &plan.CheckpointFlags); err != nil {
 		return nil, nil, err
 	}
@@ -203,6 +209,39 @@ func (a *app) fitWhole(ctx context.Context, plan *fitPlan) (*fitInput, models.Mo
 		return nil, nil, work.EngineFailure(a.FlagFaults(plan.model, err))
 	}
 	return in, m, err
+}
+
+// dryFit is the output of fit --dry-run.
+type dryFit struct {
+	Model   string `json:"model"`
+	Points  int    `json:"points"`
+	Labeled int    `json:"labeled"`
+	shell.Foreseen
+}
+
+// String is a line about the fit.
+func (d dryFit) String() string {
+	time := "less than 2 s"
+	if d.Seconds >= 2 {
+		time = "about " + choice.Duration(d.Seconds)
+	}
+	return fmt.Sprintf("dry run: %s, %d of %d points labeled, takes %s of memory and %s beside reading; "+
+		"nothing was written", d.Model, d.Labeled, d.Points, machine.Size(d.Bytes), time)
+}
+
+// foresee announces the stages of a fit, and prints what they take in all.
+func (a *app) foresee(ctx context.Context, plan *fitPlan, in *fitInput) error {
+	folds := plan.calibrate.foreseen()
+	foreseen, err := a.Foresee(func(o stage.Observer) error {
+		p := a.Pipeline()
+		p.Observer = o
+		return p.Foresee(ctx, plan.learner, &in.Input, &in.settings, folds)
+	})
+	if err != nil {
+		return a.FlagFaults(plan.model, err)
+	}
+	d := dryFit{plan.learner.Info().Name, in.Len(), len(in.Targets.Labeled), foreseen}
+	return a.Print(d, d.String())
 }
 
 // chooseGraph completes the settings of the graph where the model chooses them by the points; flags

@@ -43,3 +43,26 @@ func TestTuneAuto(t *testing.T) {
 		t.Errorf("the graph has no self-tuning weights: %s", out)
 	}
 }
+
+// TestDryRun: a dry run of a fit announces its stages and writes nothing.
+func TestDryRun(t *testing.T) {
+	intoBlobs(t)
+	before := listing(t, ".")
+	for _, model := range []string{"auto", "lgc", "eigenmap", "laprls", "knn"} {
+		o := bigfit(t, "fit", "X.npy", "y.npy", "--model", model, "--dry-run", "-o", "m.npz", "--predictions", "p.csv")
+		if o.code != 0 || !strings.HasPrefix(o.out, "dry run: "+model+", ") || !strings.Contains(o.out, "nothing was written") ||
+			!strings.Contains(o.stderr, "fit: needs ") {
+			t.Errorf("%+v", o)
+		}
+		if strings.Contains(o.stderr, "fit   ") || strings.Contains(o.stderr, "at the peak") {
+			t.Errorf("a stage was run:\n%s", o.stderr)
+		}
+	}
+	if o := bigfit(t, "fit", "X.npy", "y.npy", "--dry-run", "--json", "-q"); o.code != 0 || !strings.Contains(o.out, `"model":"auto","points":90,"labeled":90,"bytes":`) {
+		t.Errorf("%+v", o)
+	}
+	fail(t, 2, []string{"fit needs", "--memory-limit"}, "fit", "X.npy", "y.npy", "--dry-run", "--memory-limit", "100KiB", "-q")
+	if after := listing(t, "."); after != before {
+		t.Errorf("files before:\n%s\nand after:\n%s", before, after)
+	}
+}
