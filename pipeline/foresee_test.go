@@ -1,7 +1,7 @@
 package pipeline_test
 
 import (
-	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
@@ -37,9 +37,10 @@ func TestForesee(t *testing.T) {
 	const n, d = 1500, 12
 	x := &data.Dense[float64]{Rows: n, Cols: d, Data: make([]float64, n*d)}
 	labels := map[int]int64{}
+	r := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
 		for j := range d {
-			x.Data[i*d+j] = float64(i%3)/2 + math.Sin(float64(i*31+j*17))
+			x.Data[i*d+j] = float64(i%3)/2 + r.NormFloat64()
 		}
 		if i%20 == 0 {
 			labels[i] = int64(i % 3)
