@@ -136,6 +136,9 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	}
 
 	inputs := o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel)
+	if o.parts.Script != "" {
+		inputs = shell.Present(inputs)
+	}
 	outputs := []string{o.predictions, o.out, o.report}
 	if err := errors.Join(o.CheckFiles(inputs, outputs...),
 		shell.CheckFolder("work", o.parts.Work, inputs, outputs...)); err != nil {

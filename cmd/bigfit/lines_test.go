@@ -61,7 +61,7 @@ func TestDryRun(t *testing.T) {
 	if o := bigfit(t, "fit", "X.npy", "y.npy", "--dry-run", "--json", "-q"); o.code != 0 || !strings.Contains(o.out, `"model":"auto","points":90,"labeled":90,"bytes":`) {
 		t.Errorf("%+v", o)
 	}
-	fail(t, 2, []string{"fit needs", "--memory-limit"}, "fit", "X.npy", "y.npy", "--dry-run", "--memory-limit", "100KiB", "-q")
+	fail(t, 2, []string{" needs ", "--memory-limit"}, "fit", "X.npy", "y.npy", "--dry-run", "--memory-limit", "100KiB", "-q")
 	if after := listing(t, "."); after != before {
 		t.Errorf("files before:\n%s\nand after:\n%s", before, after)
 	}
