@@ -4,9 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 )
 
 // steadyLabels is the least number of labels for which one cross-validation is steady enough.
@@ -59,6 +64,9 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 		in.Graph = t.Data.Graph // joined with the points
 	}
 	s := selection.Settings{Repeats: choiceRepeats(in)}
+	if err := p.sayLongChoice(t, s); err != nil {
+		return nil, err
+	}
 	r, fault := t.Search(ctx, s, nil)
 	if !models.Usable(fault) {
 		return nil, fault
@@ -73,6 +81,36 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 		StdErr: models.Finite(float64(best.StdErr)), Ends: ends(l, in.Values, open)}
 	p.Observed().Note(info.Name + ": " + in.Chosen.String())
 	return short, nil
+}
+
+// longChoice is the time in seconds from which on a choice of required values is worth a line: whoever
+// waits for it may rather give them.
+var longChoice = 10.0
+
+// sayLongChoice says how long a search among the settings of t takes, if that is long, and how to do
+// without it.
+func (p *Pipeline) sayLongChoice(t *Tuning, s selection.Settings) error {
+	s.Seed, s.Memory = p.Seed, p.Memory
+	cost, count, err := selection.Cost(&t.Data, &t.Grid, &s)
+	if err != nil {
+		return err
+	}
+	seconds := machine.Seconds(cost.Operations)
+	if seconds < longChoice {
+		return nil
+	}
+
+	l := t.Grid.Learner
+	var names, given []string
+	for _, q := range l.Params() {
+		if _, ok := t.Grid.Axes[q.Name]; ok {
+			names = append(names, q.Name)
+			given = append(given, fmt.Sprintf("%s %s", param.Name(q.Name), q.Few))
+		}
+	}
+	p.Observed().Note(fmt.Sprintf("%s: cross-validation of %d settings of %s takes about %s; to leave it out give "+
+		"values, as %s", l.Info().Name, count, enum.And(names), choice.Duration(seconds), strings.Join(given, " ")))
+	return nil
 }
 
 // ruleFor says why a fixed rule chooses required values; it returns nothing where cross-validation does.

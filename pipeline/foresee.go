@@ -115,6 +115,9 @@ func (p *Pipeline) foreseeChoice(in *models.Input, open *selection.Grid, s *Grap
 		d.Neighbors = &knn.Neighbors{K: s.Graph.K, Index: make([]int32, in.Len()*s.Graph.K)}
 	}
 	settings := selection.Settings{Repeats: choiceRepeats(in), Seed: p.Seed, Memory: p.Memory}
+	if err := p.sayLongChoice(&Tuning{Data: d, Grid: *open}, settings); err != nil {
+		return err
+	}
 	cost, _, err := selection.Cost(&d, open, &settings)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 type announced struct {
 	costs map[string]stage.Cost
 	begun []string
+	notes []string
 }
 
 func (a *announced) Announce(name string, c stage.Cost) error {
@@ -26,7 +27,7 @@ func (a *announced) Announce(name string, c stage.Cost) error {
 	return nil
 }
 
-func (a *announced) Note(string)                   {}
+func (a *announced) Note(text string)              { a.notes = append(a.notes, text) }
 func (a *announced) Begin(name string)             { a.begun = append(a.begun, name) }
 func (a *announced) Update(_, _ float64, _ string) {}
 func (a *announced) End(string)                    {}
