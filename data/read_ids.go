@@ -75,26 +75,43 @@ func TableIDs(path string, limit int64) (*IDs, error) {
 	return ReadIDs(src.path+":"+name, ReadOptions{Limit: limit})
 }
 
-// UsualIDs returns the ids in tables, one after the other, by the column with a usual name
-// of ids in the first of them, and that name; nil if it has none.
-func UsualIDs(paths []string, limit int64) (*IDs, string, error) {
-	t, err := table.Open(paths[0], table.Options{Limit: limit})
+// UsualColumn returns the column of a table with the most usual name of ids; empty if there is none.
+// It also returns all columns.
+func UsualColumn(path string, limit int64) (name string, columns []string, err error) {
+	t, err := table.Open(path, table.Options{Limit: limit})
 	if err != nil {
-		return nil, "", err
+		return "", nil, err
 	}
-	column := labelcells.IDColumn(t.Names(), "")
-	if err := t.Close(); err != nil || column == "" {
-		return nil, "", err
-	}
+	columns = t.Names()
+	return labelcells.IDColumn(columns, ""), columns, t.Close()
+}
+
+// IDsBeside returns the ids in a column of tables that lie beside files of points, one after the
+// other: a table for each file of points, or one for all of them. The rows of a table must be as many
+// as the points that it belongs to; an error names both files.
+func IDsBeside(points, tables []string, column string, limit int64) (*IDs, error) {
 	r := &idReader{limit: limit}
-	for _, p := range paths {
-		if err := r.file(p + ":" + column); err != nil {
-			return nil, "", err
+	for i, path := range tables {
+		before := len(r.ids)
+		if err := r.file(path + ":" + column); err != nil {
+			return nil, err
+		}
+
+		files := points
+		if len(tables) > 1 {
+			files = points[i : i+1]
+		}
+		want := 0
+		for _, p := range files {
+			want += Rows(p)
+		}
+		if got := len(r.ids) - before; got != want {
+			return nil, fmt.Errorf("%s has %d rows, but %s has %d points", path, got,
+				shards.Names(files).Range(), want)
 		}
 	}
 
-	ids, err := NewIDs(fmt.Sprintf("%s: column %s", shards.Names(paths).Range(), column), r.ids)
-	return ids, column, err
+	return NewIDs(fmt.Sprintf("%s: column %s", shards.Names(tables).Range(), column), r.ids)
 }
 
 // ReadRows returns the numbers of the points that a file names, ascending, each once. They are the

@@ -127,12 +127,10 @@ func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models
 		return nil, nil, err
 	}
 
-	settings := g.filled()
 	info := l.Info()
-	if g == nil && info.OpenGraph && in.Points != nil && in.Graph == nil {
-		if settings, err = AutoGraph(in.Points, nil); err != nil {
-			return nil, nil, err
-		}
+	settings, err := graphSettings(&info, in, g)
+	if err != nil {
+		return nil, nil, err
 	}
 
 	// Required values and the way to fit are chosen before the costs are known.
@@ -183,6 +181,15 @@ func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models
 		m, fault = models.WithIDs(m, ids)
 	}
 	return m, in, errors.Join(short, err, fault)
+}
+
+// graphSettings returns g with its defaults, or the choice of [AutoGraph] for a learner that leaves the
+// graph open, if g is nil.
+func graphSettings(info *models.Info, in *models.Input, g *GraphSettings) (*GraphSettings, error) {
+	if g == nil && info.OpenGraph && in.Points != nil && in.Graph == nil {
+		return AutoGraph(in.Points, nil)
+	}
+	return g.filled(), nil
 }
 
 // own returns a copy of in for a fit of l by p, or an error if l cannot be fitted to in.

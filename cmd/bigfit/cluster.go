@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/cluster"
@@ -105,7 +106,7 @@ func (s clusterSummary) String() string {
 	if s.Bound != nil {
 		fmt.Fprintf(&b, " (no partition has less than %.6g)", *s.Bound)
 	}
-	fmt.Fprintf(&b, ", Cheeger value %.6g, %d components", s.Cheeger, s.Components)
+	fmt.Fprintf(&b, ", Cheeger value %.6g, %s", s.Cheeger, enum.Count(s.Components, "component"))
 	if s.LeftOut > 0 {
 		fmt.Fprintf(&b, ", %d points left out in components that are too small", s.LeftOut)
 	}

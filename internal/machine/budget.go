@@ -68,6 +68,13 @@ func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
 	return total, true
 }
 
+// Announced returns the largest announcement so far, and forgets it: what was announced is not done.
+func (b *Budget) Announced() int64 {
+	announced := b.announced
+	b.announced = 0
+	return announced
+}
+
 // String compares the largest announcement with the peak of resident memory so far,
 // as in "512.3 MiB announced, 480.1 MiB at the peak"; it is empty if there was none.
 func (b *Budget) String() string {

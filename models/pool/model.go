@@ -354,7 +354,7 @@ func (m *Model) Training(scores bool) *models.Prediction {
 
 // Summary describes the choice, and the points that no label reaches in any of the parts.
 func (m *Model) Summary() models.Summary {
-	s := models.Summary{Labeled: len(m.given.Points), Values: m.values, Text: m.Choice.Text(),
+	s := models.Summary{Labeled: len(m.given.Points), Values: m.values, Text: m.Choice.Text(), Expected: m.Choice.expected(),
 		Facts: []models.Fact{{Key: "auto", Value: &m.Choice}}, Warnings: m.Choice.Warnings()}
 	// A point has an answer as soon as one part reaches it, so the part that reaches most
 	// points counts.

@@ -83,13 +83,7 @@ func (c *Choice) Text() string {
 	if !c.Validated {
 		return text + ", too few labels for an estimate of the error"
 	}
-	unit, what := " %", "estimated error"
-	if c.Values {
-		unit = ""
-		what = "estimated RMSE"
-	}
-
-	text += fmt.Sprintf(", %s %s ± %s%s", what, c.number(c.Error), c.number(c.StdErr), unit)
+	text += ", " + c.expected()
 	if len(all) > 1 {
 		text += " (" + strings.Join(all, ", ") + ")"
 	}
@@ -97,6 +91,17 @@ func (c *Choice) Text() string {
 		text += fmt.Sprintf("; %d settings of models left out, as they would take too long", c.LeftOut)
 	}
 	return text
+}
+
+// expected returns the error in cross-validation; empty without one.
+func (c *Choice) expected() string {
+	switch {
+	case !c.Validated:
+		return ""
+	case c.Values:
+		return fmt.Sprintf("estimated RMSE %s ± %s", c.number(c.Error), c.number(c.StdErr))
+	}
+	return fmt.Sprintf("estimated error %s ± %s %%", c.number(c.Error), c.number(c.StdErr))
 }
 
 // number formats an error: a share in percent, an RMSE with four digits.
