@@ -166,6 +166,9 @@ type Input struct {
 	// Chosen says how required values that were not given were chosen; nil if there are
 	// none.
 	Chosen *Chosen
+	// HoldOut asks a learner that makes choices by holding labels out, and that is fitted with the
+	// choices of before, to hold labels out all the same: see [Continuer] and [Validated].
+	HoldOut bool
 	// Why explains the choice of a [Chooser]; empty if there was nothing to weigh.
 	Why string
 	// Seed of everything random. Any value is allowed, 0 included.

@@ -263,6 +263,12 @@ func (d *wrapping) probabilities(p *Prediction, known func() *mat.Dense) error {
 // calibration points × outputs.
 const residualsArray = "calibration_residuals"
 
+// The held-out answers of h labeled points in a model file, for c classes.
+const (
+	heldPoints        = "held_points"        // int32, h
+	heldProbabilities = "held_probabilities" // float64, h×c
+)
+
 // The ids of n points in a model file: their texts in UTF-8, one behind the other, and the byte
 // behind the last one of each.
 const (
@@ -281,6 +287,10 @@ func (d *wrapping) encode(m Model) (*Encoded, error) {
 	out.Arrays = e.Arrays[:len(e.Arrays):len(e.Arrays)]
 	if c := d.calibration; c != nil && c.Intervals != nil {
 		out.Arrays = append(out.Arrays, MatrixEntry(residualsArray, c.Intervals.Residuals))
+	}
+	if c := d.calibration; c != nil && c.Out != nil {
+		out.Arrays = append(out.Arrays, archive.Array{Name: heldPoints, Data: c.Out.Points},
+			MatrixEntry(heldProbabilities, c.Out.Probabilities))
 	}
 	if d.ids != nil {
 		size := 0
@@ -330,12 +340,18 @@ func (r *Reader) ids() (*data.IDs, error) {
 func (r *Reader) calibration() (*calibration.Calibration, error) {
 	c, residuals := r.Manifest.Calibration, r.Has(residualsArray)
 	switch {
-	case c == nil && !residuals:
+	case c == nil && !residuals && !r.Has(heldPoints) && !r.Has(heldProbabilities):
 		return nil, nil
 	case c == nil || residuals == (c.Classes != nil):
 		return nil, errors.New("the manifest and the arrays contradict each other on the calibration")
 	}
 
+	if r.Has(heldPoints) || r.Has(heldProbabilities) {
+		c.Out = &calibration.Out{Points: Numbers[int32](r, heldPoints), Probabilities: r.Matrix(heldProbabilities)}
+		if r.Err != nil {
+			return nil, r.Err
+		}
+	}
 	if residuals {
 		c.Intervals = &calibration.Intervals{Residuals: r.Matrix(residualsArray)}
 	}

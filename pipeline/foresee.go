@@ -15,8 +15,8 @@ import (
 
 // Foresee announces the stages of [Pipeline.FitComplete] with these arguments and does none of them:
 // principal components, neighbours, eigenpairs, the choice of required values, the fit, and a
-// calibration with the given number of folds: 0 is none, and -1 a calibration if it is cheap, as
-// [Pipeline.CalibrateIfCheap] does it. A stage that needs more memory than there is
+// calibration with the given number of folds: 0 is none, and -1 the default, as
+// [Pipeline.CalibrateByDefault] does it. A stage that needs more memory than there is
 // is an error, as in a fit. The graph counts with twice the edges of its lists, as its edges are not
 // known before the search.
 func (p *Pipeline) Foresee(ctx context.Context, l models.Learner, in *models.Input, g *GraphSettings,
@@ -59,14 +59,32 @@ func (p *Pipeline) Foresee(ctx context.Context, l models.Learner, in *models.Inp
 		return nil
 	}
 
-	cost, err := selection.HeldOutCost(l, in, max(0, folds))
-	switch {
-	case folds < 0 && (err != nil || cost.Operations > CalibrationOperations || p.Memory > 0 && cost.Bytes > p.Memory):
-		return nil
-	case err != nil:
+	if folds < 0 {
+		return p.foreseeDefault(l, in, s)
+	}
+	cost, err := selection.HeldOutCost(l, in, folds)
+	if err != nil {
 		return err
 	}
 	// The graph and the eigenpairs of the fit are held during the calibration.
+	held, err := p.toMake(l, in, s)
+	if err != nil {
+		return err
+	}
+	cost.Bytes += held
+	return p.Observed().Announce("calibration", cost)
+}
+
+// foreseeDefault announces the folds of [Pipeline.CalibrateByDefault], as far as they are known before the
+// graph.
+func (p *Pipeline) foreseeDefault(l models.Learner, in *models.Input, s *GraphSettings) error {
+	if _, err := calibrationInput(l, nil, in); err != nil || l.Info().OpenGraph {
+		return nil // there is no calibration, or a fit holds labels out by itself
+	}
+	folds, cost, err := p.affordableFolds(l, in)
+	if err != nil || folds == 0 {
+		return nil
+	}
 	held, err := p.toMake(l, in, s)
 	if err != nil {
 		return err

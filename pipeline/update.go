@@ -14,7 +14,6 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/selection"
 )
 
 // A graph file keeps the lists and the index but not the points: they may be larger than the
@@ -179,6 +178,8 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		}
 	}
 
+	// Other labels need other held-out answers.
+	in.HoldOut = calibrated != nil && out.relabeled()
 	in.Values = in.Values.With(nil)
 	out.loosen(l, in.Values, growth.Tolerance)
 	// auto keeps its members and their weights.
@@ -200,26 +201,22 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 }
 
 // recalibrate gives an updated model the calibration c of the old model, or a new one if labels
-// joined. A note says if no calibration can be fitted. fitErr is usable.
+// changed. A note says if no calibration can be fitted. fitErr is usable.
 func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated, c *calibration.Calibration,
 	fitErr error) (models.Model, error) {
 	if c == nil {
 		return u.Model, fitErr
 	}
 	// Without new labels the held-out answers would be the old ones.
-	if u.NewLabels+u.Changed+u.Removed+u.Forgotten == 0 {
+	if !u.relabeled() {
 		m, err := models.WithCalibration(u.Model, c)
 		return m, errors.Join(fitErr, err)
 	}
-	in := *u.Input
 	// Folds begin with nothing: the scores of the model have seen the labels that a fold holds
 	// back.
+	in := *u.Input
 	in.Start = nil
-	cost, err := selection.HeldOutCost(l, &in, c.Folds)
-	var m models.Model
-	if err == nil {
-		m, err = p.calibrate(ctx, l, u.Model, &in, cost, c.Folds)
-	}
+	m, err := p.CalibrateByDefault(ctx, l, u.Model, &in)
 	if err != nil && ctx.Err() == nil {
 		p.Observed().Note(fmt.Sprintf("calibration: %v", err))
 	}
@@ -229,29 +226,43 @@ func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated
 	return m, errors.Join(fitErr, ctx.Err())
 }
 
+// relabeled tells whether the update changed the labels.
+func (u *Updated) relabeled() bool { return u.NewLabels+u.Changed+u.Removed+u.Forgotten > 0 }
+
 // fewNew is the largest share of new points for which [UpdateTolerance] is the default. With
 // more of them the start is too far from the solution for a loose residual.
 const fewNew = 0.1
 
-// loosen replaces the tolerance among the values by the tolerance of an update. A fit by a
-// direct solver, such as an exact kernel machine, has no tolerance and stays.
+// loosen replaces the tolerance among the values by the tolerance of an update.
 func (u *Updated) loosen(l models.Learner, v models.Values, tolerance float64) {
-	if tolerance == 0 && float64(u.New) > fewNew*float64(u.Old) {
-		return
+	switch {
+	case tolerance > 0:
+		setTolerance(l, v, tolerance)
+	case float64(u.New) <= fewNew*float64(u.Old):
+		loosen(l, v, UpdateTolerance)
 	}
+}
+
+// loosen replaces the tolerance among the values by another one, unless it is larger.
+func loosen(l models.Learner, v models.Values, tolerance float64) {
 	params := l.Params()
 	i := slices.IndexFunc(params, func(p models.Param) bool { return p.Name == "tolerance" })
 	if i < 0 {
 		return
 	}
-	if tolerance == 0 {
-		of, given := v["tolerance"]
-		if !given {
-			of = params[i].Default
-		}
-		tolerance = math.Max(UpdateTolerance, models.Values{"tolerance": of}.Float("tolerance"))
+	of, given := v["tolerance"]
+	if !given {
+		of = params[i].Default
 	}
+	setTolerance(l, v, math.Max(tolerance, models.Values{"tolerance": of}.Float("tolerance")))
+}
 
+// setTolerance replaces the tolerance among the values. A fit by a direct solver, such as an exact
+// kernel machine, has no tolerance and stays.
+func setTolerance(l models.Learner, v models.Values, tolerance float64) {
+	if !slices.ContainsFunc(l.Params(), func(p models.Param) bool { return p.Name == "tolerance" }) {
+		return
+	}
 	// Whether a tolerance matters depends on the other values: ask by a check.
 	loose := models.Values{"tolerance": models.FormatFloat(tolerance)}
 	for _, fault := range models.Faults(models.CheckFor(l, v.With(loose))) {

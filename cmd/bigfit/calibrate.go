@@ -79,5 +79,5 @@ func (c *calibrateFlag) apply(ctx context.Context, p *pipeline.Pipeline, l model
 		return p.Calibrate(ctx, l, m, &in.Input, c.folds)
 	}
 	// Without the flag folds are used only where a model costs little to fit again.
-	return p.CalibrateIfCheap(ctx, l, m, &in.Input)
+	return p.CalibrateByDefault(ctx, l, m, &in.Input)
 }

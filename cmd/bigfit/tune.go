@@ -158,7 +158,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if models.Usable(fitErr) { // as fit does
 		in.Input = *complete
 		var short error
-		m, short = a.Pipeline().CalibrateIfCheap(ctx, tuning.Grid.Learner, m, &in.Input)
+		m, short = a.Pipeline().CalibrateByDefault(ctx, tuning.Grid.Learner, m, &in.Input)
 		fitErr = errors.Join(fitErr, short)
 	}
 

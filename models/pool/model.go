@@ -34,7 +34,12 @@ type Model struct {
 	output       models.Output
 	scores       *mat.Dense // of the training points
 	factors      []float64  // of the probabilities of the classes; nil for ones
+	held         *models.HeldOut
 }
+
+// HeldOut returns the probabilities of labels that the cross-validation of the fit held out, with the
+// factors of the classes; nil if there was none.
+func (m *Model) HeldOut() *models.HeldOut { return m.held }
 
 // part is one fitted member of the mean and its weight.
 type part struct {
@@ -123,6 +128,9 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		}
 		m.factors, m.Choice.Shares = classFactors(m.scores, counts, m.given.Points)
 		weighClassRows(m.scores, m.factors)
+	}
+	if m.held = f.held; m.held != nil {
+		weighClassRows(m.held.Scores, m.factors)
 	}
 
 	return m, unconverged

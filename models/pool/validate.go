@@ -28,6 +28,7 @@ type fit struct {
 	derived    models.Derived           // of the graphs
 	choice     Choice
 	leftOut    int // members, for their cost
+	held       *models.HeldOut
 	fault      error
 	done       float64
 }

@@ -229,9 +229,36 @@ func (f *fit) weighClasses() {
 		mixed.Add(mixed, &part)
 	}
 
+	f.keepHeldOut(mixed, rows)
 	f.choice.Estimate = f.estimate(mixed, class)
 	counts := f.counts()
 	f.choice.Trivial = metrics.Number(1 - float64(slices.Max(counts))/float64(len(f.in.Targets.Labeled)))
+}
+
+// keepHeldOut keeps the mean of the held-out probabilities, one for each label: of several repetitions
+// the first.
+func (f *fit) keepHeldOut(mixed *mat.Dense, rows []int) {
+	_, columns := mixed.Dims()
+	h := &models.HeldOut{Folds: len(f.splits) / f.settings.Repeats}
+	if len(f.splits) == 1 {
+		h.Folds = 2 // the labels were parted in two, once
+	}
+	seen := make([]bool, len(f.in.Targets.Labeled))
+	var scores []float64
+	for i, at := range rows {
+		q := f.asked[at]
+		if seen[q] {
+			continue
+		}
+		seen[q] = true
+		h.Labels = append(h.Labels, q)
+		scores = append(scores, mixed.RawRowView(i)...)
+	}
+
+	if h.Labels != nil {
+		h.Scores = mat.NewDense(len(h.Labels), columns, scores)
+		f.held = h
+	}
 }
 
 // keepHeavy sets light weights to zero, and the sum to one.
