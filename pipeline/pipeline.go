@@ -493,6 +493,9 @@ func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard
 	if err != nil {
 		return err
 	}
+	// The blocks that come and go leave garbage: without these additions peaks of 60,000 points were up to
+	// 7 % above what was announced.
+	bytes += bytes/32 + stage.RuntimeBytes
 	return p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Operations: operations,
 		Remedy: remedy})
 }

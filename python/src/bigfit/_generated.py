@@ -1784,8 +1784,8 @@ class ClusterParameters(BaseEstimator):
     rule : {"k-means", "sign", "sweep"}, default="k-means"
         How clusters are made of eigenvectors.
 
-    row_normalize : bool, default=False
-        Scale the rows of the eigenvectors to length 1 first (Ng, Jordan & Weiss 2002).
+    row_normalize : bool, default=True
+        Scale the rows of the eigenvectors to length 1 before k-means (Ng, Jordan & Weiss 2002).
 
     min_component : int, default=1
         Points that a component must have to get clusters.
@@ -1872,7 +1872,7 @@ class ClusterParameters(BaseEstimator):
         *,
         n_clusters=2,
         rule='k-means',
-        row_normalize=False,
+        row_normalize=True,
         min_component=1,
         restarts=10,
         tolerance=1e-06,
