@@ -21,7 +21,7 @@ import (
 // so that a fit is the same on every machine.
 const (
 	CalibrationShare = 0.25
-	LeastOperations  = 1e9
+	LeastOperations  = 1e10
 )
 
 // foldTolerance is the relative residual at which solvers of the folds stop, unless the tolerance of
