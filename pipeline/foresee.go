@@ -153,7 +153,7 @@ func (p *Pipeline) foreseePairs(l models.Learner, in *models.Input) error {
 	if err != nil {
 		return err
 	}
-	settings := lanczos.Settings{K: k, Tolerance: tolerance, Seed: p.Seed, MemoryLimit: p.Memory}
+	settings := lanczos.Settings{K: k, Tolerance: tolerance, Seed: p.Seed, MemoryLimit: p.eigenpairsLimit()}
 	return p.AnnounceEigenpairs(in.Len(), nil, in.Edges, false, settings, "ask for fewer eigenpairs")
 }
 

@@ -369,7 +369,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		return nil, err
 	}
 	settings := &lanczos.Settings{K: s.K, Largest: s.Largest, Tolerance: s.Tolerance, Seed: p.Seed,
-		MemoryLimit: p.Memory}
+		MemoryLimit: p.eigenpairsLimit()}
 	if err := p.snapshots(g, s, settings); err != nil {
 		return nil, err
 	}
@@ -493,11 +493,22 @@ func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard
 	if err != nil {
 		return err
 	}
-	// The blocks that come and go leave garbage: without these additions peaks of 60,000 points were up to
-	// 7 % above what was announced.
-	bytes += bytes/32 + stage.RuntimeBytes
-	return p.Observed().Announce("eigenpairs", stage.Cost{Bytes: bytes, Operations: operations,
+	return p.Observed().Announce("eigenpairs", stage.Cost{Bytes: withGarbage(bytes), Operations: operations,
 		Remedy: remedy})
+}
+
+// withGarbage returns the memory of a search for eigenpairs whose vectors take these bytes. The blocks
+// that come and go leave garbage: without these additions peaks of 60,000 points were up to 7 % above
+// what was announced.
+func withGarbage(bytes int64) int64 { return bytes + bytes/32 + stage.RuntimeBytes }
+
+// eigenpairsLimit returns the memory that vectors of eigenpairs may take, 0 for any: the inverse of
+// [withGarbage].
+func (p *Pipeline) eigenpairsLimit() int64 {
+	if p.Memory <= 0 {
+		return 0
+	}
+	return max(1, (p.Memory-stage.RuntimeBytes)/33*32)
 }
 
 // Batch is the largest number of points that [Pipeline.Predict] answers for at once. It takes
