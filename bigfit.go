@@ -95,7 +95,7 @@ func (m *Model) calibrate(ctx context.Context, p *pipeline.Pipeline, plan *plan,
 	case g.ClassWeights != nil:
 		return errors.New("bigfit: class-weights make a graph of all labels, so that none can be held out in Folds")
 	case plan.folds == 0:
-		calibrated, err = p.CalibrateIfCheap(ctx, plan.learner, m.model, m.input)
+		calibrated, err = p.CalibrateByDefault(ctx, plan.learner, m.model, m.input)
 	default:
 		calibrated, err = p.Calibrate(ctx, plan.learner, m.model, m.input, plan.folds)
 	}

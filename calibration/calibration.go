@@ -41,16 +41,21 @@ package calibration
 import (
 	"errors"
 	"fmt"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Calibration holds the Classes or the Intervals that were fitted to held-out answers. It is
 // immutable. In a model file it is JSON in the manifest, but for the residuals of Intervals,
 // which are an array: see package models.
 type Calibration struct {
-	// Folds is the number of folds of the cross-validation that gave the answers.
+	// Folds is the number of folds of the cross-validation that gave the answers; 0 if every label
+	// was left out alone, or none.
 	Folds int `json:"folds"`
-	// Held is the number of points that the calibration was fitted to.
+	// Held is the number of points that the calibration was fitted to; 0 if it is [Rough].
 	Held int `json:"held"`
+	// Out holds the answers of these points, nil if they are not known.
+	Out *Out `json:"-"`
 	// Classes belongs to a classifier, Intervals to a regression; one of them is nil.
 	Classes   *Classes   `json:"classes,omitempty"`
 	Intervals *Intervals `json:"-"`
@@ -60,6 +65,18 @@ type Calibration struct {
 	// other models.
 	BreakEven *float64 `json:"break_even,omitempty"`
 }
+
+// Out holds the answers for labeled points by models that did not know their labels.
+type Out struct {
+	// Points are numbers of training points, ascending. A point is left out if no model without its
+	// label knew its class, or anything of the point.
+	Points []int32
+	// Probabilities of the classes, a row for each of Points.
+	Probabilities *mat.Dense
+}
+
+// Rough tells that no answers were held out: the temperature is a rule, not a fit. See [RoughClasses].
+func (c *Calibration) Rough() bool { return c.Classes != nil && c.Held == 0 }
 
 // ErrFew is the error of a calibration on fewer than [Fewest] points.
 var ErrFew = errors.New("too few labels to hold some out")
@@ -81,7 +98,7 @@ func few(points int) error {
 // is 0, of values.
 func (c *Calibration) Check(classes, values int) error {
 	switch {
-	case c.Folds < 2 || c.Held < 1:
+	case c.Folds < 0 || c.Folds == 1 || c.Held < 0 || c.Held == 0 && (c.Classes == nil || c.Folds > 0):
 		return fmt.Errorf("calibration: %d points held out in %d folds", c.Held, c.Folds)
 	case (c.Classes != nil) != (classes > 0) || (c.Intervals != nil) == (classes > 0):
 		return fmt.Errorf("calibration: of a model with %d classes there are probabilities: %v, "+
@@ -89,6 +106,8 @@ func (c *Calibration) Check(classes, values int) error {
 	case c.BreakEven != nil && (classes != 2 || *c.BreakEven-*c.BreakEven != 0):
 		return fmt.Errorf("calibration: a break-even point at %v of a model with %d classes",
 			*c.BreakEven, classes)
+	case c.Classes != nil && c.Out != nil:
+		return errors.Join(c.Classes.check(classes), c.Out.check(classes))
 	case c.Classes != nil:
 		return c.Classes.check(classes)
 	}
@@ -109,5 +128,33 @@ func (c *Calibration) String() string {
 		}
 	}
 
+	switch {
+	case c.Held == 0:
+		return what + " by rule, as no labels were held out: rough"
+	case c.Folds == 0:
+		return fmt.Sprintf("%s by %d points held out one by one", what, c.Held)
+	}
 	return fmt.Sprintf("%s by %d points held out in %d folds", what, c.Held, c.Folds)
+}
+
+// check returns an error unless the parts fit together and suit the number of classes.
+func (o *Out) check(classes int) error {
+	rows, columns := o.Probabilities.Dims()
+	if rows != len(o.Points) || columns != classes {
+		return fmt.Errorf("calibration: held-out probabilities %d×%d of %d points and %d classes", rows, columns,
+			len(o.Points), classes)
+	}
+	for k, i := range o.Points {
+		if i < 0 || k > 0 && i <= o.Points[k-1] {
+			return fmt.Errorf("calibration: element %d of the held-out points is %d; they must ascend", k, i)
+		}
+	}
+	for k := range rows {
+		for _, p := range o.Probabilities.RawRowView(k) {
+			if !(p >= 0 && p <= 1) {
+				return fmt.Errorf("calibration: a held-out probability of point %d is %v", o.Points[k], p)
+			}
+		}
+	}
+	return nil
 }

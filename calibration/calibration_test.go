@@ -253,7 +253,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%s comes back as %v, %v", text, back, err)
 	}
 	for what, change := range map[string]func(c *Calibration){
-		"no folds":             func(c *Calibration) { c.Folds = 0 },
+		"one fold":             func(c *Calibration) { c.Folds = 1 },
 		"none held":            func(c *Calibration) { c.Held = 0 },
 		"no parts":             func(c *Calibration) { c.Classes = nil },
 		"both":                 func(c *Calibration) { c.Intervals = &Intervals{mat.NewDense(1500, 3, nil)} },

@@ -118,6 +118,46 @@ func FitClasses(held []Answer, priors []float64) (*Classes, error) {
 	return c, nil
 }
 
+// RoughClasses returns a calibration for scores of all points, n×c, of a model that held no labels
+// out. Nonnegative scores are taken by their shares with T = 1; for others z = s, and T is 2
+// divided by the standard deviation of the scores around the mean of their row, so that scores of
+// any unit become moderately certain probabilities.
+func RoughClasses(scores *mat.Dense, priors []float64) *Classes {
+	c := &Classes{Link: Shares, Temperature: 1, Priors: priors}
+	rows, columns := scores.Dims()
+	var size, squares float64
+	for i := range rows {
+		row := scores.RawRowView(i)
+		var mean float64
+		for _, v := range row {
+			size += math.Abs(v) / float64(rows*columns)
+			mean += v / float64(columns)
+			if v < 0 {
+				c.Link = Identity
+			}
+		}
+		for _, v := range row {
+			squares += (v - mean) * (v - mean)
+		}
+	}
+
+	c.Vanishing = vanishing * size
+	if c.Link == Identity && squares > 0 {
+		c.Temperature = 2 / math.Sqrt(squares/float64(rows*columns))
+	}
+	return c
+}
+
+// Of returns the probabilities of a row of scores; nil if the scores say nothing.
+func (c *Classes) Of(scores []float64) []float64 {
+	if c.blank(scores) {
+		return nil
+	}
+	out := make([]float64, len(scores))
+	c.row(out, scores)
+	return out
+}
+
 // Operations estimates the operations of [FitClasses]: three links with fifty passes each, and
 // in every pass an exponential for every score. An exponential takes the time of 100 operations
 // of a matrix product.

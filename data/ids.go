@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/bigfit/bigfit/internal/file/fields"
@@ -22,21 +23,53 @@ type IDs struct {
 // NewIDs returns the names of points, read from the place from. An id that is there
 // twice, or empty, is an error that names its rows.
 func NewIDs(from string, values []string) (*IDs, error) {
-	ids := &IDs{From: from, Values: values, rows: make(map[string]int32, len(values))}
-	for i, v := range values {
+	ids := &IDs{From: from, Values: values}
+	if err := ids.Check(); err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// Check returns an error for an id that is there twice, or empty: it names the rows. Ids of [NewIDs]
+// need no check.
+func (ids *IDs) Check() error {
+	rows := make(map[string]int32, len(ids.Values))
+	for i, v := range ids.Values {
 		if v == "" {
-			return nil, fmt.Errorf("%s: the id of row %d is empty; every point needs one", from, i)
+			return fmt.Errorf("%s: the id of row %d is empty; every point needs one", ids.From, i)
 		}
 		// Labels are joined by ids, so that two points of one name would share them.
-		if first, twice := ids.rows[v]; twice {
-			return nil, fmt.Errorf("%s: rows %d and %d have the same id, %s; ids of points must differ", from,
+		if first, twice := rows[v]; twice {
+			return fmt.Errorf("%s: rows %d and %d have the same id, %s; ids of points must differ", ids.From,
 				first, i, fields.Quote([]byte(v)))
 		}
-		ids.rows[v] = int32(i)
+		rows[v] = int32(i)
 	}
 
-	ids.once.Do(func() {})
-	return ids, nil
+	ids.once.Do(func() { ids.rows = rows })
+	return nil
+}
+
+// Append returns the names of the points of ids and, behind them, of more. An id that is in both
+// is an error that names both places.
+func (ids *IDs) Append(more *IDs) (*IDs, error) {
+	for i, v := range more.Values {
+		if row, twice := ids.Row(v); twice {
+			return nil, fmt.Errorf("%s: row %d has the id %s, which row %d of %s has already; ids of points must "+
+				"differ: leave the point out, or give it another id", more.From, i, fields.Quote([]byte(v)), row,
+				ids.From)
+		}
+	}
+	return &IDs{From: ids.From + " and " + more.From, Values: slices.Concat(ids.Values, more.Values)}, nil
+}
+
+// Select returns the names of the points in rows, in that order.
+func (ids *IDs) Select(rows []int) *IDs {
+	out := &IDs{From: ids.From, Values: make([]string, len(rows))}
+	for k, i := range rows {
+		out.Values[k] = ids.Values[i]
+	}
+	return out
 }
 
 // Len returns the number of points.

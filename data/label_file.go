@@ -16,6 +16,10 @@ type LabelFile struct {
 	// Notes say how the file was understood where it could be otherwise, and
 	// Warnings what may be a mistake.
 	Notes, Warnings []string
+	// Joined tells that rows were joined with points by ids or numbers, and Listed holds the points
+	// that have a row, with a label or without, ascending.
+	Joined bool
+	Listed []int
 
 	given bool // the caller said what the marks are
 }

@@ -5,9 +5,11 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bigfit/bigfit/data/internal/labelcells"
+	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/internal/file/table"
@@ -67,32 +69,109 @@ func TableIDs(path string, limit int64) (*IDs, error) {
 	}
 
 	name := labelcells.IDColumn(t.Names(), "")
-	if err := t.Close(); err != nil || name == "" {
+	if err := t.Close(); err != nil || name == "" || labelcells.IsRowName(name) {
 		return nil, err
 	}
 	return ReadIDs(src.path+":"+name, ReadOptions{Limit: limit})
 }
 
-// UsualIDs returns the ids in tables, one after the other, by the column with a usual name
-// of ids in the first of them, and that name; nil if it has none.
-func UsualIDs(paths []string, limit int64) (*IDs, string, error) {
-	t, err := table.Open(paths[0], table.Options{Limit: limit})
+// UsualColumn returns the column of a table with the most usual name of ids; empty if there is none.
+// It also returns all columns.
+func UsualColumn(path string, limit int64) (name string, columns []string, err error) {
+	t, err := table.Open(path, table.Options{Limit: limit})
 	if err != nil {
-		return nil, "", err
+		return "", nil, err
 	}
-	column := labelcells.IDColumn(t.Names(), "")
-	if err := t.Close(); err != nil || column == "" {
-		return nil, "", err
-	}
+	columns = t.Names()
+	return labelcells.IDColumn(columns, ""), columns, t.Close()
+}
+
+// IDsBeside returns the ids in a column of tables that lie beside files of points, one after the
+// other: a table for each file of points, or one for all of them. The rows of a table must be as many
+// as the points that it belongs to; an error names both files.
+func IDsBeside(points, tables []string, column string, limit int64) (*IDs, error) {
 	r := &idReader{limit: limit}
-	for _, p := range paths {
-		if err := r.file(p + ":" + column); err != nil {
-			return nil, "", err
+	for i, path := range tables {
+		before := len(r.ids)
+		if err := r.file(path + ":" + column); err != nil {
+			return nil, err
+		}
+
+		files := points
+		if len(tables) > 1 {
+			files = points[i : i+1]
+		}
+		want := 0
+		for _, p := range files {
+			want += Rows(p)
+		}
+		if got := len(r.ids) - before; got != want {
+			return nil, fmt.Errorf("%s has %d rows, but %s has %d points", path, got,
+				shards.Names(files).Range(), want)
 		}
 	}
 
-	ids, err := NewIDs(fmt.Sprintf("%s: column %s", shards.Names(paths).Range(), column), r.ids)
-	return ids, column, err
+	return NewIDs(fmt.Sprintf("%s: column %s", shards.Names(tables).Range(), column), r.ids)
+}
+
+// ReadRows returns the numbers of the points that a file names, ascending, each once. They are the
+// numbers in a column row of a table, or else ids in a file as [ReadIDs] takes it. Points without ids
+// are named by their numbers, 0 to n−1. A name that no point has is an error.
+func ReadRows(path string, ids *IDs, n int, opt ReadOptions) ([]int, error) {
+	numbers := ids == nil
+	file := path
+	if row := rowColumn(path, opt.Limit); row != "" {
+		numbers = true
+		file = path + ":" + row
+	}
+	named, err := ReadIDs(file, ReadOptions{Limit: opt.Limit})
+	if err != nil {
+		return nil, err
+	}
+
+	rows := make([]int, 0, named.Len())
+	for k, id := range named.Values {
+		if numbers {
+			i, err := strconv.Atoi(id)
+			if err != nil || i < 0 || i >= n {
+				return nil, fmt.Errorf("%s: element %d is %s, which is no number of a point, 0 to %d", file, k,
+					fields.Quote([]byte(id)), n-1)
+			}
+			rows = append(rows, i)
+			continue
+		}
+		i, ok := ids.Row(id)
+		if !ok {
+			return nil, fmt.Errorf("%s: element %d is %s, which is the id of no point; in %s they are such as %s",
+				file, k, fields.Quote([]byte(id)), ids.From, fields.Quote([]byte(ids.Values[0])))
+		}
+		rows = append(rows, i)
+	}
+
+	slices.Sort(rows)
+	return rows, nil
+}
+
+// rowColumn returns the column of a table that holds numbers of points, if no other column has a
+// usual name of ids; "" if there is none.
+func rowColumn(path string, limit int64) string {
+	src, err := openSource(path)
+	if err != nil {
+		return ""
+	}
+	defer src.Close()
+	if !src.format.table || src.key != "" || src.format.name == FormatCSV && !isTable(src) {
+		return ""
+	}
+	t, err := table.Open(src.path, table.Options{Limit: limit})
+	if err != nil {
+		return ""
+	}
+	defer t.Close()
+	if name := labelcells.IDColumn(t.Names(), ""); labelcells.IsRowName(name) {
+		return name
+	}
+	return ""
 }
 
 // idReader gathers the ids in files.

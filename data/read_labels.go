@@ -40,7 +40,8 @@ type LabelOptions struct {
 //   - tables (csv, JSON Lines and parquet): a column of labels, and one of ids that
 //     tells the point of each row. Points that are not listed have no label. Ids are
 //     names in opt.IDs, or numbers of points from 0. Without a column of ids row i belongs
-//     to point i. The columns are named as "labels.csv:LABEL" or
+//     to point i. A column that is called "row" holds numbers of points, whether they have ids or
+//     not. The columns are named as "labels.csv:LABEL" or
 //     "labels.csv:ID,LABEL", or found by usual names ("label", "class", "target", …;
 //     "id", "key", "path", "name", …); of two columns without names the first is the id.
 //
@@ -98,6 +99,7 @@ func labelsOf(path string, c *labelcells.Cells, m *labelcells.Marker, f *labelce
 		l = NewLabels(got.Values, got.Labeled)
 	}
 
-	l.Read = &LabelFile{Path: path, Marks: m.Seen, Notes: f.Notes, Warnings: f.Warnings, given: m.Given}
+	l.Read = &LabelFile{Path: path, Marks: m.Seen, Notes: f.Notes, Warnings: f.Warnings, Joined: f.Joined,
+		Listed: f.Listed, given: m.Given}
 	return l, nil
 }

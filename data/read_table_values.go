@@ -18,6 +18,8 @@ func readTableValues(src *source, opt ReadOptions) (*mat.Dense, error) {
 	if opt.File != nil {
 		opt.File.Notes, opt.File.Warnings = append(opt.File.Notes, f.Notes...), append(opt.File.Warnings,
 			f.Warnings...)
+		opt.File.Joined = f.Joined
+		opt.File.Listed = f.Listed
 	}
 	return c.Numbers()
 }

@@ -169,7 +169,7 @@ func TestReadFilesFaults(t *testing.T) {
 		"type":        {[]string{good, writeNPY(t, at("f8.npy"), 3, 2, make([]float64, 6))}, []string{"f8.npy: it holds 2 columns of float64", "good.npy holds 2 of float32"}},
 		"empty":       {[]string{good, writeNPY(t, at("empty.npy"), 0, 2, []float32{})}, []string{"empty.npy: its shape is [0 2]"}},
 		"nothing":     {[]string{good, writeText(t, at("nothing.npy"), "")}, []string{"nothing.npy: the file is empty"}},
-		"missing":     {[]string{good, at("none.npy")}, []string{"none.npy: cannot"}},
+		"missing":     {[]string{good, at("none.npy")}, []string{"none.npy: no such file"}},
 		"key":         {[]string{good + ":X", good}, []string{"key"}},
 		"nan":         {[]string{good, writeNPY(t, at("nan.npy"), 2, 2, []float32{1, 2, 3, float32(math.NaN())})}, []string{"nan.npy: row 1, column 1 is NaN"}},
 		"mapped":      {[]string{writeNPY(t, at("h.npy"), 1<<10, 1<<10, make([]npy.Half, 1<<20)), writeNPY(t, at("inf.npy"), 1<<10, 1<<10, wide)}, []string{"inf.npy: row 5, column 7 is +Inf", "65504"}},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -257,6 +258,9 @@ func (r *run) outcome(ctx context.Context, err error) (json.RawMessage, error) {
 	// No rank told anything: a rank may have been killed.
 	dead := r.dead()
 	if dead == nil {
+		dead = r.logged()
+	}
+	if dead == nil {
 		dead = &RankError{Engine: r.kind, Rank: -1, Why: "the launcher ended without a result"}
 		if err != nil {
 			dead.Why = "the launcher: " + err.Error()
@@ -319,7 +323,33 @@ func (r *run) dead() *RankError {
 	return nil
 }
 
-// lastWords returns the last line in the log of a rank.
+// logged looks for an error in the logs of the ranks; nil if there is none. A launcher that ends
+// its ranks may lose what the ranks wrote last, but the logs are files of the task.
+func (r *run) logged() *RankError {
+	const mark = " s: error: "
+	for rank := range r.task.ranks() {
+		words := r.task.lastWords(rank)
+		if at := strings.Index(words, mark); at >= 0 {
+			return &RankError{Engine: r.kind, Rank: rank, Why: words[at+len(mark):], Last: words}
+		}
+	}
+	return nil
+}
+
+// ranks returns a number above that of every rank that left a log.
+func (t *task) ranks() int {
+	logs, _ := filepath.Glob(t.path("rank-*.log"))
+	most := 0
+	for _, path := range logs {
+		rank, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "rank-"), ".log"))
+		if err == nil {
+			most = max(most, rank+1)
+		}
+	}
+	return most
+}
+
+// lastWords returns the last line of the log of a rank, "" if it left none.
 func (t *task) lastWords(rank int) string {
 	text, err := os.ReadFile(t.path(fmt.Sprintf("rank-%d.log", rank)))
 	if err != nil {

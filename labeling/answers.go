@@ -1,8 +1,6 @@
 package labeling
 
 import (
-	"strconv"
-
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
@@ -10,9 +8,12 @@ import (
 )
 
 // NextAnswers returns points to label, best first, with the columns row, the number of the
-// point, rule, score and component. With alone, as for .npy files, it returns the column row
-// only. ids holds the ids of all points; nil means their numbers.
-func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone bool) pipeline.Answers {
+// point, rule, score and component. today holds the answers of the model m for all points, which
+// fill the columns label and p, the probability of the label; nil leaves both out, and p alone is
+// left out if m has no probabilities. With alone, as for .npy files, it returns the column row
+// only. ids holds the ids of all points; nil means that they have numbers only.
+func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone bool, m models.Model,
+	today *models.Prediction) pipeline.Answers {
 	rows := make([]int64, len(choices))
 	rules := make([]string, len(choices))
 	scores := make([]float64, len(choices))
@@ -30,11 +31,40 @@ func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone
 	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "next"}, IDs: named(ids, rows),
 		Columns: []pipeline.Column{{Name: "row", Values: rows}}}
 	if !alone {
+		if today != nil {
+			a.Columns = append(a.Columns, todayColumns(m, today, rows)...)
+		}
 		a.Columns = append(a.Columns, pipeline.Column{Name: "rule", Values: rules},
 			pipeline.Column{Name: "score", Values: scores},
 			pipeline.Column{Name: "component", Values: components})
 	}
 	return a
+}
+
+// todayColumns returns the classes of some points, by name if they have names, and how probable
+// the model finds them.
+func todayColumns(m models.Model, today *models.Prediction, rows []int64) []pipeline.Column {
+	o := m.Output()
+	if o.Kind != models.OutputClasses {
+		return nil
+	}
+	classes := make([]int32, len(rows))
+	p := make([]float64, len(rows))
+	for q, i := range rows {
+		classes[q] = today.Classes[i]
+		if today.Probabilities != nil {
+			p[q] = today.Probabilities.At(int(i), int(classes[q]))
+		}
+	}
+
+	out := []pipeline.Column{{Name: "label", Values: at(classes, o.Classes)}}
+	if o.Names != nil {
+		out[0].Values = at(classes, o.Names)
+	}
+	if today.Probabilities != nil {
+		out = append(out, pipeline.Column{Name: "p", Values: p})
+	}
+	return out
 }
 
 // FirstOfComponent is the name of the rule for the first point of a component without a label.
@@ -71,13 +101,14 @@ func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alo
 	return a
 }
 
-// named returns the ids of some rows, or their numbers if ids is nil.
+// named returns the ids of some rows, nil if ids is nil.
 func named(ids *data.IDs, rows []int64) *data.IDs {
+	if ids == nil {
+		return nil
+	}
 	out := &data.IDs{Values: make([]string, len(rows))}
 	for q, i := range rows {
-		if out.Values[q] = strconv.FormatInt(i, 10); ids != nil {
-			out.Values[q] = ids.Values[i]
-		}
+		out.Values[q] = ids.Values[i]
 	}
 	return out
 }

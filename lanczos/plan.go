@@ -135,15 +135,20 @@ func (p *plan) dense() bool {
 	return p.n <= denseLimit || p.columns() > p.n/2
 }
 
-// bytes returns the memory of a run: for the dense method four n×n matrices, otherwise the vectors,
-// the blocks of work and four projected matrices.
+// bytes returns the memory of a run: for the dense method four n×n matrices, otherwise the basis, the
+// blocks of work, the vectors of the result and four projected matrices.
 func (p *plan) bytes() int64 {
 	rows := int64(p.n)
 	if p.dense() {
 		return 8 * 4 * rows * rows
 	}
+	// Where the basis is wide, the vectors of the result get memory of their own beside it: see [narrow].
 	basis := int64(p.columns())
-	return 8 * (rows*(basis+4*int64(p.block)+2*slabWidth) + 4*basis*basis)
+	columns := basis + 4*int64(p.block) + 2*slabWidth
+	if 2*int64(p.K) <= basis {
+		columns += int64(p.K)
+	}
+	return 8 * (rows*columns + 4*basis*basis)
 }
 
 // Bytes returns the memory that Solve with these settings needs beside an

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -171,7 +172,8 @@ func (v *verifier) checkPairs(residuals []float64, orthogonality float64) {
 	}
 
 	if want := min(v.Components, v.Pairs); v.Zeros < want {
-		v.fault("%d values are zero, but the graph has %d components", v.Zeros, v.Components)
+		v.fault("%s of zero, but the graph has %s", enum.Count(v.Zeros, "value"),
+			enum.Count(v.Components, "component"))
 	}
 }
 

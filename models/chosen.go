@@ -32,19 +32,8 @@ func (c *Chosen) String() string {
 	}
 	text := fmt.Sprintf("%s by cross-validation among %d settings", c.Values, c.Settings)
 
-	// Every criterion is a share, written in percent, but the RMSE, which has the unit of
-	// the values.
 	if c.Score != nil {
-		percent, unit := 100., " %"
-		if c.Criterion == "rmse" {
-			percent = 1
-			unit = ""
-		}
-		text += fmt.Sprintf(", %s %.3g", c.Criterion, percent**c.Score)
-		if c.StdErr != nil {
-			text += fmt.Sprintf(" ± %.2g", percent**c.StdErr)
-		}
-		text += unit
+		text += ", " + c.Measure()
 	}
 
 	// The best value may lie beyond the grid.
@@ -53,6 +42,21 @@ func (c *Chosen) String() string {
 			strings.Join(c.Ends, " and "))
 	}
 	return text
+}
+
+// Measure writes the score of the choice, which must be there, as "error 4.58 ± 0.78 %". Every criterion
+// is a share, written in percent, but the RMSE, which has the unit of the values.
+func (c *Chosen) Measure() string {
+	percent, unit := 100., " %"
+	if c.Criterion == "rmse" {
+		percent = 1
+		unit = ""
+	}
+	text := fmt.Sprintf("%s %.3g", c.Criterion, percent**c.Score)
+	if c.StdErr != nil {
+		text += fmt.Sprintf(" ± %.2g", percent**c.StdErr)
+	}
+	return text + unit
 }
 
 // Finite returns a pointer to v, or nil for NaN and infinities, which JSON cannot hold.

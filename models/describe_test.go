@@ -13,7 +13,7 @@ func TestDescribe(t *testing.T) {
 	for _, c := range []struct {
 		s    sparse.Symmetry
 		want string
-	}{{sparse.Either, "2 edges, 1 component"}, {sparse.Both, "1 edges, 2 components, 1 isolated points"}} {
+	}{{sparse.Either, "2 edges, 1 component"}, {sparse.Both, "1 edge, 2 components, 1 isolated point"}} {
 		w, _, err := knn.FromNeighbors(nb, knn.GraphSettings{K: 1, Symmetry: c.s})
 		if err != nil {
 			t.Fatal(err)

@@ -24,6 +24,11 @@ import (
 //	├── given_points           int32    l           labeled points: Given.Entries
 //	├── given_values           float64  l×m         their values; only of regressions
 //	├── degrees, points, pca_… index_… neighbor_…   the neighbourhood: Neighborhood.Encode
+//	├── id_texts               uint8    bytes       ids of the points in UTF-8, one behind the other; only
+//	│                                               of points with ids
+//	├── id_ends                int64    n           the byte behind the last one of each id
+//	├── held_points            int32    h       labeled points with held-out answers; only with probabilities
+//	├── held_probabilities     float64  h×c     their probabilities
 //	├── calibration_residuals  float64  l×m         only with intervals: see package calibration
 //	└── part0_…, part1_…                            models inside the model: see package pool
 //

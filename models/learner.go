@@ -143,6 +143,8 @@ func (i *Info) Transductive() bool { return i.Needs.Has(NeedsGraph) && !i.Needs.
 type Input struct {
 	Points  data.Points // n×d, as given
 	Targets *Targets
+	// IDs name the points; nil if they have numbers only. A model keeps them.
+	IDs *data.IDs
 	// Graph joins the points. Edges is an estimate of the number of its stored
 	// edges, each of them twice, while it is not made yet.
 	Graph *Graph
@@ -164,6 +166,9 @@ type Input struct {
 	// Chosen says how required values that were not given were chosen; nil if there are
 	// none.
 	Chosen *Chosen
+	// HoldOut asks a learner that makes choices by holding labels out, and that is fitted with the
+	// choices of before, to hold labels out all the same: see [Continuer] and [Validated].
+	HoldOut bool
 	// Why explains the choice of a [Chooser]; empty if there was nothing to weigh.
 	Why string
 	// Seed of everything random. Any value is allowed, 0 included.
@@ -216,6 +221,10 @@ func (in *Input) Check() error {
 		if n, _ := in.Points.Dims(); n != in.Targets.Len {
 			return fmt.Errorf("models: targets for %d points, there are %d", in.Targets.Len, n)
 		}
+	}
+
+	if in.IDs != nil && in.IDs.Len() != in.Targets.Len {
+		return fmt.Errorf("models: %d ids for targets of %d points", in.IDs.Len(), in.Targets.Len)
 	}
 
 	if in.Graph != nil && in.Graph.Len() != in.Targets.Len {

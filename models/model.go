@@ -176,6 +176,9 @@ type Summary struct {
 	Values Values
 	Facts  []Fact // results of the fit, in the order of importance
 	Text   string // one line
+	// Expected says how many answers for new points are likely to be wrong, with the unit, as
+	// "estimated error 4.6 ± 1.4 %"; empty if the fit made no estimate.
+	Expected string
 	// Unreached is the number of training points in components without a label, and
 	// Fallback the class that they got, or nil for the mean value.
 	Unreached int

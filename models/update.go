@@ -21,9 +21,23 @@ type Updater interface {
 // A Continuer is a learner that makes choices by the targets. An update keeps them.
 type Continuer interface {
 	Learner
-	// Continue returns a learner that fits the choices of m, a model of this learner.
-	// change may change the values that are fitted, such as the tolerance of a solver.
-	Continue(m Model, change func(l Learner, v Values)) Learner
+	// Continue returns a learner that fits the choices of m, a model of this learner. stay
+	// holds the points of m that are still there, nil for all. change may change the values
+	// that are fitted, such as the tolerance of a solver.
+	Continue(m Model, stay []int, change func(l Learner, v Values)) Learner
+}
+
+// StartAt returns the rows of a start that belong to some points, all for nil.
+func StartAt(start *mat.Dense, rows []int) *mat.Dense {
+	if rows == nil || start == nil {
+		return start
+	}
+	_, c := start.Dims()
+	out := mat.NewDense(len(rows), c, nil)
+	for k, i := range rows {
+		copy(out.RawRowView(k), start.RawRowView(i))
+	}
+	return out
 }
 
 // Kept holds the parts of a fit to n points that an update of the model needs.

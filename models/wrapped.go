@@ -8,22 +8,36 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/data"
 )
 
-// Names of classes and probabilities are added by a wrapper around a model. Learners know
-// integers and scores only, so both mean the same for every classifier. Probabilities are
+// Names of classes, ids of points and probabilities are added by a wrapper around a model. Learners
+// know integers and scores only, so all of them mean the same for every learner. Probabilities are
 // fitted to answers for labels that are held out in folds, by the parameters in use, on the
 // graph and eigenpairs of the fit, which contain no label. Points that training points voted
 // on get the mean of the voters' probabilities, because shares of a vote are no scores of the
 // model. Intervals of values use residuals in the same way: see docs/probabilities.md.
 
 // wrapping holds the content of a wrapper around a learner's own model: the names of its
-// classes, and the calibration that makes probabilities or intervals of its answers.
+// classes, the ids of the points that it was fitted to, and the calibration that makes
+// probabilities or intervals of its answers.
 type wrapping struct {
 	names       []string
+	ids         *data.IDs
 	calibration *calibration.Calibration
+}
+
+// wrappingOf returns the wrapping of m, an empty one if there is none.
+func wrappingOf(m Model) wrapping {
+	switch m := m.(type) {
+	case *wrappedModel:
+		return m.wrapping
+	case *wrappedTrained:
+		return m.wrapping
+	}
+	return wrapping{}
 }
 
 // WithNames returns m with names for its classes, or m itself if names is nil. Learners
@@ -45,7 +59,38 @@ func WithNames(m Model, names []string) (Model, error) {
 		seen[name] = true
 	}
 
-	return wrap(Unnamed(m), wrapping{names, CalibrationOf(m)}), nil
+	w := wrappingOf(m)
+	w.names = names
+	return wrap(Unnamed(m), w), nil
+}
+
+// WithIDs returns m with the ids of the points that it was fitted to, or without ids if ids is nil.
+// Ids belong to the wrapper, which writes them to model files. Their number must be
+// [TrainingPoints], unless that is 0; otherwise there is an error.
+func WithIDs(m Model, ids *data.IDs) (Model, error) {
+	if n := TrainingPoints(m); ids != nil && n > 0 && n != ids.Len() {
+		return nil, fmt.Errorf("models: %d ids for %d points", ids.Len(), n)
+	}
+	w := wrappingOf(m)
+	w.ids = ids
+	return wrap(Unnamed(m), w), nil
+}
+
+// IDsOf returns the ids of the points that m was fitted to, nil if they have numbers only.
+func IDsOf(m Model) *data.IDs { return wrappingOf(m).ids }
+
+// TrainingPoints returns the number of points that m keeps, or keeps answers for; 0 if it keeps
+// neither.
+func TrainingPoints(m Model) int {
+	m = Unnamed(m)
+	if t, ok := m.(Trained); ok {
+		return t.Training(false).Len()
+	}
+	if u, ok := m.(Updater); ok && u.Kept().Points != nil {
+		n, _ := u.Kept().Points.Dims()
+		return n
+	}
+	return 0
 }
 
 // WithCalibration returns m with the calibration c, by which it has probabilities or
@@ -59,12 +104,14 @@ func WithCalibration(m Model, c *calibration.Calibration) (Model, error) {
 			return nil, err
 		}
 	}
-	return wrap(Unnamed(m), wrapping{o.Names, c}), nil
+	w := wrappingOf(m)
+	w.calibration = c
+	return wrap(Unnamed(m), w), nil
 }
 
 // wrap puts a wrapping around a learner's own model.
 func wrap(own Model, d wrapping) Model {
-	if d.names == nil && d.calibration == nil {
+	if d.names == nil && d.ids == nil && d.calibration == nil {
 		return own
 	}
 
@@ -83,7 +130,7 @@ func wrap(own Model, d wrapping) Model {
 	return &wrappedModel{own, d}
 }
 
-// Unnamed returns the learner's own model, which has neither names nor a calibration.
+// Unnamed returns the learner's own model, which has neither names, ids nor a calibration.
 func Unnamed(m Model) Model {
 	switch m := m.(type) {
 	case *wrappedModel:
@@ -95,15 +142,7 @@ func Unnamed(m Model) Model {
 }
 
 // CalibrationOf returns the calibration of m, nil if it has none.
-func CalibrationOf(m Model) *calibration.Calibration {
-	switch m := m.(type) {
-	case *wrappedModel:
-		return m.calibration
-	case *wrappedTrained:
-		return m.calibration
-	}
-	return nil
-}
+func CalibrationOf(m Model) *calibration.Calibration { return wrappingOf(m).calibration }
 
 // ErrNotCalibrated is returned by a model without a calibration that is asked for
 // probabilities.
@@ -224,42 +263,115 @@ func (d *wrapping) probabilities(p *Prediction, known func() *mat.Dense) error {
 // calibration points × outputs.
 const residualsArray = "calibration_residuals"
 
-// encode adds the arrays of the calibration; [Manifest.Calibration] has the rest.
+// The held-out answers of h labeled points in a model file, for c classes.
+const (
+	heldPoints        = "held_points"        // int32, h
+	heldProbabilities = "held_probabilities" // float64, h×c
+)
+
+// The ids of n points in a model file: their texts in UTF-8, one behind the other, and the byte
+// behind the last one of each.
+const (
+	idTexts = "id_texts" // uint8
+	idEnds  = "id_ends"  // int64, n
+)
+
+// encode adds the arrays of the ids and of the calibration; [Manifest.Calibration] has the rest.
 func (d *wrapping) encode(m Model) (*Encoded, error) {
 	e, err := m.Encode()
-	if err != nil || d.calibration == nil {
+	if err != nil || d.calibration == nil && d.ids == nil {
 		return e, err
 	}
 	// A full slice, so that append leaves the arrays of the model alone.
 	out := *e
 	out.Arrays = e.Arrays[:len(e.Arrays):len(e.Arrays)]
-	if c := d.calibration.Intervals; c != nil {
-		out.Arrays = append(out.Arrays, MatrixEntry(residualsArray, c.Residuals))
+	if c := d.calibration; c != nil && c.Intervals != nil {
+		out.Arrays = append(out.Arrays, MatrixEntry(residualsArray, c.Intervals.Residuals))
+	}
+	if c := d.calibration; c != nil && c.Out != nil {
+		out.Arrays = append(out.Arrays, archive.Array{Name: heldPoints, Data: c.Out.Points},
+			MatrixEntry(heldProbabilities, c.Out.Probabilities))
+	}
+	if d.ids != nil {
+		size := 0
+		ends := make([]int64, d.ids.Len())
+		for i, id := range d.ids.Values {
+			size += len(id)
+			ends[i] = int64(size)
+		}
+		texts := make([]byte, 0, size)
+		for _, id := range d.ids.Values {
+			texts = append(texts, id...)
+		}
+		out.Arrays = append(out.Arrays, archive.Array{Name: idTexts, Data: texts},
+			archive.Array{Name: idEnds, Data: ends})
 	}
 	return &out, nil
+}
+
+// ids returns the ids in the file, nil if it has none.
+func (r *Reader) ids() (*data.IDs, error) {
+	if !r.Has(idTexts) && !r.Has(idEnds) {
+		return nil, nil
+	}
+	texts := string(Numbers[uint8](r, idTexts))
+	ends := Numbers[int64](r, idEnds)
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	// All ids share the memory of one text.
+	out := &data.IDs{From: r.archive.Path(), Values: make([]string, len(ends))}
+	begin := int64(0)
+	for i, end := range ends {
+		if end <= begin || end > int64(len(texts)) {
+			return nil, fmt.Errorf("element %d of %s is %d, behind %d of %d bytes", i, idEnds, end, begin,
+				len(texts))
+		}
+		out.Values[i] = texts[begin:end]
+		begin = end
+	}
+	if begin != int64(len(texts)) {
+		return nil, fmt.Errorf("%s has %d bytes and %s ends at %d", idTexts, len(texts), idEnds, begin)
+	}
+	return out, nil
 }
 
 // calibration returns the calibration in the file, nil if it has none.
 func (r *Reader) calibration() (*calibration.Calibration, error) {
 	c, residuals := r.Manifest.Calibration, r.Has(residualsArray)
 	switch {
-	case c == nil && !residuals:
+	case c == nil && !residuals && !r.Has(heldPoints) && !r.Has(heldProbabilities):
 		return nil, nil
 	case c == nil || residuals == (c.Classes != nil):
 		return nil, errors.New("the manifest and the arrays contradict each other on the calibration")
 	}
 
+	if r.Has(heldPoints) || r.Has(heldProbabilities) {
+		c.Out = &calibration.Out{Points: Numbers[int32](r, heldPoints), Probabilities: r.Matrix(heldProbabilities)}
+		if r.Err != nil {
+			return nil, r.Err
+		}
+	}
 	if residuals {
 		c.Intervals = &calibration.Intervals{Residuals: r.Matrix(residualsArray)}
 	}
 	return c, r.Err
 }
 
-// wrap puts the names and the calibration of the file around the learner's own model.
+// wrap puts the names, the ids and the calibration of the file around the learner's own model.
 func (r *Reader) wrap(m Model) (Model, error) {
 	m, err := WithNames(m, r.Manifest.Output.Names)
 	if err != nil {
 		return nil, err
+	}
+	ids, err := r.ids()
+	if err != nil {
+		return nil, err
+	}
+	if ids != nil {
+		if m, err = WithIDs(m, ids); err != nil {
+			return nil, err
+		}
 	}
 	c, err := r.calibration()
 	if err != nil || c == nil {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/bigfit/bigfit/data"
@@ -16,6 +17,32 @@ const (
 	// autoColumns is the number of columns above which dense points are projected.
 	autoColumns = 100
 )
+
+// GraphParamsOf returns the parameters of the graph that a learner needs, with the defaults that hold for
+// this learner: [AutoGraph] chooses some where it leaves the graph open. It returns nil for a learner
+// without a graph.
+func GraphParamsOf(info *models.Info) []models.Param {
+	if !info.Needs.Has(models.NeedsGraph) {
+		return nil
+	}
+	params := GraphParams.Params()
+	if !info.OpenGraph {
+		return params
+	}
+
+	defaults := models.Values{
+		"neighbors": strconv.Itoa(autoNeighbors),
+		"weights":   fmt.Sprintf("%s, %s where the distance is no length", knn.SelfTuning, knn.One),
+		"pca":       fmt.Sprintf("%d where X has more than %d columns, else 0", autoComponents, autoColumns),
+		"distance":  fmt.Sprintf("%s, %s where X is sparse", knn.Euclidean, knn.Angle),
+	}
+	for i := range params {
+		if text, ok := defaults[params[i].Name]; ok {
+			params[i].Default = text
+		}
+	}
+	return params
+}
 
 // AutoGraph completes the given values of [GraphParams] for a learner that leaves the graph to
 // rules: ten neighbours with self-tuning weights. Sparse points are compared by angle. Dense

@@ -8,16 +8,25 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/calibration"
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/stage"
 )
 
-// CalibrationOperations is the number of operations up to which [Pipeline.CalibrateIfCheap]
-// fits to folds: about a second. Operations are counted, not timed, so that a fit is the same
-// on every machine.
-const CalibrationOperations = 5e10
+// [Pipeline.CalibrateByDefault] may take CalibrationShare of the operations of the fit and its graph,
+// and LeastOperations, about a twentieth of a second, in any case. Operations are counted, not timed,
+// so that a fit is the same on every machine.
+const (
+	CalibrationShare = 0.25
+	LeastOperations  = 1e10
+)
+
+// foldTolerance is the relative residual at which solvers of the folds stop, unless the tolerance of
+// the model is larger: probabilities need few digits.
+const foldTolerance = 1e-3
 
 // Calibrate returns m with a calibration: see [models.WithCalibration]. m is the model that l
 // fitted to in. The labels of in are dealt into folds; folds = 0 means
@@ -40,38 +49,46 @@ func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Mod
 	return p.calibrate(ctx, l, m, fold, cost, folds)
 }
 
-// CalibrateIfCheap is [Pipeline.Calibrate] if the fits to folds take at most
-// [CalibrationOperations] and the memory that is left. Otherwise, or if there can be no
-// calibration, it returns m. A note gives the reason if the caller can do something about it.
-func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m models.Model,
+// CalibrateByDefault returns m with probabilities or intervals at little cost beside the fit:
+//
+//   - A model that held labels out to make its choices ([models.Validated]) is calibrated by their
+//     answers.
+//   - Else labels are held out in 10 folds, or in 5 or 3 where more would take more than
+//     [CalibrationShare] of the fit. Solvers of the folds stop at a residual of 1e-3.
+//   - Where there are too few labels, or three folds take too much, the probabilities are rough: a
+//     rule makes them of the scores ([calibration.RoughClasses]), and a note says what to do.
+//
+// m is the model that l fitted to in. If there can be neither, as for points with several labels,
+// the result is m.
+func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m models.Model,
 	in *models.Input) (models.Model, error) {
 	fold, err := calibrationInput(l, m, in)
 	if err != nil {
 		return m, nil
 	}
-	cost, err := selection.HeldOutCost(l, fold, 0)
+	if v, ok := models.Unnamed(m).(models.Validated); ok && v.HeldOut() != nil {
+		c, err := selection.CalibrationOf(in.Targets, v.HeldOut())
+		if err != nil {
+			return p.roughly(ctx, m, in, "as "+err.Error())
+		}
+		return models.WithCalibration(m, c)
+	}
+
+	loosen(l, fold.Values, foldTolerance)
+	folds, cost, err := p.affordableFolds(l, fold)
 	if err != nil {
 		return m, nil
 	}
-	// What would take long is named, with the flag that asks for it.
-	folds := selection.CalibrationFolds(len(in.Targets.Labeled))
-	switch {
-	case cost.Operations > CalibrationOperations:
-		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits and their "+
-			"probabilities take %.0e operations; give %s %d for them", folds,
-			cost.Operations, param.Name("calibrate"), folds))
-		return m, nil
-	case p.Memory > 0 && cost.Bytes > p.Memory:
-		p.Observed().Note(fmt.Sprintf("calibration: left out, as %d more fits take too much memory; "+
-			"give %s %d for probabilities or intervals", folds, param.Name("calibrate"), folds))
-		return m, nil
+	if folds == 0 {
+		return p.roughly(ctx, m, in, fmt.Sprintf("as held-out labels would take too long; %s %d holds some out",
+			param.Name("calibrate"), selection.CalibrationFolds(len(in.Targets.Labeled))))
 	}
 
 	// Too few labels are no fault here: nobody asked for a calibration.
-	out, err := p.calibrate(ctx, l, m, fold, cost, 0)
+	out, err := p.calibrate(ctx, l, m, fold, cost, folds)
 	switch {
 	case errors.Is(err, calibration.ErrFew), errors.Is(err, models.ErrOneClass):
-		return m, nil
+		return p.roughly(ctx, m, in, "as there are too few labels to hold some out")
 	case err != nil && ctx.Err() == nil:
 		p.Observed().Note(fmt.Sprintf("calibration: %v", err))
 		if !models.Usable(err) {
@@ -82,7 +99,81 @@ func (p *Pipeline) CalibrateIfCheap(ctx context.Context, l models.Learner, m mod
 	return out, ctx.Err()
 }
 
-// calibrationInput returns in with the parameters in use in m, or an error if there can be no
+// affordableFolds returns the number of folds for [Pipeline.CalibrateByDefault], 0 if none is cheap, and
+// their cost.
+func (p *Pipeline) affordableFolds(l models.Learner, in *models.Input) (int, stage.Cost, error) {
+	fit, err := l.Cost(in)
+	if err != nil {
+		return 0, stage.Cost{}, err
+	}
+	most := CalibrationShare*(fit.Operations+graphOperations(in.Graph)) + LeastOperations
+	for _, folds := range []int{10, 5, 3} {
+		folds = min(folds, len(in.Targets.Labeled))
+		if folds < 2 {
+			continue
+		}
+		cost, err := selection.HeldOutCost(l, in, folds)
+		if err != nil {
+			return 0, stage.Cost{}, err
+		}
+		if cost.Operations <= most && (p.Memory <= 0 || cost.Bytes <= p.Memory) {
+			return folds, cost, nil
+		}
+	}
+	return 0, stage.Cost{}, nil
+}
+
+// graphOperations estimates the operations of the search that made a graph; 0 if it is not known.
+func graphOperations(g *models.Graph) float64 {
+	if g == nil || g.Points == nil || g.Edges.K == 0 {
+		return 0
+	}
+	w := choice.Work{X: g.Points, Metric: g.Metric, K: g.Edges.K}
+	return w.Operations(g.Method)
+}
+
+// roughly returns m with rough probabilities and says why they are rough. Intervals of values have
+// no such rule.
+func (p *Pipeline) roughly(ctx context.Context, m models.Model, in *models.Input, why string) (models.Model,
+	error) {
+	if in.Targets.Classes == nil {
+		p.Observed().Note("calibration: no intervals, " + why)
+		return m, nil
+	}
+	scores, err := roughScores(ctx, m, in)
+	if err != nil || scores == nil {
+		return m, err
+	}
+	p.Observed().Note("calibration: the probabilities are rough, " + why)
+	c := &calibration.Calibration{Classes: calibration.RoughClasses(scores, selection.Priors(in.Targets))}
+	return models.WithCalibration(m, c)
+}
+
+// mostRough is the number of points whose scores decide on rough probabilities, of a model that
+// keeps no scores.
+const mostRough = 1000
+
+// roughScores returns scores of training points; nil if the model has none.
+func roughScores(ctx context.Context, m models.Model, in *models.Input) (*mat.Dense, error) {
+	if t, ok := m.(models.Trained); ok {
+		return t.Training(true).Scores, nil
+	}
+	if in.Points == nil {
+		return nil, nil
+	}
+	n := in.Len()
+	rows := make([]int, 0, mostRough)
+	for k := range min(n, mostRough) {
+		rows = append(rows, k*n/min(n, mostRough))
+	}
+	answer, err := m.Predict(ctx, data.Select(in.Points, rows), nil)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Scores, nil
+}
+
+// calibrationInput returns in with the parameters in use in m, if m is not nil, or an error if there can be no
 // calibration.
 func calibrationInput(l models.Learner, m models.Model, in *models.Input) (*models.Input, error) {
 	info := l.Info()
@@ -100,7 +191,11 @@ func calibrationInput(l models.Learner, m models.Model, in *models.Input) (*mode
 
 	// The folds fit with the values in use, also those that were chosen.
 	fold := *in
-	fold.Values, fold.Start = m.Summary().Values, nil
+	if m != nil {
+		fold.Values = m.Summary().Values
+	}
+	fold.Values = fold.Values.With(nil)
+	fold.Start = nil
 	return &fold, nil
 }
 

@@ -4,9 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 )
 
 // steadyLabels is the least number of labels for which one cross-validation is steady enough.
@@ -29,17 +34,7 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 		return nil, err
 	}
 	info := l.Info()
-	why := ""
-	switch {
-	case info.Learns.Has(models.LearnsInside):
-		why = "without classes or values there is nothing to measure by"
-	case g.ClassWeights != nil:
-		why = "class weights leave no labels to hold back"
-	case !selection.Enough(in.Targets):
-		why = fmt.Sprintf("there are too few labels for cross-validation, which takes %d of points "+
-			"whose class has another", selection.FewestLabels)
-	}
-
+	why := ruleFor(l, in, g)
 	// A fixed rule is printed like a choice, with the reason.
 	if why != "" {
 		in.Values = selection.Rule(l, in.Values)
@@ -68,10 +63,9 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 	if in.Graph != nil && t.Data.Graph != nil {
 		in.Graph = t.Data.Graph // joined with the points
 	}
-	// With few labels a single deal into folds decides by chance.
-	s := selection.Settings{Repeats: 1}
-	if len(in.Targets.Labeled) < steadyLabels {
-		s.Repeats = 4
+	s := selection.Settings{Repeats: choiceRepeats(in)}
+	if err := p.sayLongChoice(t, s); err != nil {
+		return nil, err
 	}
 	r, fault := t.Search(ctx, s, nil)
 	if !models.Usable(fault) {
@@ -87,6 +81,60 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 		StdErr: models.Finite(float64(best.StdErr)), Ends: ends(l, in.Values, open)}
 	p.Observed().Note(info.Name + ": " + in.Chosen.String())
 	return short, nil
+}
+
+// longChoice is the time in seconds from which on a choice of required values is worth a line: whoever
+// waits for it may rather give them.
+var longChoice = 10.0
+
+// sayLongChoice says how long a search among the settings of t takes, if that is long, and how to do
+// without it.
+func (p *Pipeline) sayLongChoice(t *Tuning, s selection.Settings) error {
+	s.Seed, s.Memory = p.Seed, p.Memory
+	cost, count, err := selection.Cost(&t.Data, &t.Grid, &s)
+	if err != nil {
+		return err
+	}
+	seconds := machine.Seconds(cost.Operations)
+	if seconds < longChoice {
+		return nil
+	}
+
+	l := t.Grid.Learner
+	var names, given []string
+	for _, q := range l.Params() {
+		if _, ok := t.Grid.Axes[q.Name]; ok {
+			names = append(names, q.Name)
+			given = append(given, fmt.Sprintf("%s %s", param.Name(q.Name), q.Few))
+		}
+	}
+	p.Observed().Note(fmt.Sprintf("%s: cross-validation of %d settings of %s takes about %s; to leave it out give "+
+		"values, as %s", l.Info().Name, count, enum.And(names), choice.Duration(seconds), strings.Join(given, " ")))
+	return nil
+}
+
+// ruleFor says why a fixed rule chooses required values; it returns nothing where cross-validation does.
+func ruleFor(l models.Learner, in *models.Input, g *GraphSettings) string {
+	info := l.Info()
+	switch {
+	case info.Learns.Has(models.LearnsInside):
+		return "without classes or values there is nothing to measure by"
+	case g.ClassWeights != nil:
+		return "class weights leave no labels to hold back"
+	case !selection.Enough(in.Targets):
+		return fmt.Sprintf("there are too few labels for cross-validation, which takes %d of points "+
+			"whose class has another", selection.FewestLabels)
+	}
+	return ""
+}
+
+// choiceRepeats is the number of times that the labels are dealt into folds. With few labels a single
+// deal decides by chance.
+func choiceRepeats(in *models.Input) int {
+	if len(in.Targets.Labeled) < steadyLabels {
+		return 4
+	}
+	return 1
 }
 
 // only returns the values of the axes of a grid.

@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/models/selection"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -73,6 +74,29 @@ func TestFitByRule(t *testing.T) {
 		for name, v := range in.Chosen.Values {
 			if i := slices.IndexFunc(l.Params(), func(p models.Param) bool { return p.Name == name }); v != l.Params()[i].Few {
 				t.Errorf("%s: %s is %s", c.learner, name, v)
+			}
+		}
+	}
+}
+
+// A choice that takes long is said with a way to leave it out, before it begins and in a dry run.
+func TestLongChoice(t *testing.T) {
+	defer pipeline.SetLongChoice(pipeline.SetLongChoice(0))
+	x, y := clusters(90, 3)
+	in := &models.Input{Points: x, Targets: modeltest.ClassTargets(t, y.Keep(data.Range(0, 30)))}
+	l := all.Learner("laprls")
+	fit, dry := &announced{}, &announced{}
+	if _, err := (&pipeline.Pipeline{Observer: fit}).Fit(t.Context(), l, in, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&pipeline.Pipeline{Observer: dry}).Foresee(t.Context(), l, in, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []*announced{fit, dry} {
+		text := param.Show(strings.Join(o.notes, "\n"), param.Flag)
+		for _, part := range []string{"laprls: cross-validation of ", " settings of gamma-a and gamma-i takes about ", "to leave it out give values, as --gamma-a "} {
+			if !strings.Contains(text, part) {
+				t.Errorf("no %q in %s", part, text)
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
-	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
@@ -113,11 +112,7 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 		return x, nil, nil
 	}
 	n, d := x.Dims()
-	// The covariance and its eigenvectors take 3d² numbers, the projected points 4 bytes a
-	// component.
-	bytes := 8*int64(d)*(3*int64(d)+int64(min(n, 4096))) + 4*int64(n)*int64(max(s.PCA, 0))
-	if err := p.Observed().Announce("pca", stage.Cost{Bytes: bytes,
-		Remedy: fmt.Sprintf("leave %s out or give points of fewer columns", param.Name("pca"))}); err != nil {
+	if err := p.announceProjection(n, d, s.PCA); err != nil {
 		return nil, nil, err
 	}
 	p.Observed().Begin("pca")
@@ -281,18 +276,23 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 	return g, key, err
 }
 
+// searchRemedy says what to do where a search takes too much memory.
+var searchRemedy = fmt.Sprintf("project the points on fewer dimensions with %s", param.Name("pca"))
+
+// announceProjection announces the principal components of n points of d columns.
+func (p *Pipeline) announceProjection(n, d, components int) error {
+	// The covariance and its eigenvectors take 3d² numbers, the projected points 4 bytes a
+	// component.
+	bytes := 8*int64(d)*(3*int64(d)+int64(min(n, 4096))) + 4*int64(n)*int64(max(components, 0))
+	return p.Observed().Announce("pca", stage.Cost{Bytes: bytes,
+		Remedy: fmt.Sprintf("leave %s out or give points of fewer columns", param.Name("pca"))})
+}
+
 // search prepares the search for neighbours; its stage, called name, has begun.
 func (p *Pipeline) search(g *Graph, key checkpoint.Key, name string) (knn.Index, error) {
 	z := g.Points
 	s := &g.Settings
-	n, _ := z.Dims()
-	bytes := max(knn.IndexBytes(z, s.Method, s.Metric, s.Graph.K), graphBytes(n, s.Graph.K, s.Graph.Weights))
-	c := stage.Cost{Bytes: bytes,
-		Remedy: fmt.Sprintf("project the points on fewer dimensions with %s", param.Name("pca"))}
-	if g.seconds > shortSearch {
-		c.Operations = g.seconds * machine.OperationRate()
-	}
-	if err := p.Observed().Announce("neighbours", c); err != nil {
+	if err := p.Observed().Announce("neighbours", searchCost(z, s, g.seconds)); err != nil {
 		return nil, err
 	}
 

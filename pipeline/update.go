@@ -14,8 +14,6 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
-	"github.com/bigfit/bigfit/models/selection"
-	"github.com/bigfit/bigfit/param"
 )
 
 // A graph file keeps the lists and the index but not the points: they may be larger than the
@@ -34,11 +32,22 @@ const UpdateTolerance = 1e-2
 // Growth holds the points and labels that join a model of n points.
 type Growth struct {
 	Points data.Points // m new points, as given; nil for none
+	// IDs name the new points. They are needed if the points of the model have ids, and must differ
+	// from these; a model whose points have numbers only takes none.
+	IDs *data.IDs
 	// Labels holds the classes of the m new points, or of all n+m points, which then replace
 	// the labels that the model was fitted with; nil for none. Values holds the values of a
 	// regression in the same way.
 	Labels *data.Labels
 	Values *mat.Dense
+	// Joined tells that Labels or Values, of all n+m points, join those of the model: they count for
+	// the points in Listed alone, ascending, and take the label of such a point away where they
+	// have none.
+	Joined bool
+	Listed []int
+	// Forget holds points of the model, ascending, that leave its points, labels, lists of
+	// neighbours and answers. They count among the n points of Labels, Values and Listed.
+	Forget []int
 	// Tolerance of the solver of the update. Zero means the larger of the model's tolerance
 	// and [UpdateTolerance], or, with many new points, the model's tolerance.
 	Tolerance float64
@@ -47,10 +56,14 @@ type Growth struct {
 // Updated is an updated model with the input of its fit.
 type Updated struct {
 	models.Model
-	Old, New int // numbers of points
-	// Labels is the number of labeled points of the old model, NewLabels the number of new
-	// labels.
-	Labels, NewLabels int
+	// Old is the number of points of the old model that stay, New the number of new points, and
+	// Forgotten the number of points that left.
+	Old, New, Forgotten int
+	// Labels is the number of labels of the old model. NewLabels counts the labels of points that
+	// had none, or, where labels replace those of the model, all of them; Changed counts the labels
+	// that were other ones, Equal those that were there already, and Removed those that were
+	// taken away.
+	Labels, NewLabels, Changed, Equal, Removed int
 	// NewClasses holds the classes that no old label has, and NewNames their names; NewNames
 	// is nil for integers.
 	NewClasses []int64
@@ -58,6 +71,7 @@ type Updated struct {
 	Input      *models.Input
 
 	names []string // names of the classes by number; nil for integers
+	stay  []int    // points of the old model that stay; nil for all
 }
 
 // Update fits the learner of m again, with the same settings, to the points and labels of m and
@@ -74,6 +88,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	growth = &own
 	names := m.Output().Names
 	calibrated := models.CalibrationOf(m)
+	ids := models.IDsOf(m)
 	m = models.Unnamed(m)
 	u, ok := m.(models.Updater)
 	if !ok {
@@ -93,24 +108,35 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		return nil, err
 	}
 	old, _ := kept.Points.Dims()
-	out := &Updated{Old: old}
+	out := &Updated{}
+	if out.stay, err = staying(old, growth.Forget); err != nil {
+		return nil, err
+	}
+	out.Forgotten = len(growth.Forget)
+	out.Old = old - out.Forgotten
+	if growth.Points != nil {
+		out.New, _ = growth.Points.Dims()
+	}
 	if err := out.name(m.Output().Classes, names, growth); err != nil {
 		return nil, err
 	}
 
-	if growth.Points != nil {
-		out.New, _ = growth.Points.Dims()
-	}
 	in := &models.Input{Values: e.Values, Seed: p.Seed}
+	if ids != nil && out.stay != nil {
+		ids = ids.Select(out.stay)
+	}
+	if in.IDs, err = AppendIDs(ids, growth.IDs, out.New); err != nil {
+		return nil, err
+	}
 	if in.Targets, err = out.targets(kept.Targets, growth); err != nil {
 		return nil, err
 	}
 	// A learner without a graph is fitted to all points from the start.
 	info := l.Info()
 	if !info.UsesGraph(e.Values) {
-		in.Points = kept.Points
+		in.Points = selected(kept.Points, out.stay)
 		if growth.Points != nil {
-			if in.Points, err = data.Join(kept.Points, growth.Points); err != nil {
+			if in.Points, err = data.Join(in.Points, growth.Points); err != nil {
 				return nil, err
 			}
 		}
@@ -124,19 +150,20 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		return out, err
 	}
 
-	// The graph of the model grows; it may have been made of projected points, which are not
-	// projected again.
-	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
-	g.Neighborhood = *kept.Neighborhood
-	if growth.Points == nil {
-		growth.Points = data.Select(kept.Points, nil)
-		g.PCA = nil
-	}
-
-	g, short := p.Append(ctx, g, growth.Points)
-	if g == nil || g.W == nil || !models.Usable(short) {
+	// The graph of the points that stay grows.
+	g, short := p.graphOf(ctx, kept, out.stay)
+	if !models.Usable(short) {
 		return nil, short
 	}
+	if growth.Points == nil {
+		growth.Points = data.Select(kept.Points, nil)
+		g.PCA = nil // they are projected already
+	}
+	g, fault := p.Append(ctx, g, growth.Points)
+	if g == nil || g.W == nil || !models.Usable(fault) {
+		return nil, fault
+	}
+	short = errors.Join(short, fault)
 	g.PCA = kept.PCA
 	in.Graph = &g.Graph
 	if info.Needs.Has(models.NeedsPoints) {
@@ -145,17 +172,21 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 
 	// A new point begins with the mean of its neighbours.
 	if kept.Start != nil {
-		if in.Start, err = lanczos.Extend(g.W, kept.StartFor(in.Targets.Classes)); err != nil {
+		start := models.StartAt(kept.StartFor(in.Targets.Classes), out.stay)
+		if in.Start, err = lanczos.Extend(g.W, start); err != nil {
 			return nil, err
 		}
 	}
 
+	// Other labels need other held-out answers.
+	in.HoldOut = calibrated != nil && out.relabeled()
 	in.Values = in.Values.With(nil)
 	out.loosen(l, in.Values, growth.Tolerance)
 	// auto keeps its members and their weights.
 	fitter := l
 	if c, ok := l.(models.Continuer); ok {
-		fitter = c.Continue(m, func(l models.Learner, v models.Values) { out.loosen(l, v, growth.Tolerance) })
+		fitter = c.Continue(m, out.stay,
+			func(l models.Learner, v models.Values) { out.loosen(l, v, growth.Tolerance) })
 	}
 
 	fitted, complete, err := p.FitComplete(ctx, fitter, in, &g.Settings)
@@ -170,26 +201,22 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 }
 
 // recalibrate gives an updated model the calibration c of the old model, or a new one if labels
-// joined. A note says if no calibration can be fitted. fitErr is usable.
+// changed. A note says if no calibration can be fitted. fitErr is usable.
 func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated, c *calibration.Calibration,
 	fitErr error) (models.Model, error) {
 	if c == nil {
 		return u.Model, fitErr
 	}
 	// Without new labels the held-out answers would be the old ones.
-	if u.NewLabels == 0 {
+	if !u.relabeled() {
 		m, err := models.WithCalibration(u.Model, c)
 		return m, errors.Join(fitErr, err)
 	}
-	in := *u.Input
 	// Folds begin with nothing: the scores of the model have seen the labels that a fold holds
 	// back.
+	in := *u.Input
 	in.Start = nil
-	cost, err := selection.HeldOutCost(l, &in, c.Folds)
-	var m models.Model
-	if err == nil {
-		m, err = p.calibrate(ctx, l, u.Model, &in, cost, c.Folds)
-	}
+	m, err := p.CalibrateByDefault(ctx, l, u.Model, &in)
 	if err != nil && ctx.Err() == nil {
 		p.Observed().Note(fmt.Sprintf("calibration: %v", err))
 	}
@@ -199,29 +226,43 @@ func (p *Pipeline) recalibrate(ctx context.Context, l models.Learner, u *Updated
 	return m, errors.Join(fitErr, ctx.Err())
 }
 
+// relabeled tells whether the update changed the labels.
+func (u *Updated) relabeled() bool { return u.NewLabels+u.Changed+u.Removed+u.Forgotten > 0 }
+
 // fewNew is the largest share of new points for which [UpdateTolerance] is the default. With
 // more of them the start is too far from the solution for a loose residual.
 const fewNew = 0.1
 
-// loosen replaces the tolerance among the values by the tolerance of an update. A fit by a
-// direct solver, such as an exact kernel machine, has no tolerance and stays.
+// loosen replaces the tolerance among the values by the tolerance of an update.
 func (u *Updated) loosen(l models.Learner, v models.Values, tolerance float64) {
-	if tolerance == 0 && float64(u.New) > fewNew*float64(u.Old) {
-		return
+	switch {
+	case tolerance > 0:
+		setTolerance(l, v, tolerance)
+	case float64(u.New) <= fewNew*float64(u.Old):
+		loosen(l, v, UpdateTolerance)
 	}
+}
+
+// loosen replaces the tolerance among the values by another one, unless it is larger.
+func loosen(l models.Learner, v models.Values, tolerance float64) {
 	params := l.Params()
 	i := slices.IndexFunc(params, func(p models.Param) bool { return p.Name == "tolerance" })
 	if i < 0 {
 		return
 	}
-	if tolerance == 0 {
-		of, given := v["tolerance"]
-		if !given {
-			of = params[i].Default
-		}
-		tolerance = math.Max(UpdateTolerance, models.Values{"tolerance": of}.Float("tolerance"))
+	of, given := v["tolerance"]
+	if !given {
+		of = params[i].Default
 	}
+	setTolerance(l, v, math.Max(tolerance, models.Values{"tolerance": of}.Float("tolerance")))
+}
 
+// setTolerance replaces the tolerance among the values. A fit by a direct solver, such as an exact
+// kernel machine, has no tolerance and stays.
+func setTolerance(l models.Learner, v models.Values, tolerance float64) {
+	if !slices.ContainsFunc(l.Params(), func(p models.Param) bool { return p.Name == "tolerance" }) {
+		return
+	}
 	// Whether a tolerance matters depends on the other values: ask by a check.
 	loose := models.Values{"tolerance": models.FormatFloat(tolerance)}
 	for _, fault := range models.Faults(models.CheckFor(l, v.With(loose))) {
@@ -232,168 +273,40 @@ func (u *Updated) loosen(l models.Learner, v models.Values, tolerance float64) {
 	v["tolerance"] = loose["tolerance"]
 }
 
-// name brings the new labels to the classes of the model. Equal names are equal classes; the
-// digits of an integer count as its name.
-func (u *Updated) name(classes []int64, names []string, growth *Growth) error {
-	y := growth.Labels
-	switch {
-	case y == nil:
-		u.names = names
-	case names != nil:
-		growth.Labels = y.Recode(classes, names)
-		u.names = growth.Labels.Names
-	case y.Names != nil:
-		return fmt.Errorf("the classes of the model are integers, and those of the new labels are "+
-			"names, %q among them; name integers, or fit anew", y.Names[0])
+// graphOf returns the graph of the points of kept that stay, nil for all. A graph without some of
+// its points is made anew from the points that stay, which have their principal components already:
+// any list of neighbours may have lost some.
+func (p *Pipeline) graphOf(ctx context.Context, kept *models.Kept, stay []int) (*Graph, error) {
+	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
+	if stay == nil {
+		g.Neighborhood = *kept.Neighborhood
+		return g, nil
 	}
 
-	return nil
+	made, short := p.Graph(ctx, selected(kept.Points, stay), &g.Settings)
+	if !models.Usable(short) {
+		return nil, short
+	}
+	made.PCA = kept.PCA
+	return made, short
 }
 
-// targets returns the targets of all points. before holds the targets of the model, nil if they
-// are not known.
-func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targets, error) {
-	n := u.Old + u.New
-	given := 0
-	what := ""
-	switch {
-	case growth.Labels != nil && growth.Values != nil:
-		return nil, errors.New("pipeline: classes and values at once")
-	case growth.Labels != nil:
-		given = growth.Labels.Len()
-		what = "labels"
-	case growth.Values != nil:
-		given = growth.Values.RawMatrix().Rows
-		what = "values"
-	}
-
-	// Labels are for the new points alone, or for all points.
-	if given != 0 && given != u.New && given != n {
-		text := fmt.Sprintf("%d for all points", n)
-		if u.New > 0 {
-			text = fmt.Sprintf("%d for the new points, or %s", u.New, text)
-		}
-		return nil, fmt.Errorf("there are %d %s; give %s", given, what, text)
-	}
-
-	// The first model files did not keep which points were labeled.
-	if before == nil && given != n {
-		return nil, fmt.Errorf("the model file does not hold which points were labeled, as those of "+
-			"before version 0.2: give the labels of all %d points with %s, or fit anew", n, param.Name("y"))
-	}
-
-	if before != nil {
-		u.Labels = len(before.Labeled)
-		if given != 0 && (before.Classes != nil) != (growth.Labels != nil) {
-			return nil, errors.New("the model learned classes and values are given, or the other way round")
-		}
-	}
-
-	if before != nil && before.Classes == nil || growth.Values != nil {
-		return u.values(before, growth)
-	}
-	// The labels of the model come first; labels for all points replace them.
-	values := make([]int64, n)
-	known := make([]bool, n)
-	if before != nil && given != n {
-		for q, i := range before.Labeled {
-			values[i] = before.Classes[before.Class(q)]
-			known[i] = true
-		}
-	}
-
-	if y := growth.Labels; y != nil {
-		for i, c := range y.Index {
-			if c != data.Unlabeled {
-				at := n - given + i
-				values[at] = y.Classes[c]
-				known[at] = true
-				u.NewLabels++
-			}
-		}
-	}
-
-	// Classes are numbered anew, as new labels may bring new classes.
-	y := data.NewLabels(values, known)
-	if before != nil {
-		u.NewClasses = missing(y.Classes, before.Classes)
-	}
-	if u.names != nil {
-		y.Names = u.named(y.Classes)
-		u.NewNames = u.named(u.NewClasses)
-	}
-	return models.ClassTargets(y)
-}
-
-// named returns the names of classes.
-func (u *Updated) named(classes []int64) []string {
-	out := make([]string, len(classes))
-	for i, c := range classes {
-		out[i] = u.names[c]
-	}
-	return out
-}
-
-// missing returns the elements of a that are not in b.
-func missing(a, b []int64) []int64 {
-	in := map[int64]bool{}
-	for _, v := range b {
-		in[v] = true
-	}
-	var out []int64
-	for _, v := range a {
-		if !in[v] {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// values is [Updated.targets] for a regression.
-func (u *Updated) values(before *models.Targets, growth *Growth) (*models.Targets, error) {
-	n := u.Old + u.New
-	columns := 0
-	given := 0
-	if before != nil {
-		_, columns = before.Y.Dims()
-	}
-	if y := growth.Values; y != nil {
-		rows, cols := y.Dims()
-		if columns != 0 && cols != columns {
-			return nil, fmt.Errorf("%d values a point for a model of %d", cols, columns)
-		}
-		given = rows
-		columns = cols
-	}
-
-	// NaN marks a point without a value.
-	all := mat.NewDense(n, columns, nil)
-	for i := range n {
-		blankRow(all, i)
-	}
-	if before != nil && given != n {
-		for q, i := range before.Labeled {
-			copy(all.RawRowView(i), before.Y.RawRowView(q))
-		}
-	}
-
-	// Given values belong to the last points, or to all points.
-	for i := range given {
-		row := growth.Values.RawRowView(i)
-		copy(all.RawRowView(n-given+i), row)
-		if row[0] == row[0] {
-			u.NewLabels++
-		}
-	}
-
-	return models.ValueTargets(all)
-}
-
-// String counts the points, labels and classes that joined.
+// String counts the points, labels and classes that joined, changed and left.
 func (u *Updated) String() string {
 	text := fmt.Sprintf("%d points joined %d", u.New, u.Old)
+	if u.Forgotten > 0 {
+		text += fmt.Sprintf(", %d points left", u.Forgotten)
+	}
 	if u.NewLabels > 0 {
 		text += fmt.Sprintf(", %d labels joined %d", u.NewLabels, u.Labels)
+	}
+	for _, part := range []struct {
+		count int
+		what  string
+	}{{u.Changed, "changed"}, {u.Equal, "equal"}, {u.Removed, "removed"}} {
+		if part.count > 0 {
+			text += fmt.Sprintf(", %d %s", part.count, part.what)
+		}
 	}
 	if len(u.NewClasses) > 0 {
 		text += "; new classes:"

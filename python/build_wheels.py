@@ -48,12 +48,21 @@ def version():
     return re.search(r'^version = "(.*)"$', (HERE / "pyproject.toml").read_text(), re.M).group(1)
 
 
+def commit():
+    """Return the commit of the checkout; empty if this is none."""
+    words = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(words, capture_output=True, check=True, encoding="ascii").stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
 def compile_program(name, folder):
     """Cross-compile the program and return its path."""
     goos, goarch = name.split("-")
     program = Path(folder) / ("bigfit.exe" if goos == "windows" else "bigfit")
     environment = {**os.environ, "CGO_ENABLED": "0", "GOOS": goos, "GOARCH": goarch, "GOFLAGS": "-mod=readonly", "GOAMD64": "v1"}
-    words = ["go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", str(program), "./cmd/bigfit"]
+    words = ["go", "build", "-trimpath", "-buildvcs=false", f"-ldflags=-s -w -buildid= -X main.commit={commit()}", "-o", str(program), "./cmd/bigfit"]
     subprocess.run(words, cwd=ROOT, env=environment, check=True)
     return program
 

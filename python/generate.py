@@ -167,7 +167,7 @@ def sentence(text):
 
 def generate():
     learners = json.loads(ask("models", "--json"))
-    graph = next(m["graph_params"] for m in learners if m.get("graph_params"))
+    graph = next(m["graph_params"] for m in learners if m.get("graph_params") and not m.get("open_graph"))
     known = {m["name"]: m for m in learners}
     ready = [dict(p, choices=p["choices"] + ["precomputed"]) if p["name"] in ("distance", "weights") else p for p in graph]
     rows = [p for p in ready if p["name"] != "class-weights"]
@@ -179,7 +179,9 @@ def generate():
             continue
         own = entries(m["params"])
         if m.get("graph_params"):
-            own += entries(graph if "points" in m["needs"] else ready, m.get("open_graph", False))
+            defaults = {p["name"]: p.get("default") for p in m["graph_params"]}
+            mine = [{**p, "default": defaults[p["name"]]} for p in (graph if "points" in m["needs"] else ready)]
+            own += entries(mine, m.get("open_graph", False))
         if set(m["learns"].split(",")) & {"classes", "values"} and "labels" not in m["learns"]:
             own.append(CALIBRATE)
         constants = [("_model", m["name"]), ("_needs", tuple(m["needs"].split(",")))]

@@ -1,6 +1,6 @@
 package sparse
 
-import "fmt"
+import "github.com/bigfit/bigfit/internal/enum"
 
 // Components lists the connected components of a graph.
 type Components struct {
@@ -25,12 +25,9 @@ func (c *Components) Isolated() int {
 // Describe counts edges, components and isolated vertices of a graph with the given number
 // of stored entries, two for each edge.
 func (c *Components) Describe(entries int) string {
-	text := fmt.Sprintf("%d edges, %d components", entries/2, c.Count())
-	if c.Count() == 1 {
-		text = fmt.Sprintf("%d edges, 1 component", entries/2)
-	}
+	text := enum.Count(entries/2, "edge") + ", " + enum.Count(c.Count(), "component")
 	if isolated := c.Isolated(); isolated > 0 {
-		text += fmt.Sprintf(", %d isolated points", isolated)
+		text += ", " + enum.Count(isolated, "isolated point")
 	}
 	return text
 }

@@ -263,11 +263,11 @@ var commandAnswers = []answerCase{
 	{"tune-sssl", []string{"tune --model sssl -X ../rings.npy -y ../values.npy --eigenfunctions 2,5,9 --sigma 1,2 --intercept"}},
 	{"tune-sssl-cv", []string{"tune --model sssl -X ../rings.npy -y ../rings-few.npy --sigma median,1 --landmarks 40"}},
 
-	{"cluster", []string{"cluster -X ../rings.npy -c 3 -o clusters.npy"}},
-	{"cluster-rows", []string{"cluster ../rings-graph.npz -c 4 --row-normalize --seed 2 -o clusters.npy"}},
+	{"cluster", []string{"cluster -X ../rings.npy -c 3 --row-normalize=false -o clusters.npy"}},
+	{"cluster-rows", []string{"cluster ../rings-graph.npz -c 4 --seed 2 -o clusters.npy"}},
 	{"cluster-sign", []string{"cluster -X ../two.npy -c 2 --rule sign -o clusters.npy"}},
 	{"cluster-sweep", []string{"cluster -X ../two.npy -c 2 --rule sweep --weights heat -o clusters.npy"}},
-	{"cluster-parts", []string{"cluster -X ../parts.npy -c 3 -o clusters.npy"}},
+	{"cluster-parts", []string{"cluster -X ../parts.npy -c 3 --row-normalize=false -o clusters.npy"}},
 	{"cluster-gamma", []string{"cluster -X ../rings.npy -c 3 --gamma 0.01 --sigma 1 --model m.npz -o clusters.npy", "predict m.npz -X ../rings-new.npy -o new.npy"}},
 	{"cluster-gamma-landmarks", []string{"cluster -X ../rings.npy -c 3 --gamma 0.01 --landmarks 40 --model m.npz -o clusters.npy", "predict m.npz -X ../rings-new.npy -o new.npy"}},
 

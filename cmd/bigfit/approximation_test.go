@@ -44,7 +44,7 @@ func TestApproximations(t *testing.T) {
 				t.Errorf("fit --json says %+v", s)
 			}
 			file, train := readFile(t, "model.npz"), readFile(t, "train.npy")
-			for _, out := range []string{succeed(t, append(fit, "--threads", "2")...), succeed(t, "info", "model.npz")} {
+			for _, out := range []string{bigfit(t, append(fit, "--threads", "2")...).stderr, succeed(t, "info", "model.npz")} {
 				if !strings.Contains(out, c.about) {
 					t.Errorf("no %q in %s", c.about, out)
 				}

@@ -206,3 +206,30 @@ func TestStrangers(t *testing.T) {
 	}
 	succeed(t, append(fit, "--graph", "g.npz", "-k", "8")...)
 }
+
+// A file that is missing is named before anything is read.
+func TestMissingFiles(t *testing.T) {
+	intoBlobs(t)
+	succeed(t, "graph", "X.npy", "-o", "g.npz", "-q")
+	succeed(t, "fit", "X.npy", "y.npy", "--model", "lgc", "-o", "m.npz", "-q")
+	for _, line := range []string{
+		"fit none X.npy", "fit X.npy none", "fit X.npy none:label", "fit X.npy y.npy --graph none", "fit X.npy y.npy --ids none",
+		"fit -X X.npy -X none y.npy", "fit X.npy y.npy --model eigenmap --eigs none", "graph none", "eigs none -n 3", "neighbors X.npy --query none",
+		"predict none X.npy", "predict m.npz none", "predict m.npz X.npy -y none", "predict m.npz X.npy --ids none",
+		"update m.npz none", "update m.npz -y none", "next m.npz -y none", "suspects m.npz -y none", "eval y.npy none", "eval none y.npy",
+		"tune none y.npy --model lgc", "tune X.npy none --model lgc", "compare X.npy none --models lgc --labels 9",
+		"compare X.npy y.npy --models lgc --splits none", "cluster none -c 3", "cluster X.npy -c 3 -y none", "embed none", "solve g.npz none",
+		"solve none y.npy", "plot none", "info none",
+	} {
+		o := bigfit(t, strings.Fields(line)...)
+		if o.code != 2 || !strings.Contains(o.stderr, "bigfit: none: no such file") || o.out != "" {
+			t.Errorf("bigfit %s: exit code %d\n%s%s", line, o.code, o.stderr, o.out)
+		}
+		if strings.Contains(o.stderr, "stopped") || strings.Contains(o.stderr, "read  ") || strings.Contains(o.stderr, "model  ") {
+			t.Errorf("bigfit %s read something:\n%s", line, o.stderr)
+		}
+	}
+	if o := bigfit(t, strings.Fields("fit none.npy none.npy --model rls-linear --gamma-a 1 --parts 2 --work W --print-script slurm -q")...); o.code != 0 {
+		t.Errorf("a script needs no points: %+v", o)
+	}
+}

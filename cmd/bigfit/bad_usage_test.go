@@ -70,7 +70,7 @@ func TestBadSettings(t *testing.T) {
 		{"graph X.npy --nieghbors 3", []string{"--nieghbors", "did you mean --neighbors?", "see bigfit graph --help"}},
 		{"graph X.npy -k three", []string{`--neighbors is "three"`, "a whole number, at least 1"}},
 		{"graph X.npy --t one", []string{`--t is "one"`, "a number, positive"}},
-		{"graph models -o out.npz", []string{"bigfit: models: cannot stat it"}},
+		{"graph models -o out.npz", []string{"bigfit: models: no such file"}},
 		{"graph X.npy --pca 5 -o out.npz", []string{"bigfit: 5 principal components"}},
 		{"info X.npy --threads -1", []string{"--threads is -1", "0 for all"}},
 		{"info X.npy --threads x", []string{`--threads is "x"`}},

@@ -52,6 +52,17 @@ func (c *calibrateFlag) String() string {
 // Type implements pflag.Value.
 func (c *calibrateFlag) Type() string { return "folds" }
 
+// foreseen is the number of folds for [pipeline.Pipeline.Foresee].
+func (c *calibrateFlag) foreseen() int {
+	switch {
+	case c.none:
+		return 0
+	case c.asked:
+		return c.folds
+	}
+	return -1
+}
+
 // apply calibrates a model that l was fitted to by in.
 func (c *calibrateFlag) apply(ctx context.Context, p *pipeline.Pipeline, l models.Learner, m models.Model,
 	in *fitInput) (models.Model, error) {
@@ -68,5 +79,5 @@ func (c *calibrateFlag) apply(ctx context.Context, p *pipeline.Pipeline, l model
 		return p.Calibrate(ctx, l, m, &in.Input, c.folds)
 	}
 	// Without the flag folds are used only where a model costs little to fit again.
-	return p.CalibrateIfCheap(ctx, l, m, &in.Input)
+	return p.CalibrateByDefault(ctx, l, m, &in.Input)
 }

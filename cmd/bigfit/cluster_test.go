@@ -119,3 +119,22 @@ func TestBadCluster(t *testing.T) {
 		t.Error("labels.npy is there")
 	}
 }
+
+// TestRowsOfClusters: rows of the eigenvectors are normalized for k-means unless the flag says no; other
+// rules have no rows.
+func TestRowsOfClusters(t *testing.T) {
+	intoBlobs(t)
+	// A graph of one component, on which the rows have different lengths.
+	graph := "-k 40 --weights heat -c 3 -q -o"
+	run := func(words ...string) string {
+		t.Helper()
+		succeed(t, append(append([]string{"cluster", "X.npy"}, strings.Fields(graph)...), words...)...)
+		return string(readFile(t, words[0]))
+	}
+	if run("a.npy") != run("b.npy", "--row-normalize") {
+		t.Error("the default does not normalize rows")
+	}
+	run("c.npy", "--row-normalize=false")
+	succeed(t, strings.Fields("cluster X.npy -c 2 --rule sign -q -o d.npy")...)
+	fail(t, 2, []string{"--row-normalize is for --rule k-means"}, strings.Fields("cluster X.npy -c 2 --rule sign --row-normalize -q -o d.npy")...)
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
-	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
@@ -36,6 +34,7 @@ type compareOptions struct {
 	criterion        selection.Criterion
 	format           tableFormat
 	outputs          []string
+	plot             string
 }
 
 // mostSplits is the most that are drawn for a number of labels.
@@ -50,7 +49,7 @@ func (a *app) compareCommand() *cobra.Command {
 several splits that all models share:
 
   bigfit compare X.npy y.npy --models knn,lgc,laprls,svm --labels-per-class 5,20
-      --splits 10 --tune -o table.tex --report compare.html
+      --splits 10 --tune -o table.tex --plot curves.svg --report compare.html
 
 Every split says which points have a label. They are drawn, so many of each class
 (--labels-per-class; of a smaller class all but one) or so many in all (--labels,
@@ -71,7 +70,9 @@ split: mean difference with its standard error, wins/ties/losses, and p of the
 paired t-test. p is of each pair alone, and splits of one set of points are not
 independent. A fit that fails is named and the others go on. It is Markdown on
 stdout, or --format csv, latex or json; -o writes files by their extension (.md,
-.csv, .tex, .json) and may be repeated. --json has every fit with its settings.
+.csv, .tex, .json) and may be repeated; .tex needs the package booktabs. --plot draws
+the learning curves of several numbers of labels. --json has every fit with its
+settings.
 
 After an interrupt the table of what is finished is printed; with --checkpoint DIR
 the same command with --resume goes on from there. Exit code 3 if a fit did not
@@ -112,6 +113,8 @@ converge.`,
 	shell.NameFlag(f, &o.format, "format", "of the table on stdout")
 	f.StringSliceVarP(&o.outputs, "output", "o", nil,
 		"`file` of the table, .md, .csv, .tex or .json; may be repeated")
+	f.StringVar(&o.plot, "plot", "", "draw the means over the numbers of labels, or bars of one number, into "+
+		"this `file`: "+strings.Join(plotFormats, ", "))
 	f.StringVar(&o.report, "report", "", "write a report to this `file`, .html")
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
 	o.params = shell.ParamFlags{}
@@ -174,16 +177,25 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 		page = a.comparisonReport(o, sum, splits, points)
 	}
 
+	savePlot := func() error { return nil }
+	if o.plot != "" {
+		if savePlot, err = a.comparisonPlot(o, sum); err != nil {
+			return err
+		}
+	}
+
 	err = a.Write(ctx, func() error {
 		for _, path := range o.outputs {
-			if err := saveComparison(path, sum); err != nil {
+			if err := saveTable(path, sum.Table, sum); err != nil {
 				return err
 			}
 		}
 		if page != nil {
-			return report.Save(o.report, page)
+			if err := report.Save(o.report, page); err != nil {
+				return err
+			}
 		}
-		return nil
+		return savePlot()
 	})
 	if err != nil {
 		return err
@@ -309,9 +321,13 @@ func (a *app) checkCompareInput(o *compareOptions) error {
 	}
 
 	for _, path := range o.outputs {
-		if _, ok := formatOf(path); !ok {
-			return shell.Usagef("-o is %q; the extension says what to write: .md, .csv, .tex or .json", path)
+		if err := checkTableFile(path); err != nil {
+			return err
 		}
+	}
+
+	if err := checkPlot(o.plot); err != nil {
+		return err
 	}
 
 	// A file of splits is an input too, which no output may overwrite.
@@ -319,7 +335,7 @@ func (a *app) checkCompareInput(o *compareOptions) error {
 	if _, notNumber := strconv.Atoi(o.splits); notNumber != nil {
 		inputs = append(inputs, o.splits)
 	}
-	outputs := append(slices.Clone(o.outputs), o.report)
+	outputs := append(slices.Clone(o.outputs), o.report, o.plot)
 	if err := o.CheckFiles(inputs, outputs...); err != nil {
 		return err
 	}
@@ -492,17 +508,9 @@ func (a *app) printComparison(o *compareOptions, sum *summary.Comparison) error 
 	if o.format == formatJSON {
 		a.JSON = true
 	}
-	return a.Print(sum, o.format.text(sum))
-}
-
-// saveComparison writes the table in the format of the extension.
-func saveComparison(path string, sum *summary.Comparison) error {
-	format, _ := formatOf(path)
-	if format == formatJSON {
-		return shell.SaveJSON(path, sum)
+	// Markdown says how much is done, which matters after an interrupt.
+	if o.format == formatMarkdown {
+		return a.Print(sum, sum.String())
 	}
-	return atomicfile.Atomically(path, func(w io.Writer) error {
-		_, err := io.WriteString(w, format.text(sum))
-		return err
-	})
+	return a.Print(sum, o.format.text(sum.Table))
 }

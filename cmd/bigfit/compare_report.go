@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -10,8 +11,10 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/internal/view/report"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -43,15 +46,35 @@ func formatOf(path string) (tableFormat, bool) {
 	return f, ok
 }
 
-// text returns a comparison as a table in the format; JSON is printed elsewhere.
-func (f tableFormat) text(s *summary.Comparison) string {
+// checkTableFile returns an error unless the extension of a file names the format of a table.
+func checkTableFile(path string) error {
+	if _, ok := formatOf(path); !ok {
+		return shell.Usagef("-o is %q; the extension says what to write: .md, .csv, .tex or .json", path)
+	}
+	return nil
+}
+
+// text returns a table in the format; JSON is printed elsewhere.
+func (f tableFormat) text(t *results.Table) string {
 	switch f {
 	case formatCSV:
-		return s.Table.CSV()
+		return t.CSV()
 	case formatLaTeX:
-		return s.Table.LaTeX()
+		return t.LaTeX()
 	}
-	return s.String()
+	return t.Markdown()
+}
+
+// saveTable writes a table in the format of the extension; JSON is of all that is known.
+func saveTable(path string, t *results.Table, whole any) error {
+	format, _ := formatOf(path)
+	if format == formatJSON {
+		return shell.SaveJSON(path, whole)
+	}
+	return atomicfile.Atomically(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, format.text(t))
+		return err
+	})
 }
 
 // comparisonReport is the page of a comparison, with sections on the points.

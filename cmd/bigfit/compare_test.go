@@ -230,3 +230,40 @@ func TestCompareUsage(t *testing.T) {
 		})
 	}
 }
+
+// TestComparePlot: --plot draws curves over the numbers of labels, and bars of one number; LaTeX has the
+// same numbers as labels × models.
+func TestComparePlot(t *testing.T) {
+	intoBlobs(t)
+	compare := strings.Fields("compare X.npy y.npy --models knn,lgc --splits 2 -q")
+	for _, c := range []struct {
+		line string
+		want map[string][]string
+	}{
+		{"--labels-per-class 1,2,5 --plot curve.svg -o t.tex", map[string][]string{
+			"curve.svg": {"<svg", "labels of each class", "error, %", "knn", "lgc"},
+			"t.tex": {`\label{tab:compare}`, "labels & knn & lgc", "1 a class & ", "5 a class & ", `\textbf{`, `\midrule`,
+				`\label{tab:compare-differences}`},
+		}},
+		{"--labels 6,12 --plot curve.html", map[string][]string{"curve.html": {"<svg", "lgc", "error by number of labels"}}},
+		{"--labels 12 --plot bars.pdf -o one.tex", map[string][]string{"bars.pdf": {"%PDF"},
+			"one.tex": {`\label{tab:compare}`, `\textbf{`, "model & error"}}},
+	} {
+		succeed(t, append(compare, strings.Fields(c.line)...)...)
+		for path, parts := range c.want {
+			text := string(readFile(t, path))
+			for _, part := range parts {
+				if !strings.Contains(text, part) {
+					t.Errorf("%s: %s has no %q", c.line, path, part)
+				}
+			}
+		}
+	}
+	for line, want := range map[string]string{
+		"--labels 6 --plot curve.xyz":              "--plot is curve.xyz; its name must end in .png, .svg, .pdf, .html",
+		"--labels 6 --plot r.html --report r.html": "r.html is to be written twice",
+		"--labels 6 --plot X.npy":                  "--plot is X.npy",
+	} {
+		fail(t, 2, []string{want}, append(compare, strings.Fields(line)...)...)
+	}
+}

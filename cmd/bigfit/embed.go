@@ -401,8 +401,8 @@ func (a *app) eigenmap(ctx context.Context, g *shell.Sourced, o *embedOptions) (
 	// come after all of these.
 	eo.K = o.dimensions + g.Components.Count()
 	if eo.K > g.W.Rows {
-		return nil, fmt.Errorf("the graph has %d components of %d points: there are only %d "+
-			"coordinates that are not constant on them", g.Components.Count(), g.W.Rows,
+		return nil, fmt.Errorf("the graph has %s of %s: of its coordinates %d are not constant on "+
+			"the components", enum.Count(g.Components.Count(), "component"), enum.Count(g.W.Rows, "point"),
 			g.W.Rows-g.Components.Count())
 	}
 	r, notConverged := a.Pipeline().Eigenpairs(ctx, &g.Graph.Graph, &eo, nil)

@@ -132,7 +132,11 @@ func (o *evalOptions) take(a *app, args []string) error {
 		return shell.Usagef("eval takes the true labels and the predictions; %s is neither", args[0])
 	case o.y == "" || o.predictions == "":
 		return shell.Usagef("eval needs the true labels (-y) and --predictions")
-	case given:
+	}
+	if err := shell.CheckInputs(o.y, o.predictions, o.scores, o.proba); err != nil {
+		return err
+	}
+	if given {
 		a.Note("truth: %s; predictions: %s", o.y, o.predictions)
 	}
 

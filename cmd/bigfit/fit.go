@@ -16,10 +16,13 @@ import (
 	"github.com/bigfit/bigfit/engine"
 	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/internal/view/report"
+	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/stage"
 )
 
 // fitOptions are the flags that fit and tune share.
@@ -172,16 +175,12 @@ func (a *app) fitWhole(ctx context.Context, plan *fitPlan) (*fitInput, models.Mo
 		return nil, nil, err
 	}
 
-	// The automatic model chooses its graph by the points; flags that are given replace its
-	// choice.
-	if info := plan.learner.Info(); info.OpenGraph && in.Graph == nil {
-		made, err := pipeline.AutoGraph(in.Points, plan.params.Values(pipeline.GraphParams.Params()))
-		if err != nil {
-			return nil, nil, a.FlagFaults("", err)
-		}
-		in.settings = *made
+	if err := a.chooseGraph(plan, in, plan.params); err != nil {
+		return nil, nil, err
 	}
-
+	if plan.dry {
+		return nil, nil, a.foresee(ctx, plan, in)
+	}
 	if err := a.OpenCheckpoint(ctx, &plan.CheckpointFlags); err != nil {
 		return nil, nil, err
 	}
@@ -210,6 +209,53 @@ func (a *app) fitWhole(ctx context.Context, plan *fitPlan) (*fitInput, models.Mo
 		return nil, nil, work.EngineFailure(a.FlagFaults(plan.model, err))
 	}
 	return in, m, err
+}
+
+// dryFit is the output of fit --dry-run.
+type dryFit struct {
+	Model   string `json:"model"`
+	Points  int    `json:"points"`
+	Labeled int    `json:"labeled"`
+	shell.Foreseen
+}
+
+// String is a line about the fit.
+func (d dryFit) String() string {
+	time := "less than 2 s"
+	if d.Seconds >= 2 {
+		time = "about " + choice.Duration(d.Seconds)
+	}
+	return fmt.Sprintf("dry run: %s, %d of %d points labeled, takes %s of memory and %s beside reading; "+
+		"nothing was written", d.Model, d.Labeled, d.Points, machine.Size(d.Bytes), time)
+}
+
+// foresee announces the stages of a fit, and prints what they take in all.
+func (a *app) foresee(ctx context.Context, plan *fitPlan, in *fitInput) error {
+	folds := plan.calibrate.foreseen()
+	foreseen, err := a.Foresee(func(o stage.Observer) error {
+		p := a.Pipeline()
+		p.Observer = o
+		return p.Foresee(ctx, plan.learner, &in.Input, &in.settings, folds)
+	})
+	if err != nil {
+		return a.FlagFaults(plan.model, err)
+	}
+	d := dryFit{plan.learner.Info().Name, in.Len(), len(in.Targets.Labeled), foreseen}
+	return a.Print(d, d.String())
+}
+
+// chooseGraph completes the settings of the graph where the model chooses them by the points; flags
+// that are given replace its choice.
+func (a *app) chooseGraph(plan *fitPlan, in *fitInput, params shell.ParamFlags) error {
+	if !plan.learner.Info().OpenGraph || in.Graph != nil {
+		return nil
+	}
+	made, err := pipeline.AutoGraph(in.Points, params.Values(pipeline.GraphParams.Params()))
+	if err != nil {
+		return a.FlagFaults("", err)
+	}
+	in.settings = *made
+	return nil
 }
 
 // finishFit measures, writes and prints what a fit made. fitErr is usable.

@@ -75,7 +75,7 @@ func TestFitNeedsNoSettings(t *testing.T) {
 func TestFitChoosesByRule(t *testing.T) {
 	intoFew(t)
 	o := bigfit(t, "fit", "--model", "lapsvm", "X.npy", "few.npy", "--labels", "9", "--gamma-i", "0.001", "-o", "m.npz")
-	if o.code != 0 || !strings.Contains(o.out, "gamma-a 0.01 by a fixed rule: there are too few labels for cross-validation") {
+	if o.code != 0 || !strings.Contains(o.stderr, "gamma-a 0.01 by a fixed rule: there are too few labels for cross-validation") {
 		t.Errorf("%+v", o)
 	}
 }

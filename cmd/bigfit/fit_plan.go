@@ -29,6 +29,7 @@ type fitPlan struct {
 	model     string // name of the learner as given
 	calibrate *calibrateFlag
 	engine    *work.EngineFlags
+	dry       bool             // say what the fit would take, and stop
 	parts     *work.FitOptions // nil unless the fit is made in parts
 }
 
@@ -63,10 +64,11 @@ func (a *app) planFit(o *fitOptions) (*fitPlan, error) {
 	plan.calibrate = &o.calibrate
 	plan.engine = &o.engine
 
-	// A dry run of our own engine is a plan of parts; other engines print their own plan.
-	o.parts.DryRun = o.engine.DryRun && o.engine.Kind == engine.Ours
-	// A fit in parts reads its inputs itself, a part at a time.
+	// Other engines print their own plan.
+	plan.dry = o.engine.DryRun && o.engine.Kind == engine.Ours
+	// A fit in parts reads its inputs itself, a part at a time, and has a plan of the parts.
 	if o.parts.Asked() {
+		o.parts.DryRun = plan.dry
 		plan.parts = &o.parts
 		return plan, nil
 	}
@@ -134,10 +136,14 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	}
 
 	inputs := o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel)
+	if o.parts.Script != "" {
+		inputs = shell.Present(inputs)
+	}
 	outputs := []string{o.predictions, o.out, o.report}
 	if err := errors.Join(o.CheckFiles(inputs, outputs...),
 		shell.CheckFolder("work", o.parts.Work, inputs, outputs...)); err != nil {
 		return err
 	}
-	return shell.CheckAnswers(inputs, outputs[:1], outputs[1:]...)
+	return cmp.Or(shell.CheckOutput(inputs, outputs...),
+		shell.CheckAnswers(inputs, outputs[:1], outputs[1:2]...))
 }

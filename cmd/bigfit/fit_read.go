@@ -62,6 +62,9 @@ func (a *app) readFit(plan *fitPlan) (*fitInput, error) {
 	if in.Points != nil {
 		in.hashes[pipeline.HashPoints] = data.HashPoints(in.Points)
 	}
+	if in.IDs, err = a.IDsOf(t.Len); err != nil {
+		return nil, err
+	}
 	return in, a.readInput(plan, in)
 }
 

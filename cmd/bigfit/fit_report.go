@@ -50,7 +50,7 @@ func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput,
 	if err != nil {
 		return nil, err
 	}
-	first := []report.Block{report.Paragraph(sum.String())}
+	first := []report.Block{report.Paragraph(sum.Long())}
 	for _, w := range a.Warnings {
 		first = append(first, report.Paragraph("Warning: "+w))
 	}

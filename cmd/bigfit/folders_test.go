@@ -18,7 +18,7 @@ var folderCommands = []struct{ name, line string }{
 	{"eigs --checkpoint", "eigs graph.npz -n 5 -o out.npz --checkpoint FOLDER"},
 	{"eigs --checkpoint --resume", "eigs graph.npz -n 5 -o out.npz --checkpoint FOLDER --resume"},
 	{"fit --checkpoint", "fit X.npy y.npy --model harmonic -o out.npz --checkpoint FOLDER"},
-	{"tune --checkpoint", "tune X.npy y.npy --model lgc -o out.npz --checkpoint FOLDER"},
+	{"tune --checkpoint", "tune X.npy y.npy --model lgc --best out.npz --checkpoint FOLDER"},
 	{"compare --checkpoint", "compare X.npy y.npy --models lgc,knn --labels 30 --splits 2 --checkpoint FOLDER"},
 	{"graph --work", "graph X.npy --parts 2 -k 5 --work FOLDER -o out.npz"},
 	{"graph --work --divide", "graph X.npy --parts 2 -k 5 --work FOLDER --divide"},

@@ -125,6 +125,9 @@ func (a *app) graph(ctx context.Context, args []string, o *graphOptions) error {
 		return err
 	}
 	inputs = shards.Names(args).Inputs(inputs...)
+	if o.parts.Script != "" {
+		inputs = shell.Present(inputs)
+	}
 	if err := errors.Join(o.checkpoint.CheckFiles(inputs, o.out),
 		shell.CheckFolder("work", o.parts.Work, inputs, o.out)); err != nil {
 		return err

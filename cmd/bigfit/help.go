@@ -119,7 +119,8 @@ where a .npz is the array "X", or file.npz:key, or a sparse matrix of SciPy;
 gzip or zstd. Several files, a pattern in quotes ('emb/*.npy'), a folder, or a .txt or
 .list with the name of a file on each line are one set of points, in the order of the
 numbers in the names. Files of .npy are mapped into memory and may be larger than it.
-X and y are arguments, y the last one, or -X and -y.
+X and y are arguments, y the last one, or -X and -y. Tables beside .npy files, one a
+file or in a folder one for all, name the points by a usual column of ids.
 
 Classes in y are integers, or names, which the model keeps. −1, no text, "nan", "null"
 and "?" mark unlabeled points; in a y of floats NaN does, and −1 only where none is

@@ -239,3 +239,23 @@ func TestMan(t *testing.T) {
 		}
 	}
 }
+
+// TestDefaultsOfModel: the help of a model has the defaults that its fit uses.
+func TestDefaultsOfModel(t *testing.T) {
+	for _, c := range []struct {
+		model string
+		want  []string
+	}{
+		{"auto", []string{"(default: 10)", "(default: self-tuning", "(default: 50 where X"}},
+		{"lgc", []string{"(default: 8)", "(default: one)", "(default: 0)"}},
+	} {
+		for _, args := range [][]string{{"help", c.model}, {"models", c.model}, {"fit", "--model", c.model, "--help"}} {
+			o := bigfit(t, args...)
+			for _, text := range c.want {
+				if o.code != 0 || !strings.Contains(o.out, text) {
+					t.Errorf("bigfit %s: exit code %d, or no word of %q:\n%s", strings.Join(args, " "), o.code, text, o.out)
+				}
+			}
+		}
+	}
+}

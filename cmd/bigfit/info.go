@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -21,8 +22,9 @@ func (a *app) infoCommand() *cobra.Command {
 		Short: "Say what is in a file or folder",
 		Long: `Print format, arrays or columns and the manifest of any file that bigfit reads or
 writes: by which version it was written, when, and the names and hashes of what it
-was made from. Of a graph the degrees and components are printed too, of a model
-what it is, of a folder (--checkpoint, demo) its files.`,
+was made from. A long manifest is printed with --json only. Of a graph the degrees and
+components are printed too, of a model what it is with its settings, of a folder
+(--checkpoint, demo) its files.`,
 		Args: shell.OneArgument("a file or folder"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := artifact.Inspect(args[0], int64(a.Memory))
@@ -56,6 +58,9 @@ what it is, of a folder (--checkpoint, demo) its files.`,
 	}
 }
 
+// longManifest is the number of bytes above which a manifest is no line to be read.
+const longManifest = 1000
+
 type fileInfo struct {
 	*artifact.Info
 	Graph *summary.Graph `json:"graph,omitempty"`
@@ -69,10 +74,14 @@ func (f fileInfo) String() string {
 		fmt.Fprintf(&b, "  graph: %s\n", f.Graph)
 	}
 	if f.Model != nil {
-		fmt.Fprintf(&b, "  model: %s\n", f.Model)
+		fmt.Fprintf(&b, "  model: %s\n", f.Model.Long())
+		fmt.Fprintf(&b, "  settings: %s\n", f.Model.Values)
 	}
 	b.WriteString(f.Origin())
-	if len(f.Manifest) > 0 {
+	switch n := len(f.Manifest); {
+	case n > longManifest:
+		fmt.Fprintf(&b, "  manifest: %s of JSON, printed by --json\n", machine.Size(n))
+	case n > 0:
 		fmt.Fprintf(&b, "  manifest: %s\n", f.Manifest)
 	}
 	return b.String()

@@ -131,7 +131,7 @@ func TestLearnerOfOneLine(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"models centroid", "--shrink"},
 		{"models", "class of the nearest mean"},
-		{"fit --model centroid -X X.npy -y y.npy --labels 30 --shrink 0.25 --calibrate none -o m.npz --predictions p.npy", "centroid, 30 of 90 points labeled, 3 classes, 3 means; error on the points without a label 0.00 %"},
+		{"fit --model centroid -X X.npy -y y.npy --labels 30 --shrink 0.25 --calibrate none -o m.npz --predictions p.npy", "centroid, 30 of 90 points labeled, 3 classes; error on the points without a label 0.00 %"},
 		{"info m.npz", `"shrink":0.25`},
 		{"predict m.npz -X new.npy -y newy.npy -o q.npy --scores s.npy", "error 0.00 %"},
 		{"eval -y newy.npy --predictions q.npy --scores s.npy", "error 0.00 %"},

@@ -51,11 +51,8 @@ type learnerInfo struct {
 }
 
 func describeLearner(l models.Learner) learnerInfo {
-	out := learnerInfo{Info: l.Info(), Params: l.Params()}
-	if out.Needs.Has(models.NeedsGraph) {
-		out.Graph = pipeline.GraphParams.Params()
-	}
-	return out
+	info := l.Info()
+	return learnerInfo{Info: info, Params: l.Params(), Graph: pipeline.GraphParamsOf(&info)}
 }
 
 // String is the description as text.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -75,9 +74,9 @@ func (o *neighborsOptions) check(x shards.Names) error {
 		return shell.Usagef("--with-self is for the points of X; those of --query are not among them")
 	case len(o.query) > 0 && o.checkpoint.Checkpoint != "":
 		return shell.Usagef("--checkpoint is for the neighbours of X itself; leave it out with --query")
-	case filepath.Ext(o.out) != ".npz":
-		return shell.Usagef("--output is %s; the file has several arrays, so its name must end in .npz",
-			o.out)
+	}
+	if err := shell.CheckArchive("neighbours", o.out); err != nil {
+		return err
 	}
 	inputs := x.Inputs(o.query.Inputs()...)
 	if err := errors.Join(o.checkpoint.Check(), o.checkpoint.CheckFiles(inputs, o.out)); err != nil {

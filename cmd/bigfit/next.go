@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/internal/enum"
@@ -34,7 +33,9 @@ func (a *app) nextCommand() *cobra.Command {
 		Use:   "next model.npz -n 50 -o next.csv",
 		Short: "Choose the points to label next",
 		Long: fmt.Sprintf(`Choose n points whose labels would help the model most, the first one first, and
-write their row, the rule, its score and the component of the graph. By --rule:
+write their id and row, the answer of today with its probability p, the rule, its
+score and the component of the graph. Write the right labels in place of the answers,
+and bigfit update model.npz -y next.csv learns them. By --rule:
 
   combined     below %d labels a class the uncertainty times the score of sopt,
                then that of uncertainty
@@ -112,11 +113,13 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 			p.Targets.Len)
 	}
 
-	if o.choice.Rule.NeedsScores() {
-		var err error
-		if c.Scores, err = a.scoresOf(ctx, path, p); err != nil {
-			return err
-		}
+	// The answers of today tell which points are uncertain, and stand beside the points.
+	today, err := a.answersOf(ctx, path, p, o.choice.Rule.NeedsScores())
+	if err != nil {
+		return err
+	}
+	if today != nil {
+		c.Scores = today.Scores
 	}
 
 	// Eigenpairs short of the tolerance still rank points; their error is reported at the end.
@@ -131,7 +134,7 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 	}
 
 	answers := labeling.NextAnswers(o.choice.Rule, choices, ids,
-		strings.EqualFold(filepath.Ext(o.out), ".npy"))
+		strings.EqualFold(filepath.Ext(o.out), ".npy"), p.Model, today)
 	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Model.Name()
 	answers.CSVSafe = a.CSVSafe
 	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
@@ -151,28 +154,32 @@ func (a *app) readPairs(path string, p *shell.LabeledPoints) (*lanczos.Result, e
 	return e.Pairs, labeling.CheckOrthonormal(path, e.Pairs)
 }
 
-// scoresOf returns the scores of all classes for all points.
-func (a *app) scoresOf(ctx context.Context, path string, p *shell.LabeledPoints) (*mat.Dense, error) {
+// answersOf returns the classes of all points with their scores, and their probabilities if the
+// model has them. needed tells that the rule looks at the scores; if it does not, the result is nil
+// where there are no classes or the model cannot answer without the points.
+func (a *app) answersOf(ctx context.Context, path string, p *shell.LabeledPoints,
+	needed bool) (*models.Prediction, error) {
 	if o := p.Model.Output(); o.Kind != models.OutputClasses {
+		if !needed {
+			return nil, nil
+		}
 		return nil, shell.Usagef("%s answers with %s, of which no class is uncertain; take --rule "+
 			"vopt, sopt or random", path, o.Kind)
 	}
 	// Transductive models keep the scores of all points; others are asked again.
-	t, err := pipeline.Training(p.Model, true, false)
-	if err != nil {
-		return nil, err
+	sure := pipeline.HasProbabilities(p.Model)
+	t, err := pipeline.Training(p.Model, true, sure)
+	if err != nil || t != nil && t.Len() == p.Targets.Len {
+		return t, err
 	}
-	if t != nil && t.Len() == p.Targets.Len {
-		return t.Scores, nil
-	}
-	if p.Points == nil {
+	switch {
+	case p.Points != nil:
+		return a.Pipeline().Predict(ctx, p.Model, p.Points, models.PredictSettings{Probabilities: sure}, true)
+	case needed:
 		return nil, shell.Usagef("a %s model does not keep its answers; give the points with -X",
 			p.Model.Name())
 	}
-	if t, err = a.Pipeline().Predict(ctx, p.Model, p.Points, models.PredictSettings{}, true); err != nil {
-		return nil, err
-	}
-	return t.Scores, nil
+	return nil, nil
 }
 
 // nextSummary is the output of next.

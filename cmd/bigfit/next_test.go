@@ -46,12 +46,12 @@ func TestNext(t *testing.T) {
 			t.Errorf("%s: %q", rule, text)
 		}
 		rows := fields(t, "next.csv")
-		if len(rows) != 8 || !slices.Equal(rows[0], []string{"id", "row", "rule", "score", "component"}) {
+		if len(rows) != 8 || !slices.Equal(rows[0], []string{"row", "label", "p", "rule", "score", "component"}) {
 			t.Fatalf("%s: the file has %d rows, the first %v", rule, len(rows), rows[0])
 		}
 		var chosen []string
 		for _, r := range rows[1:] {
-			chosen = append(chosen, r[1])
+			chosen = append(chosen, r[0])
 		}
 		for i := range blobCount / 9 {
 			if slices.Contains(chosen, string(rune('0'+i))) && i == 0 || slices.Contains(chosen, "9") || slices.Contains(chosen, "18") {
@@ -105,12 +105,12 @@ func TestNextSuspects(t *testing.T) {
 			t.Errorf("%s: %q", line, text)
 		}
 		rows := fields(t, "suspects.csv")
-		if !slices.Equal(rows[0], []string{"id", "row", "label", "suggested", "score"}) {
+		if !slices.Equal(rows[0], []string{"row", "label", "suggested", "score"}) {
 			t.Errorf("%s: columns %v", line, rows[0])
 		}
 		for _, r := range rows[1:] {
-			if r[1] != "4" && r[1] != "40" && r[1] != "77" {
-				t.Errorf("%s: the label of row %s is suspected", line, r[1])
+			if r[0] != "4" && r[0] != "40" && r[0] != "77" {
+				t.Errorf("%s: the label of row %s is suspected", line, r[0])
 			}
 		}
 	}

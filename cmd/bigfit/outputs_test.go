@@ -38,7 +38,7 @@ func TestOutputFormats(t *testing.T) {
 		must(t, err)
 		s, err := table.Read("s"+ext, table.Options{})
 		must(t, err)
-		if p.Rows != blobCount || p.Columns[0].Name != "id" || p.Columns[1].Name != "label" || s.Rows != blobCount {
+		if p.Rows != blobCount || p.Columns[0].Name != "row" || p.Columns[1].Name != "label" || s.Rows != blobCount {
 			t.Fatalf("%s: %d and %d rows, columns %v", ext, p.Rows, s.Rows, p.Columns)
 		}
 		for i := range blobCount {
@@ -110,7 +110,7 @@ func TestInfoOfOutputs(t *testing.T) {
 			t.Errorf("info %s: %s", path, text)
 		}
 	}
-	for path, columns := range map[string]string{"pred.csv": "id,label,p,second,margin", "scores.jsonl": "id,score", "embedding.parquet": "id,x"} {
+	for path, columns := range map[string]string{"pred.csv": "row,label,p,second,margin", "scores.jsonl": "row,score", "embedding.parquet": "row,x"} {
 		info := infoOf(t, path)
 		var names []string
 		for _, c := range info.Columns {
@@ -252,4 +252,59 @@ func TestDiff(t *testing.T) {
 	fail(t, 2, []string{"two files"}, "diff", "ma.npz")
 	writeFile(t, "twice.csv", []byte("id,label\na,2\na,7\n"))
 	fail(t, 2, []string{"twice.csv", `"a"`, "twice"}, "diff", "x.csv", "twice.csv")
+}
+
+// TestExtensions: a file of a format that the program does not write is refused before any work.
+func TestExtensions(t *testing.T) {
+	intoBlobs(t)
+	succeed(t, "graph", "X.npy", "-o", "g.npz", "-q")
+	succeed(t, "fit", "X.npy", "y.npy", "--model", "lgc", "-o", "m.npz", "-q")
+	for _, c := range []struct{ line, want string }{
+		{"graph X.npy -o z.xyz", "not that of a graph; its name must end in .npz"},
+		{"eigs g.npz -n 5 -o z.xyz", "not that of eigenpairs"},
+		{"neighbors X.npy -o z.xyz", "not that of neighbours"},
+		{"fit X.npy y.npy -o z.xyz", "not that of a model; its name must end in .npz"},
+		{"fit X.npy y.npy -o z", "not that of a model"},
+		{"fit X.npy y.npy -o z.html", "not that of a model"},
+		{"fit X.npy y.npy -o new.npz --predictions z.xyz", `the extension ".xyz" is not known`},
+		{"fit X.npy y.npy -o new.npz --report z.xyz", "must end in .html"},
+		{"update m.npz new.npy -o z.xyz", "not that of a model"},
+		{"tune X.npy y.npy --model lgc -o z.xyz", "-o is \"z.xyz\"; the extension says what to write: .md, .csv, .tex or .json"},
+		{"tune X.npy y.npy --model lgc -o t.json --best z.xyz", "not that of a model"},
+		{"compare X.npy y.npy --models lgc --labels 9 -o z.xyz", ".md, .csv, .tex or .json"},
+		{"predict m.npz new.npy -o z.xyz", `the extension ".xyz" is not known`},
+		{"embed X.npy -o z.xyz", `the extension ".xyz" is not known`},
+		{"embed X.npy -o e.npy --model z.xyz", "not that of a model"},
+		{"cluster X.npy -c 3 -o z.xyz", `the extension ".xyz" is not known`},
+		{"plot X.npy -o z.xyz", "must end in .png"},
+	} {
+		fail(t, 2, []string{c.want}, append(strings.Fields(c.line), "-q")...)
+		for _, name := range []string{"z.xyz", "z", "new.npz", "t.json", "e.npy"} {
+			if exists(name) {
+				t.Errorf("bigfit %s wrote %s", c.line, name)
+				must(t, os.Remove(name))
+			}
+		}
+	}
+}
+
+// TestTuneFormats: the extension of -o says how the scores are written.
+func TestTuneFormats(t *testing.T) {
+	intoBlobs(t)
+	for path, want := range map[string][]string{
+		"t.tex": {`\usepackage{booktabs}`, `\label{tab:tune}`, `\toprule`, `\textbf{`, `\caption{Error in \% of rls by cross-validation`, "% bigfit fit --model rls"},
+		"t.csv": {"gamma-a,sigma,mean,std_err,folds\n"},
+		"t.md":  {"error in % of rls by cross-validation, 5 folds of ", "| gamma-a | sigma | error % | folds |"},
+	} {
+		succeed(t, "tune", "X.npy", "y.npy", "--model", "rls", "--gamma-a", "1e-4,1e-2", "--sigma", "median,2", "-o", path, "-q")
+		text := string(readFile(t, path))
+		for _, part := range want {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s has no %q:\n%s", path, part, text)
+			}
+		}
+		if strings.HasSuffix(path, ".csv") && strings.Count(text, "\n") != 5 {
+			t.Errorf("%s", text)
+		}
+	}
 }

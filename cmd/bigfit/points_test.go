@@ -85,3 +85,123 @@ func TestBadShards(t *testing.T) {
 	must(t, os.WriteFile("emb/README.md", nil, 0o666))
 	fail(t, shell.ExitInput, []string{"emb: the folder holds what is not points: README.md"}, "fit", "--model", "eigenmap", "emb", "y.npy")
 }
+
+// intoTables goes to a new folder with emb, which has twelve files of points in float16 and a table of
+// ids in csv beside each, and with the labels of some by id.
+func intoTables(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	must(t, os.Mkdir("emb", 0o777))
+	labels := "id,label\n"
+	for s := range 12 {
+		const rows, d = 20, 4
+		bits := make([]npy.Half, rows*d)
+		ids := "lang,id\n"
+		for i := range rows {
+			// Each file has a place of its own, so that a wrong order gives wrong answers.
+			for j := range d {
+				v := float32(s*8) + float32((i*7+j*5)%11)/16
+				bits[i*d+j] = npy.Half(simd.ToHalf(v))
+			}
+			id := fmt.Sprintf("\"T-%d,\"\"%d\"\"\"", s, i)
+			ids += "en," + id + "\n"
+			if i%5 == 0 {
+				labels += fmt.Sprintf("%s,c%02d\n", id, s)
+			}
+		}
+		must(t, npy.WriteFile(fmt.Sprintf("emb/emb_%d.npy", s), []int{rows, d}, bits))
+		writeFile(t, fmt.Sprintf("emb/meta_%d.csv", s), []byte(ids))
+	}
+	writeFile(t, "labels.csv", []byte(labels))
+}
+
+// A folder of shards with tables beside them needs no flags: the ids come from the tables.
+func TestIDsBesideShards(t *testing.T) {
+	intoTables(t)
+	command := []string{"fit", "emb", "labels.csv", "--model", "knn", "-o", "m.npz", "--predictions", "p.csv"}
+	has := func(expect ...string) {
+		t.Helper()
+		o := bigfit(t, command...)
+		for _, text := range expect {
+			if o.code != 0 || !strings.Contains(o.stderr, text) {
+				t.Errorf("exit code %d, or no word of %q:\n%s", o.code, text, o.stderr)
+			}
+		}
+	}
+	has("emb: 12 tables beside the points left out",
+		`ids: column "id" of emb/meta_0.csv to emb/meta_11.csv beside the points`, "240 points × 4, float16",
+		"labels: 48 of 240 points, 12 classes")
+	lines := strings.Split(strings.TrimSpace(string(readFile(t, "p.csv"))), "\n")
+	if len(lines) != 241 {
+		t.Fatalf("%d lines of answers", len(lines))
+	}
+	for row, line := range lines[1:] {
+		s, i := row/20, row%20
+		if want := fmt.Sprintf("\"T-%d,\"\"%d\"\"\",c%02d", s, i, s); !strings.HasPrefix(line, want) {
+			t.Errorf("row %d is %s, not %s", row, line, want)
+		}
+	}
+
+	// One table for all points has the same ids in the same order; labels in the folder are no table of ids.
+	all := "id\n"
+	for s := range 12 {
+		for i := range 20 {
+			all += fmt.Sprintf("\"T-%d,\"\"%d\"\"\"\n", s, i)
+		}
+		must(t, os.Remove(fmt.Sprintf("emb/meta_%d.csv", s)))
+	}
+	writeFile(t, "emb/ids.csv", []byte(all))
+	must(t, os.Rename("labels.csv", "emb/labels.csv"))
+	command = []string{"fit", "emb", "emb/labels.csv", "--model", "knn", "-o", "m.npz", "--predictions", "emb/q.csv"}
+	for range 2 { // the answers of the first run are no table of ids for the second
+		has(`ids: column "id" of emb/ids.csv beside the points`)
+		if !bytes.Equal(readFile(t, "p.csv"), readFile(t, "emb/q.csv")) {
+			t.Error("other answers with one table for all points")
+		}
+	}
+}
+
+func TestBadTablesBesideShards(t *testing.T) {
+	fit := []string{"fit", "emb", "labels.csv", "--model", "knn", "-o", "m.npz"}
+	for _, c := range []struct {
+		name   string
+		spoil  func(t *testing.T)
+		expect []string
+	}{
+		{"rows of one table", func(t *testing.T) { writeFile(t, "emb/meta_10.csv", []byte("id\na\nb\n")) },
+			[]string{"emb/meta_10.csv has 2 rows, but emb/emb_10.npy has 20 points", "--ids"}},
+		{"rows of one for all", func(t *testing.T) {
+			for s := range 12 {
+				must(t, os.Remove(fmt.Sprintf("emb/meta_%d.csv", s)))
+			}
+			writeFile(t, "emb/ids.csv", []byte("id\na\nb\n"))
+		}, []string{"emb/ids.csv has 2 rows, but emb/emb_0.npy to emb/emb_11.npy has 240 points"}},
+		{"no column of ids", func(t *testing.T) {
+			for s := range 12 {
+				writeFile(t, fmt.Sprintf("emb/meta_%d.csv", s), []byte("lang,year\n"+strings.Repeat("en,7\n", 20)))
+			}
+		}, []string{"ids: none in emb/meta_0.csv to emb/meta_11.csv beside the points, as no column of lang, year",
+			"the points have no ids"}},
+		{"no column of ids in one", func(t *testing.T) {
+			writeFile(t, "emb/meta_10.csv", []byte("lang,year\n"+strings.Repeat("en,7\n", 20)))
+		}, []string{"emb/meta_10.csv", `no column "id"`}},
+		{"an id twice", func(t *testing.T) {
+			writeFile(t, "emb/meta_10.csv", readFile(t, "emb/meta_2.csv"))
+		}, []string{"T-2"}},
+		{"two kinds of tables", func(t *testing.T) {
+			for s := range 12 {
+				writeFile(t, fmt.Sprintf("emb/caption_%d.csv", s), readFile(t, fmt.Sprintf("emb/meta_%d.csv", s)))
+			}
+		}, []string{"they may be in emb/caption_0.csv to emb/caption_11.csv or in emb/meta_0.csv to emb/meta_11.csv",
+			"the points have no ids"}},
+		{"two kinds of points", func(t *testing.T) {
+			must(t, npy.WriteFile("emb/text_0.npy", []int{20, 4}, make([]npy.Half, 80)))
+		}, []string{"emb: the folder holds 2 kinds of files, emb_*.npy (12 files), text_*.npy (1 file)"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			intoTables(t)
+			c.spoil(t)
+			bigfit(t, fit...).check(t, shell.ExitInput, c.expect, fit)
+		})
+	}
+}

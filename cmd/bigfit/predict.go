@@ -154,6 +154,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	var hashes pipeline.Hashes
 	scores := o.scores != "" || o.threshold.settings != nil
 	if len(o.x) == 0 {
+		a.Points.Take(models.IDsOf(m))
 		if p, err = pipeline.Training(m, scores, o.settings.Probabilities); err != nil {
 			return err
 		}

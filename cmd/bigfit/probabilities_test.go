@@ -56,7 +56,7 @@ func TestProbabilitiesOfAll(t *testing.T) {
 		if !(right > 0.8) {
 			t.Errorf("%s: the true class has the probability %.2f on average", info.Name, right)
 		}
-		if head, _, _ := strings.Cut(string(readFile(t, "p.csv")), "\n"); head != "id,label,p,second,margin" {
+		if head, _, _ := strings.Cut(string(readFile(t, "p.csv")), "\n"); head != "row,label,p,second,margin" {
 			t.Errorf("%s: p.csv begins with %q", info.Name, head)
 		}
 	}

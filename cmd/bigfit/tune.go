@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -85,7 +86,8 @@ command with --resume goes on from them to the same bits.`,
 	f.Lookup("c").DefValue = ""
 	shell.NameFlag(f, &o.criterion, "metric",
 		"measure; default is error, or rmse of values")
-	f.StringVarP(&o.table, "output", "o", "tune.json", "`file` of the results to write")
+	f.StringVarP(&o.table, "output", "o", "tune.json",
+		"`file` of the results to write, .json, .csv, .md or .tex")
 	f.StringVar(&o.out, "best", "", "fit the best model on all labels and write it to this `file`")
 	return cmd
 }
@@ -101,6 +103,9 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	}
 	in, err := a.readFit(plan)
 	if err != nil {
+		return err
+	}
+	if err := a.chooseGraph(plan, in, plan.params.Single()); err != nil {
 		return err
 	}
 	t := in.labels
@@ -138,7 +143,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	best := r.Best().Setting
 	sum := summary.Tune{Model: o.model, Result: r, Labels: t.Summary(), Warnings: a.Warnings,
 		Best: o.commandLine(grid.Learner, best, flags)}
-	if err := a.Write(ctx, func() error { return shell.SaveJSON(o.table, sum) }); err != nil {
+	if err := a.Write(ctx, func() error { return saveTable(o.table, sum.Table(), sum) }); err != nil {
 		return err
 	}
 
@@ -153,7 +158,7 @@ func (a *app) tune(ctx context.Context, o *tuneOptions, flags *pflag.FlagSet) er
 	if models.Usable(fitErr) { // as fit does
 		in.Input = *complete
 		var short error
-		m, short = a.Pipeline().CalibrateIfCheap(ctx, tuning.Grid.Learner, m, &in.Input)
+		m, short = a.Pipeline().CalibrateByDefault(ctx, tuning.Grid.Learner, m, &in.Input)
 		fitErr = errors.Join(fitErr, short)
 	}
 
@@ -269,7 +274,8 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 	}
 
 	inputs := o.x.Inputs(o.Y, o.graphFile)
-	if err := o.CheckFiles(inputs, o.table, o.out); err != nil {
+	if err := cmp.Or(o.CheckFiles(inputs, o.table, o.out),
+		shell.CheckOutput(inputs, o.table, o.out)); err != nil {
 		return err
 	}
 	if err := a.checkFit(&o.fitOptions, grid.Learner, values); err != nil {
@@ -280,7 +286,7 @@ func (a *app) checkGrid(o *tuneOptions, grid *selection.Grid) error {
 	}
 	maps.DeleteFunc(grid.Fixed, func(name, _ string) bool { return values[name] == "" })
 	maps.DeleteFunc(grid.Axes, func(name string, _ []string) bool { return values[name] == "" })
-	return shell.CheckOutput(inputs, o.table, o.out)
+	return checkTableFile(o.table)
 }
 
 // crossValidate runs the search. After an interrupt it prints the scores known so far.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/shards"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/pipeline"
@@ -19,27 +21,34 @@ import (
 
 // updateOptions are the flags of bigfit update.
 type updateOptions struct {
-	x                   shards.Names
-	y, out, predictions string
-	label               shell.LabelOptions
-	tolerance           float64
+	x                shards.Names
+	y, forget        string
+	out, predictions string
+	label            shell.LabelOptions
+	tolerance        float64
 }
 
 func (a *app) updateCommand() *cobra.Command {
 	var o updateOptions
 	cmd := &cobra.Command{
-		Use:   "update model.npz night.npy… -o model2.npz",
+		Use:   "update model.npz [night.npy…] [-y labels.csv] -o model2.npz",
 		Short: "Add points and labels to a fitted model",
-		Long: fmt.Sprintf(`Fit a model again to the points and labels it was fitted to and those of X and y,
+		Long: fmt.Sprintf(`Fit a model again to the points and labels it was fitted to and those that are new,
 with the same settings, at a cost that depends on what is new: the new points are
 searched for their neighbours, the lists of old points that they enter are mended,
 and the solver begins with the scores or eigenvectors of the model. It is for
 eigenmap, harmonic, lgc, tikhonov, poisson and reweighted, for knn and geodesic, and for
 auto, which keeps the models and the weights that it chose.
 
-y holds the labels of the new points, or those of all points, the old ones first,
-which then replace the labels that the model was fitted with. A class that the model
-does not know is a new one. Without -X the labels are those of all old points.
+A table in -y joins labels to the points of the model and to the new ones, by their ids
+(column id) or numbers (column row, the old points first): a label is new, changed or
+equal, and an empty one takes the label of the point away. bigfit next writes such a
+table. A file with one label a point holds the labels of the new points, or of all
+points; these replace the labels of the fit. A class that the model does not know is a
+new one. If the points of the model have ids, new points need ids too (--ids, --id).
+
+--forget FILE takes points away, by id or row: they leave the graph, the labels and the
+answers, and the graph of the others is made anew.
 
 With an exact search for neighbours the graph is that of all points made anew with
 the same number of neighbours and t; after nn-descent its recall is printed. The
@@ -60,8 +69,11 @@ model. A fit anew from time to time renews them.`, pipeline.UpdateTolerance),
 	f := cmd.Flags()
 	f.VarP(&o.x, "points", "X", "`file` of the new points; may be repeated")
 	f.StringVarP(&o.y, "labels-file", "y", "",
-		"`file` of the labels or values of the new points, or of all points")
+		"`file` of labels or values: a table with ids, or one for each new point, or for all points")
 	o.label.Flags(f)
+	a.Points.ColumnFlags(f)
+	a.Points.LabelFlags(f)
+	f.StringVar(&o.forget, "forget", "", "`file` of the ids, or rows, of points to take away")
 	f.Float64Var(&o.tolerance, "tolerance", 0,
 		fmt.Sprintf("relative residual at which the solver stops (default: the model's, at least %v)",
 			pipeline.UpdateTolerance))
@@ -73,16 +85,21 @@ model. A fit anew from time to time renews them.`, pipeline.UpdateTolerance),
 
 func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	switch {
-	case len(o.x) == 0 && o.y == "":
-		return shell.Usagef("update needs new points (-X), new labels (-y) or both")
+	case len(o.x) == 0 && o.y == "" && o.forget == "":
+		return shell.Usagef("update needs new points (-X), labels (-y) or points to take away (--forget)")
+	case o.y != "" && a.Points.Label != "":
+		return shell.Usagef("-y and --label both say where the labels are; give one of them")
+	case a.Points.Label != "" && len(o.x) == 0:
+		return shell.Usagef("--label names a column of the new points; give them with -X")
 	case a.Given["tolerance"] && !(o.tolerance > 0 && o.tolerance < 1):
 		return shell.Usagef("--tolerance is %v; it must lie between 0 and 1", o.tolerance)
 	}
 
-	if err := shell.CheckAnswers(o.x.Inputs(path, o.y), []string{o.predictions}, o.out); err != nil {
+	if err := shell.CheckAnswers(o.x.Inputs(path, o.y, o.forget), []string{o.predictions}, o.out); err != nil {
 		return err
 	}
 	st := a.Progress.Stage("model")
+	a.Reads("model", path)
 	m, mf, err := all.Load(path, int64(a.Memory))
 	if err != nil {
 		return err
@@ -107,19 +124,20 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 		hashes[pipeline.HashGraph] = data.HashPoints(g.W)
 	}
 
-	err = a.Write(ctx, func() error {
-		err := models.Save(o.out, u.Model, hashes, a.Files)
-		if err != nil || o.predictions == "" {
+	var answers *pipeline.Answers
+	if o.predictions != "" {
+		if answers, err = updatedAnswers(u.Model, o.predictions); err != nil {
 			return err
 		}
-		p, err := pipeline.Training(u.Model, false, false)
-		if p != nil {
-			answers := pipeline.PredictionAnswers(u.Model, p)
+	}
+	err = a.Write(ctx, func() error {
+		err := models.Save(o.out, u.Model, hashes, a.Files)
+		if err == nil && answers != nil {
 			answers.Hashes = hashes
 			answers.Files = a.Files
-			err = answers.Write(o.predictions) // ids of the old points are not known
+			answers.CSVSafe = a.CSVSafe
+			err = answers.Write(o.predictions)
 		}
-
 		return err
 	})
 	if err != nil {
@@ -130,7 +148,23 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	return errors.Join(short, a.Print(s, fmt.Sprintf("%s: %s; %s", o.out, u, s.Fit)))
 }
 
-// readGrowth reads what joins the model.
+// updatedAnswers returns the answers for all points of an updated model, with their ids, for a file
+// of the given name. A model that keeps no answers for its points is an error.
+func updatedAnswers(m models.Model, path string) (*pipeline.Answers, error) {
+	p, err := pipeline.Training(m, false, pipeline.HasProbabilities(m) && table.IsTable(path))
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, shell.Usagef("--predictions: a %s model keeps no answers for its points; ask for them "+
+			"with bigfit predict", m.Name())
+	}
+	answers, err := pipeline.AnswersTo(path, m, p, 0, 0)
+	answers.IDs = models.IDsOf(m)
+	return &answers, err
+}
+
+// readGrowth reads what joins the model, and what leaves it.
 func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) (*pipeline.Growth,
 	pipeline.Hashes, error) {
 	growth := &pipeline.Growth{Tolerance: o.tolerance}
@@ -149,30 +183,121 @@ func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) 
 			a.Note("warning: %s holds the points that the model was fitted with already; they will count "+
 				"twice", o.x)
 		}
-	}
-
-	// Headers tell whether labels are for the new points or for all, before they are read.
-	if u, ok := models.Unnamed(m).(models.Updater); ok && o.y != "" && u.Kept().Points != nil {
-		old, _ := u.Kept().Points.Dims()
-		counts := []int{old}
-		if growth.Points != nil {
-			added, _ := growth.Points.Dims()
-			counts = []int{added, old + added}
-		}
-		if err := data.CheckRows(o.y, counts...); err != nil {
+		if growth.IDs, err = a.Points.Identify(a.App); err != nil {
 			return nil, nil, err
 		}
 	}
 
-	switch {
-	case o.y == "":
-	case m.Output().Kind == models.OutputClasses:
-		growth.Labels, err = o.label.ReadTruth(a.App, o.y, 0)
-	default:
-		growth.Values, err = data.ReadValues(o.y, data.ReadOptions{Limit: a.Left()})
+	added := 0
+	if growth.Points != nil {
+		added, _ = growth.Points.Dims()
+	}
+	names, err := pipeline.AppendIDs(models.IDsOf(m), growth.IDs, added)
+	if err != nil {
+		return nil, nil, err
+	}
+	old := 0
+	if u, ok := models.Unnamed(m).(models.Updater); ok && u.Kept().Points != nil {
+		old, _ = u.Kept().Points.Dims()
+	}
+	if o.forget != "" {
+		a.Reads("forgotten", o.forget)
+		growth.Forget, err = data.ReadRows(o.forget, models.IDsOf(m), old, data.ReadOptions{Limit: a.Left()})
+		if err != nil {
+			return nil, nil, err
+		}
+		growth.Forget = slices.Compact(growth.Forget)
+	}
+	return growth, hashes, a.readNewLabels(o, m, growth, old, names)
+}
+
+// readNewLabels reads the labels or values for an update of a model of old points. ids name all
+// points, nil if they have numbers only.
+func (a *app) readNewLabels(o *updateOptions, m models.Model, growth *pipeline.Growth, old int,
+	ids *data.IDs) error {
+	if o.y == "" && a.Points.Label == "" {
+		return nil
+	}
+	added := 0
+	if growth.Points != nil {
+		added, _ = growth.Points.Dims()
 	}
 
-	return growth, hashes, err
+	// Headers tell whether labels are for the new points or for all, before they are read. A table
+	// with ids or rows may name any point.
+	points := old + added
+	if o.y == "" || added > 0 && data.Rows(o.y) == added {
+		points = added
+	}
+	counts := []int{old + added}
+	if added > 0 {
+		counts = []int{added, old + added}
+	}
+	if o.y != "" && old > 0 {
+		if err := data.CheckRows(o.y, counts...); err != nil {
+			return err
+		}
+	}
+	a.Points.Names = nil
+	if points == old+added {
+		a.Points.Names = ids
+	} else {
+		a.Points.Names = growth.IDs
+	}
+
+	if m.Output().Kind != models.OutputClasses {
+		file := &data.LabelFile{}
+		var err error
+		growth.Values, err = a.ReadNumbers(o.y, points, file)
+		a.Notes(file.Notes...)
+		a.Warn(file.Warnings...)
+		growth.Joined, growth.Listed = file.Joined && points == old+added, file.Listed
+		return err
+	}
+	y, err := o.label.ReadTruth(a.App, o.y, points)
+	if err != nil {
+		return err
+	}
+	growth.Labels = y
+	growth.Joined, growth.Listed = y.Read.Joined && points == old+added, y.Read.Listed
+	a.warnOfAnswers(o.y, m, growth)
+	return nil
+}
+
+// fewAnswers is the number of labels from which on it is no chance that a model has the same answers.
+const fewAnswers = 10
+
+// warnOfAnswers warns if all labels for points without a label are what the model answers: the
+// file may be a list of points to label that nobody has labeled.
+func (a *app) warnOfAnswers(path string, m models.Model, growth *pipeline.Growth) {
+	t, ok := m.(models.Trained)
+	if !ok || !growth.Joined {
+		return
+	}
+	o := m.Output()
+	answers := t.Training(false).Classes
+	y := growth.Labels.Recode(o.Classes, o.Names)
+	known := make([]bool, len(answers))
+	if before := pipeline.KeptTargets(m); before != nil {
+		for _, i := range before.Labeled {
+			known[i] = true
+		}
+	}
+
+	count := 0
+	for _, i := range growth.Listed {
+		if i >= len(answers) || known[i] || y.Index[i] == data.Unlabeled {
+			continue
+		}
+		if y.Index[i] != answers[i] {
+			return
+		}
+		count++
+	}
+	if count >= fewAnswers {
+		a.Warn(fmt.Sprintf("%s: all %d labels for points without one are what the model answers itself; if "+
+			"nobody has checked them, they teach it nothing", path, count))
+	}
 }
 
 // updateSummary is the output of update.
@@ -186,6 +311,10 @@ func (s updateSummary) MarshalJSON() ([]byte, error) {
 	out := s.All()
 	out["new_points"] = s.u.New
 	out["new_labels"] = s.u.NewLabels
+	out["changed_labels"] = s.u.Changed
+	out["equal_labels"] = s.u.Equal
+	out["removed_labels"] = s.u.Removed
+	out["forgotten_points"] = s.u.Forgotten
 	if s.u.NewClasses != nil {
 		out["new_classes"] = data.ClassList(s.u.NewClasses, s.u.NewNames)
 	}

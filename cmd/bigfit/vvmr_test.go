@@ -134,7 +134,10 @@ func TestMultiLabelMeasures(t *testing.T) {
 	intoSeveral(t)
 	fit := strings.Fields("fit --model vvmr -X X.svm -y X.svm --labels 20 --gamma-a 1e-1 --gamma-i 0 --gamma-o 0.5 --output-neighbors 1 --predictions s.npy")
 	out := succeed(t, fit...)
-	for _, w := range []string{"4 labels", "of equation (17)", "of the points without labels: mean AUC", "on 70 points"} {
+	if long := succeed(t, "info", "model.npz"); !strings.Contains(long, "of equation (17)") {
+		t.Errorf("info: %s", long)
+	}
+	for _, w := range []string{"4 labels", "of the points without labels: mean AUC", "on 70 points"} {
 		if !strings.Contains(out, w) {
 			t.Errorf("fit does not print %q: %s", w, out)
 		}

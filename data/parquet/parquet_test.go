@@ -281,10 +281,11 @@ func TestWrite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tab.Rows != 3000 || tab.Columns[0].Name != "id" || tab.Columns[1].Name != "label" {
+			key := map[bool]string{false: "row", true: "id"}[ids]
+			if tab.Rows != 3000 || tab.Columns[0].Name != key || tab.Columns[1].Name != "label" {
 				t.Fatalf("%d rows, columns %v", tab.Rows, tab.Columns)
 			}
-			id := tab.Column("id")
+			id := tab.Column(key)
 			vector := tab.Column("vector")
 			if ids && !slices.Equal(id.Texts, o.IDs) || !ids && id.Ints[2999] != 2999 {
 				t.Error("the ids differ")

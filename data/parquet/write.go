@@ -81,14 +81,15 @@ func value(r *table.Result, k, c int, first bool) parquet.Value {
 // write writes the rows in groups of at most 64 MiB and 2²⁰ rows: readers take a group at a time.
 func write(out io.Writer, o *table.Output, rows int) error {
 	columns := make([]table.Result, 0, len(o.Columns)+1)
-	if o.IDs != nil {
-		columns = append(columns, table.Result{Name: "id", Values: o.IDs})
-	} else {
-		ids := make([]int64, rows)
-		for i := range ids {
-			ids[i] = int64(i)
+	switch key := o.Key(); key {
+	case "id":
+		columns = append(columns, table.Result{Name: key, Values: o.IDs})
+	case "row":
+		numbers := make([]int64, rows)
+		for i := range numbers {
+			numbers[i] = int64(i)
 		}
-		columns = append(columns, table.Result{Name: "id", Values: ids})
+		columns = append(columns, table.Result{Name: key, Values: numbers})
 	}
 
 	// The library sorts the fields of a group, so that ordered keeps their order.

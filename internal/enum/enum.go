@@ -106,6 +106,14 @@ func All[T Value]() []string {
 	}
 }
 
+// Count writes a number with its noun: "1 component", "2 components".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // Or writes values as a list in words: "a, b or c".
 func Or[T any](values []T) string { return list(values, " or ") }
 

@@ -49,6 +49,14 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func TestCount(t *testing.T) {
+	for n, want := range []string{"0 points", "1 point", "2 points"} {
+		if got := enum.Count(n, "point"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestLists(t *testing.T) {
 	if got := fmt.Sprint(colors.All(), enum.All[color]()); got != "[red green blue] [red green blue]" {
 		t.Errorf("all are %s", got)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
@@ -44,8 +45,8 @@ func NewEmbedding(e *lanczos.Result, kind sparse.Kind, h *models.Neighborhood) (
 	n, k := e.Vectors.Dims()
 	p := k - e.Nullity
 	if p < 1 {
-		return nil, fmt.Errorf("eigenmap: %d eigenvectors of a graph of %d components: all are "+
-			"constant on the components; compute more", k, e.Nullity)
+		return nil, fmt.Errorf("eigenmap: %s of a graph of %s: all are constant on the components; "+
+			"compute more", enum.Count(k, "eigenvector"), enum.Count(e.Nullity, "component"))
 	}
 	m := &Embedding{Laplacian: kind, Values: e.Values[e.Nullity:], Vectors: mat.NewDense(n, p, nil),
 		Neighborhood: h.Keep()}

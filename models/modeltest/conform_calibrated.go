@@ -127,7 +127,7 @@ func (c *checker) damagedCalibration(k kind, path string) {
 	c.must(k.name, "the file", err)
 	at := slices.IndexFunc(entries, func(e archive.Array) bool { return e.Name == archive.Name })
 	for what, change := range map[string]func(of map[string]any){
-		"folds": func(of map[string]any) { of["folds"] = 0 },
+		"folds": func(of map[string]any) { of["folds"] = 1 },
 		"held":  func(of map[string]any) { of["held"] = -1 },
 		"classes": func(of map[string]any) {
 			if _, ok := of["classes"]; ok {

@@ -272,7 +272,8 @@ func (m *Model) Summary() models.Summary {
 	// The error of the chosen vote alone: the others are facts in JSON.
 	for _, v := range m.Tried {
 		if v.Vote == m.Settings.Vote {
-			s.Text += fmt.Sprintf(", leave-one-out error %.2f %%", 100*v.Error)
+			s.Expected = fmt.Sprintf("leave-one-out error %.2f %%", 100*v.Error)
+			s.Text += ", " + s.Expected
 		}
 	}
 	return s

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -15,17 +17,19 @@ import (
 type continued struct {
 	Learner
 	before *Model
+	stay   []int // points of the model that are still there; nil for all
 	change func(l models.Learner, v models.Values)
 }
 
 // Continue returns the learner that fits the members which m chose again, without a
 // cross-validation, and starts from the answers of m's parts: see [models.Continuer].
-func (l Learner) Continue(m models.Model, change func(models.Learner, models.Values)) models.Learner {
+func (l Learner) Continue(m models.Model, stay []int,
+	change func(models.Learner, models.Values)) models.Learner {
 	before, ok := m.(*Model)
 	if !ok {
 		return l
 	}
-	return continued{l, before, change}
+	return continued{l, before, stay, change}
 }
 
 // Cost returns the memory of the largest part and of the mean, and the operations of all
@@ -65,7 +69,48 @@ func (l continued) Fit(ctx context.Context, in *models.Input) (models.Model, err
 	}
 
 	f.done = float64(len(f.candidates)) // there is nothing to choose
+	if in.HoldOut && in.Targets.Classes != nil {
+		if err := f.measure(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return f.model(ctx)
+}
+
+// measure cross-validates the members with the settings and the weights that they have, for
+// another estimate of the error. Too few labels, or a member that fails, leave it as it was.
+func (f *fit) measure(ctx context.Context) error {
+	if err := f.deal(); err != nil || len(f.splits) == 0 {
+		return err
+	}
+	for _, c := range f.candidates {
+		c.answers = make([]*mat.Dense, 1)
+		c.faults = make([]error, 1)
+	}
+	if err := f.validate(ctx); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(f.candidates, func(c *candidate) bool { return c.fault != nil }) {
+		return nil
+	}
+
+	rows, class := f.heldOut()
+	columns := len(f.in.Targets.Classes)
+	mixed := mat.NewDense(len(rows), columns, nil)
+	p := make([]float64, columns)
+	for _, c := range f.candidates {
+		for i, at := range rows {
+			c.scale.probabilities(p, c.answers[0].RawRowView(at))
+			for k, v := range p {
+				mixed.Set(i, k, mixed.At(i, k)+c.weight*v)
+			}
+		}
+	}
+
+	f.keepHeldOut(mixed, rows)
+	f.choice.Validated = true
+	f.choice.Estimate = f.estimate(mixed, class)
+	return nil
 }
 
 // withPoints returns a copy of in. If in has no points, the copy has the points of its graph.
@@ -100,6 +145,7 @@ func (l continued) candidates() ([]*candidate, error) {
 			settings: []models.Values{values}, scale: p.scale, weight: p.weight}
 		if u, ok := p.Model.(models.Updater); ok && p.shares {
 			c.start = u.Kept()
+			c.stay = l.stay
 			if own := c.start.Edges.K; own != l.before.neighborhood.Edges.K {
 				c.member.Neighbors = own
 			}

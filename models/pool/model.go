@@ -34,7 +34,12 @@ type Model struct {
 	output       models.Output
 	scores       *mat.Dense // of the training points
 	factors      []float64  // of the probabilities of the classes; nil for ones
+	held         *models.HeldOut
 }
+
+// HeldOut returns the probabilities of labels that the cross-validation of the fit held out, with the
+// factors of the classes; nil if there was none.
+func (m *Model) HeldOut() *models.HeldOut { return m.held }
 
 // part is one fitted member of the mean and its weight.
 type part struct {
@@ -86,7 +91,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		in.Progress = nil
 		var err error
 		if c.start != nil {
-			if in.Start, err = lanczos.Extend(in.Graph.W, c.start.StartFor(t.Classes)); err != nil {
+			if in.Start, err = lanczos.Extend(in.Graph.W, models.StartAt(c.start.StartFor(t.Classes), c.stay)); err != nil {
 				return nil, err
 			}
 		}
@@ -123,6 +128,9 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		}
 		m.factors, m.Choice.Shares = classFactors(m.scores, counts, m.given.Points)
 		weighClassRows(m.scores, m.factors)
+	}
+	if m.held = f.held; m.held != nil {
+		weighClassRows(m.held.Scores, m.factors)
 	}
 
 	return m, unconverged
@@ -354,7 +362,7 @@ func (m *Model) Training(scores bool) *models.Prediction {
 
 // Summary describes the choice, and the points that no label reaches in any of the parts.
 func (m *Model) Summary() models.Summary {
-	s := models.Summary{Labeled: len(m.given.Points), Values: m.values, Text: m.Choice.Text(),
+	s := models.Summary{Labeled: len(m.given.Points), Values: m.values, Text: m.Choice.Text(), Expected: m.Choice.expected(),
 		Facts: []models.Fact{{Key: "auto", Value: &m.Choice}}, Warnings: m.Choice.Warnings()}
 	// A point has an answer as soon as one part reaches it, so the part that reaches most
 	// points counts.

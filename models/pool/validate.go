@@ -28,6 +28,7 @@ type fit struct {
 	derived    models.Derived           // of the graphs
 	choice     Choice
 	leftOut    int // members, for their cost
+	held       *models.HeldOut
 	fault      error
 	done       float64
 }
@@ -43,6 +44,7 @@ type candidate struct {
 
 	best   int          // setting
 	start  *models.Kept // of the part of a model that is continued; nil for none
+	stay   []int        // points of that part that are still there; nil for all
 	scale  scale
 	prior  float64
 	weight float64

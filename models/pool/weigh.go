@@ -83,13 +83,7 @@ func (c *Choice) Text() string {
 	if !c.Validated {
 		return text + ", too few labels for an estimate of the error"
 	}
-	unit, what := " %", "estimated error"
-	if c.Values {
-		unit = ""
-		what = "estimated RMSE"
-	}
-
-	text += fmt.Sprintf(", %s %s ± %s%s", what, c.number(c.Error), c.number(c.StdErr), unit)
+	text += ", " + c.expected()
 	if len(all) > 1 {
 		text += " (" + strings.Join(all, ", ") + ")"
 	}
@@ -97,6 +91,17 @@ func (c *Choice) Text() string {
 		text += fmt.Sprintf("; %d settings of models left out, as they would take too long", c.LeftOut)
 	}
 	return text
+}
+
+// expected returns the error in cross-validation; empty without one.
+func (c *Choice) expected() string {
+	switch {
+	case !c.Validated:
+		return ""
+	case c.Values:
+		return fmt.Sprintf("estimated RMSE %s ± %s", c.number(c.Error), c.number(c.StdErr))
+	}
+	return fmt.Sprintf("estimated error %s ± %s %%", c.number(c.Error), c.number(c.StdErr))
 }
 
 // number formats an error: a share in percent, an RMSE with four digits.
@@ -224,9 +229,36 @@ func (f *fit) weighClasses() {
 		mixed.Add(mixed, &part)
 	}
 
+	f.keepHeldOut(mixed, rows)
 	f.choice.Estimate = f.estimate(mixed, class)
 	counts := f.counts()
 	f.choice.Trivial = metrics.Number(1 - float64(slices.Max(counts))/float64(len(f.in.Targets.Labeled)))
+}
+
+// keepHeldOut keeps the mean of the held-out probabilities, one for each label: of several repetitions
+// the first.
+func (f *fit) keepHeldOut(mixed *mat.Dense, rows []int) {
+	_, columns := mixed.Dims()
+	h := &models.HeldOut{Folds: len(f.splits) / f.settings.Repeats}
+	if len(f.splits) == 1 {
+		h.Folds = 2 // the labels were parted in two, once
+	}
+	seen := make([]bool, len(f.in.Targets.Labeled))
+	var scores []float64
+	for i, at := range rows {
+		q := f.asked[at]
+		if seen[q] {
+			continue
+		}
+		seen[q] = true
+		h.Labels = append(h.Labels, q)
+		scores = append(scores, mixed.RawRowView(i)...)
+	}
+
+	if h.Labels != nil {
+		h.Scores = mat.NewDense(len(h.Labels), columns, scores)
+		f.held = h
+	}
 }
 
 // keepHeavy sets light weights to zero, and the sum to one.

@@ -21,6 +21,7 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -314,5 +315,44 @@ func TestGraphLoadMalformed(t *testing.T) {
 		if _, _, err := load(path, 0); err == nil {
 			t.Fatalf("%d of %d bytes: no error", cut, len(bytes))
 		}
+	}
+}
+
+// A harmonic solution of few labels warns, with the models that do better; others do not.
+func TestFewLabelsOfHarmonic(t *testing.T) {
+	const n = 1000
+	x := &data.Dense[float64]{Rows: n, Cols: 2, Data: make([]float64, 2*n)}
+	for i := range n {
+		x.Data[2*i] = float64(i % 2)
+		x.Data[2*i+1] = math.Sin(float64(i)) / 2
+	}
+	for name, c := range map[string]struct {
+		settings Settings
+		labels   int
+		want     bool
+	}{
+		"few":        {Settings{}, 10, true},
+		"enough":     {Settings{}, 40, false},
+		"many":       {Settings{}, 20, false},
+		"class mass": {Settings{MassNormalization: true}, 10, false},
+		"lgc":        {Settings{Method: LGC}, 10, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			labels := map[int]int64{}
+			for i := range c.labels {
+				labels[i] = int64(i % 2)
+			}
+			m := fittedGraph(t, x, knn.GraphSettings{K: 5}, modeltest.ClassTargets(t, modeltest.Labels(n, labels)), c.settings)
+			got := m.Summary().Warnings
+			if (len(got) == 1) != c.want {
+				t.Fatalf("warnings %q", got)
+			}
+			if c.want && !strings.Contains(param.Show(got[0], param.Flag), "labels of 10 of 1000 points, 5 a class") {
+				t.Errorf("%q", got[0])
+			}
+			if c.want && !strings.Contains(param.Show(got[0], param.Flag), "lgc, poisson or --class-mass err less") {
+				t.Errorf("%q", got[0])
+			}
+		})
 	}
 }

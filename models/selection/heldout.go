@@ -1,9 +1,11 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -183,7 +185,32 @@ func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 		return out, err
 	}
 
-	// The shares of the classes in the labels are the prior of each class.
+	return CalibrationOf(t, h.answers())
+}
+
+// answers returns the scores of the points held out.
+func (h *HeldOut) answers() *models.HeldOut {
+	t := h.Targets
+	out := &models.HeldOut{Folds: h.Folds, Scores: mat.NewDense(len(t.Labeled), len(t.Classes), nil)}
+	out.Labels = make([]int, 0, len(t.Labeled))
+	for f, s := range h.Splits {
+		for i, q := range s.Held {
+			row := out.Scores.RawRowView(len(out.Labels))
+			for c := range row {
+				row[c] = math.NaN()
+			}
+			for c, class := range s.Train.Classes {
+				at, _ := slices.BinarySearch(t.Classes, class)
+				row[at] = h.Answers[f].Scores.At(i, c)
+			}
+			out.Labels = append(out.Labels, q)
+		}
+	}
+	return out
+}
+
+// Priors returns the shares of the classes among the labels.
+func Priors(t *models.Targets) []float64 {
 	priors := make([]float64, len(t.Classes))
 	for q := range t.Labeled {
 		priors[t.Class(q)]++
@@ -191,12 +218,81 @@ func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
 	for c := range priors {
 		priors[c] /= float64(len(t.Labeled))
 	}
-	held := h.classAnswers()
-	out.Held = len(held)
-	if out.Classes, err = calibration.FitClasses(held, priors); err == nil && len(t.Classes) == 2 {
+	return priors
+}
+
+// CalibrationOf fits a calibration of classes to held-out answers. A point counts if the model that
+// did not know its label knew its class.
+func CalibrationOf(t *models.Targets, h *models.HeldOut) (*calibration.Calibration, error) {
+	held := make([]calibration.Answer, 0, len(h.Labels))
+	rows := make([]int, 0, len(h.Labels))
+	for r, q := range h.Labels {
+		if a, ok := answerOf(h.Scores.RawRowView(r), t.Class(q)); ok {
+			held = append(held, a)
+			rows = append(rows, r)
+		}
+	}
+
+	// The shares of the classes in the labels are the prior of each class.
+	out := &calibration.Calibration{Folds: h.Folds, Held: len(held)}
+	var err error
+	if out.Classes, err = calibration.FitClasses(held, Priors(t)); err != nil {
+		return nil, err
+	}
+	out.Out = heldOutProbabilities(t, h, rows, out.Classes)
+	if len(t.Classes) == 2 {
 		out.BreakEven, err = heldBreakEven(held)
 	}
 	return out, err
+}
+
+// answerOf returns the scores of the classes that are not NaN and the position of the true class
+// among them; false if that class is NaN.
+func answerOf(scores []float64, class int) (calibration.Answer, bool) {
+	a := calibration.Answer{}
+	for c, v := range scores {
+		if v != v {
+			continue
+		}
+		if c == class {
+			a.Class = len(a.Scores)
+		}
+		a.Scores = append(a.Scores, v)
+	}
+	return a, scores[class] == scores[class]
+}
+
+// heldOutProbabilities returns the probabilities of the held-out answers in some rows. Classes that
+// a model did not know have the least score of the row.
+func heldOutProbabilities(t *models.Targets, h *models.HeldOut, rows []int, c *calibration.Classes) *calibration.Out {
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(h.Labels[a], h.Labels[b]) })
+	out := &calibration.Out{}
+	var all []float64
+	scores := make([]float64, len(t.Classes))
+	for _, r := range rows {
+		copy(scores, h.Scores.RawRowView(r))
+		least := math.Inf(1)
+		for _, v := range scores {
+			if v < least {
+				least = v
+			}
+		}
+		for k, v := range scores {
+			if v != v {
+				scores[k] = least
+			}
+		}
+		if p := c.Of(scores); p != nil {
+			out.Points = append(out.Points, int32(t.Labeled[h.Labels[r]]))
+			all = append(all, p...)
+		}
+	}
+
+	if out.Points == nil {
+		return nil
+	}
+	out.Probabilities = mat.NewDense(len(out.Points), len(t.Classes), all)
+	return out
 }
 
 // heldBreakEven returns the threshold at the break-even point of held-out answers of two
@@ -215,25 +311,6 @@ func heldBreakEven(held []calibration.Answer) (*float64, error) {
 		return nil, err
 	}
 	return &b.Threshold, nil
-}
-
-// classAnswers returns the held-out scores of the points with a class that the model of their
-// fold knows.
-func (h *HeldOut) classAnswers() []calibration.Answer {
-	var out []calibration.Answer
-	for f, s := range h.Splits {
-		at := map[int64]int{}
-		for c, class := range s.Train.Classes {
-			at[class] = c
-		}
-		for i, q := range s.Held {
-			if c, ok := at[h.Targets.Classes[h.Targets.Class(q)]]; ok {
-				out = append(out, calibration.Answer{Scores: h.Answers[f].Scores.RawRowView(i), Class: c})
-			}
-		}
-	}
-
-	return out
 }
 
 // residuals returns values minus answers, one row for each labeled point.

@@ -53,6 +53,10 @@ type Labels struct {
 // may be a mistake.
 type Notes struct {
 	Notes, Warnings []string
+	// Joined tells that the rows of a table were joined with points, and Listed holds the points
+	// that have a row, ascending.
+	Joined bool
+	Listed []int
 }
 
 // Note appends a note.

@@ -23,6 +23,10 @@ func isNamed(name string, list []string) bool {
 	return slices.Contains(list, strings.ToLower(strings.TrimSpace(name)))
 }
 
+// IsRowName tells whether a column of this name holds numbers of points. Answers without ids have
+// such a column.
+func IsRowName(name string) bool { return isNamed(name, []string{"row"}) }
+
 // IDColumn returns the column with the most usual name of ids that is not the one of labels;
 // empty if there is none.
 func IDColumn(columns []string, label string) string {

@@ -44,7 +44,7 @@ type IDs struct {
 // takes at most limit bytes if that is positive.
 func ReadTable(path, key string, limit int64, points Points, f *Notes) (*Cells, error) {
 	t := &labelTable{path: path}
-	r, err := t.open(key, limit, f)
+	r, err := t.open(key, limit, points.IDs != nil, f)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,8 @@ func (t *labelTable) counts() (base int, ok bool) {
 	return base, true
 }
 
-// open opens the table and finds its columns.
-func (t *labelTable) open(key string, limit int64, f *Notes) (*table.Reader, error) {
+// open opens the table and finds its columns. named tells that the points have ids.
+func (t *labelTable) open(key string, limit int64, named bool, f *Notes) (*table.Reader, error) {
 	r, err := table.Open(t.path, table.Options{Limit: limit})
 	if err != nil {
 		return nil, err
@@ -112,8 +112,12 @@ func (t *labelTable) open(key string, limit int64, f *Notes) (*table.Reader, err
 		columns = r.Names()
 	}
 
+	// Points without ids are joined by their numbers, if the table has them beside its ids.
 	// Columns are read as text, whatever their kind: 007 must stay a name.
 	if err = t.find(columns, r.Header() || r.Format() != table.CSV, key); err == nil {
+		if at := slices.IndexFunc(columns, IsRowName); at >= 0 && !named && key == "" && t.label != columns[at] {
+			t.id = columns[at]
+		}
 		want := []table.Column{{Name: t.label, Kind: table.Text}}
 		if t.id != "" {
 			want = append(want, table.Column{Name: t.id, Kind: table.Text})
@@ -270,6 +274,9 @@ func (t *labelTable) join(p Points, f *Notes) (*Cells, error) {
 		return nil, err
 	}
 	n := p.N
+	if n == 0 && p.IDs == nil {
+		n = len(points) // each number is there: see points
+	}
 	if p.IDs != nil {
 		if n = len(p.IDs.Values); p.N > 0 && n != p.N {
 			return nil, fmt.Errorf("%s holds %d ids for %d points", p.IDs.From, n, p.N)
@@ -306,6 +313,12 @@ func (t *labelTable) join(p Points, f *Notes) (*Cells, error) {
 	if err := t.unmatched(&unknown, p.IDs, f); err != nil {
 		return nil, err
 	}
+	f.Joined = true
+	for at, code := range codes {
+		if code >= 0 {
+			f.Listed = append(f.Listed, at)
+		}
+	}
 	t.labels.codes = codes
 	return &Cells{What: t.what, Text: &t.labels, Unit: "row"}, nil
 }
@@ -314,7 +327,7 @@ func (t *labelTable) join(p Points, f *Notes) (*Cells, error) {
 func (t *labelTable) points(p Points, f *Notes) ([]int32, error) {
 	// Each distinct id is looked up once, however many rows have it.
 	points := make([]int32, len(t.ids.texts))
-	if p.IDs != nil {
+	if p.IDs != nil && !IsRowName(t.id) {
 		for k, id := range t.ids.texts {
 			points[k] = -1
 			if row, ok := p.IDs.Row(id); ok {
@@ -334,7 +347,11 @@ func (t *labelTable) points(p Points, f *Notes) ([]int32, error) {
 		remedy := fmt.Sprintf("say what the points are called with %s FILE or, if they are a "+
 			"table, %s COLUMN; if row i is of point i, name the column of labels alone, as %s:%s, "+
 			"and leave no point out", param.Name("ids"), param.Name("id"), t.path, t.label)
-		if err != nil {
+		switch {
+		case IsRowName(t.id):
+			return nil, fmt.Errorf("%s: column %q has %s (%s), which is no number of a point, 0 to %d", t.path,
+				t.id, fields.Quote([]byte(id)), t.place(t.ids.first[k]), p.N-1)
+		case err != nil:
 			return nil, fmt.Errorf("%s: column %q has the id %s (%s), but the points have no ids: %s", t.path,
 				t.id, fields.Quote([]byte(id)), t.place(t.ids.first[k]), remedy)
 		}
@@ -342,9 +359,16 @@ func (t *labelTable) points(p Points, f *Notes) ([]int32, error) {
 			t.path, t.id, id, t.place(t.ids.first[k]), p.N-1, remedy)
 	}
 
+	// A list of the numbers of all points tells how many there are.
+	if p.N == 0 && IsRowName(t.id) && slices.Max(points) == int32(len(points)-1) {
+		return points, nil
+	}
 	if p.N == 0 {
 		return nil, fmt.Errorf("%s: column %q has numbers of points, but it is not known how many "+
 			"points there are; give one label a point", t.path, t.id)
+	}
+	if IsRowName(t.id) {
+		return points, nil
 	}
 	f.Note("%s: column %q has numbers of points, counted from 0, as the points have no ids", t.path, t.id)
 	return points, nil

@@ -143,7 +143,7 @@ func OpenRegular(path string) (*os.File, int64, error) {
 // named puts the path in front of an error, once.
 func named(path string, err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return fmt.Errorf("%s: cannot %s it: %w", path, pe.Op, pe.Err)
+		return fmt.Errorf("%s: %w", path, pe.Err) // the name of the system call tells nobody anything
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }

@@ -7,60 +7,158 @@ import (
 	"strings"
 )
 
-// Beside returns the tables that lie beside files of points and belong to them, one a file
-// in their order, as exporters of embeddings write metadata_0.parquet beside
-// img_emb_0.npy: the files of points are .npy of one folder and kind, and the tables, in
-// parquet or JSON Lines, have the same numbers in their names. It returns nil if there are
-// none, or several kinds of them.
-func Beside(paths []string) []string {
-	want := map[string]int{} // the numbers in the name of a file, and its place
-	for i, p := range paths {
-		key := numbersIn(filepath.Base(p))
-		if extension(p) != ".npy" || key == "" || filepath.Dir(p) != filepath.Dir(paths[0]) ||
-			kindOf(filepath.Base(p)) != kindOf(filepath.Base(paths[0])) {
-			return nil
-		}
-		want[key] = i
-	}
+// tableExtensions lists the extensions of tables that may lie beside .npy files.
+var tableExtensions = []string{".parquet", ".jsonl", ".csv", ".tsv"}
 
-	// Numbers that repeat do not tell which table belongs to which file.
-	if len(want) != len(paths) || len(paths) == 0 {
+// isTable reports whether the name is one of a table.
+func isTable(name string) bool { return slices.Contains(tableExtensions, extension(name)) }
+
+// Beside returns the sets of tables that lie beside the files of points and may belong to them, as
+// exporters of embeddings write metadata_0.parquet beside img_emb_0.npy. All files of points must be
+// .npy of one kind in one folder. A set is one of these:
+//
+//   - one table for each file of points, in their order. The names of the tables have the numbers of
+//     the files of points, or the numbers that differ among these;
+//   - a single table for all points, if the points are named by their folder.
+//
+// Sets with a table for each file come first; all sets are sorted by name. Files in except belong to
+// no set. A csv beside a single file that is named itself is no candidate: it is as likely a file of
+// answers or labels.
+func (f *Files) Beside(except ...string) [][]string {
+	if !f.oneKind() {
 		return nil
 	}
-	folder := filepath.Dir(paths[0])
+	folder := filepath.Dir(f.Paths[0])
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil // the reader of the points says why
 	}
-	// A kind of tables belongs to the points if it has one table for each file.
-	found := map[string][]string{} // by kind
+
+	tables := map[string][]string{} // by kind
 	for _, e := range entries {
 		name := e.Name()
-		at, ok := want[numbersIn(name)]
-		if !ok || name[0] == '.' || !slices.Contains([]string{".parquet", ".jsonl"}, extension(name)) {
+		if name[0] == '.' || !isTable(name) || isFolder(folder, e) {
 			continue
 		}
-		kind := kindOf(name)
-		if found[kind] == nil {
-			found[kind] = make([]string, len(paths))
+		if len(f.Paths) == 1 && !f.whole && !slices.Contains(tableExtensions[:2], extension(name)) {
+			continue
 		}
-		found[kind][at] = filepath.Join(folder, name)
+		if path := filepath.Join(folder, name); !slices.ContainsFunc(except, func(other string) bool {
+			return sameFile(path, other)
+		}) {
+			tables[kindOf(name)] = append(tables[kindOf(name)], path)
+		}
 	}
 
-	if len(found) != 1 {
-		return nil
-	}
-
-	for _, tables := range found {
-		if !slices.Contains(tables, "") {
-			return tables
+	var each, all [][]string
+	for _, kind := range sortedKeys(tables) {
+		if set := matched(f.Paths, tables[kind]); set != nil {
+			each = append(each, set)
+		} else if f.whole && len(tables[kind]) == 1 {
+			all = append(all, tables[kind])
 		}
+	}
+	return append(each, all...)
+}
+
+// oneKind reports whether all files are .npy of one folder with names that differ in numbers only.
+func (f *Files) oneKind() bool {
+	for _, p := range f.Paths {
+		if extension(p) != ".npy" || filepath.Dir(p) != filepath.Dir(f.Paths[0]) ||
+			kindOf(filepath.Base(p)) != kindOf(filepath.Base(f.Paths[0])) {
+			return false
+		}
+	}
+	return len(f.Paths) > 0
+}
+
+// sameFile reports whether two names lead to one file that is there.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+func sortedKeys(m map[string][]string) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// matched returns the tables, which are of one kind, in the order of the points that they belong to
+// by the numbers in their names; nil unless each file of points has exactly one table.
+func matched(points, tables []string) []string {
+	have := numbersOf(points)
+	found := numbersOf(tables)
+	if set := pairs(have, found, tables); set != nil {
+		return set
+	}
+	// vit14_emb_0.npy and meta_0.csv agree in the number that differs among the files.
+	if len(points) > 1 {
+		return pairs(differing(have), differing(found), tables)
 	}
 	return nil
 }
 
-// numbersIn returns the numbers in a name, without leading zeros, with blanks between.
-func numbersIn(name string) string {
+// pairs returns the table of each file of points by their numbers; nil unless there is exactly one.
+func pairs(points, found [][]string, tables []string) []string {
+	at := map[string]int{}
+	for i, numbers := range found {
+		key := strings.Join(numbers, " ")
+		if _, twice := at[key]; twice {
+			return nil
+		}
+		at[key] = i
+	}
+
+	var set []string
+	for _, numbers := range points {
+		i, ok := at[strings.Join(numbers, " ")]
+		if !ok || len(numbers) == 0 {
+			return nil
+		}
+		set = append(set, tables[i])
+	}
+
+	// Numbers that repeat do not tell which table belongs to which file.
+	sorted := slices.Sorted(slices.Values(set))
+	if len(slices.Compact(sorted)) != len(points) {
+		return nil
+	}
+	return set
+}
+
+// numbersOf returns the numbers in the name of each file.
+func numbersOf(paths []string) [][]string {
+	var out [][]string
+	for _, p := range paths {
+		out = append(out, numbersIn(filepath.Base(p)))
+	}
+	return out
+}
+
+// differing leaves only the numbers that are not the same in all names, which are of one kind.
+func differing(numbers [][]string) [][]string {
+	out := make([][]string, len(numbers))
+	for at := range numbers[0] {
+		if !slices.ContainsFunc(numbers, func(n []string) bool { return n[at] != numbers[0][at] }) {
+			continue
+		}
+		for i := range numbers {
+			out[i] = append(out[i], numbers[i][at])
+		}
+	}
+	return out
+}
+
+// numbersIn returns the numbers in a name, without leading zeros.
+func numbersIn(name string) []string {
 	var out []string
 	for name != "" {
 		n := digits(name)
@@ -68,12 +166,8 @@ func numbersIn(name string) string {
 			name = name[1:]
 			continue
 		}
-		out = append(out, strings.TrimLeft(name[:n], "0"))
+		out = append(out, "n"+strings.TrimLeft(name[:n], "0"))
 		name = name[n:]
 	}
-
-	if out == nil {
-		return ""
-	}
-	return "n" + strings.Join(out, " ")
+	return out
 }

@@ -17,6 +17,8 @@ type Files struct {
 	Paths []string
 	// Notes say how the names were understood, where they could mean something else.
 	Notes []string
+
+	whole bool // one folder is all that is given
 }
 
 // Find returns the files that are named, one after the other. A name is one of these:
@@ -25,7 +27,7 @@ type Files struct {
 //   - a pattern of [filepath.Match], as emb/*.npy, which may end in ":key": all files that
 //     match, in the order of the numbers in their names, so that img_2 is before img_10;
 //   - a folder: its files, as of a pattern; they must be of one kind, with names that
-//     differ in numbers only. Tables in parquet beside .npy files are left out;
+//     differ in numbers only. Tables beside .npy files are left out: see [Files.Beside];
 //   - a text file that ends in .txt or .list and has the name of a file on each line, as
 //     seen from its folder; empty lines and lines that begin with # do not count.
 //
@@ -73,6 +75,7 @@ func (f *Files) add(name string) error {
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
+		f.whole = len(f.Given) == 1
 		return f.addFolder(name)
 	case err == nil && slices.Contains([]string{".txt", ".list"}, strings.ToLower(filepath.Ext(name))):
 		listed, err := readList(name)
@@ -148,14 +151,13 @@ func (f *Files) addFolder(folder string) error {
 	return nil
 }
 
-// withoutTables leaves out tables in parquet that are beside .npy files, as exporters of
-// embeddings write them.
+// withoutTables leaves out tables that are beside .npy files, as exporters of embeddings write them.
 func (f *Files) withoutTables(given string, names []string) []string {
 	if !slices.ContainsFunc(names, func(n string) bool { return extension(n) == ".npy" }) {
 		return names
 	}
 	all := len(names)
-	names = slices.DeleteFunc(names, func(n string) bool { return extension(n) == ".parquet" })
+	names = slices.DeleteFunc(names, isTable)
 	if left := all - len(names); left > 0 {
 		f.note("%s: %s beside the points left out", given, count(left, "table"))
 	}

@@ -42,6 +42,7 @@ func TestFind(t *testing.T) {
 		"folder":           {clip, []string{"emb"}, images, "emb: 2 tables beside the points left out"},
 		"pattern":          {clip, []string{"emb/*.npy"}, images, ""},
 		"pattern of all":   {clip, []string{"emb/*"}, images, "emb/*: 2 tables beside the points left out"},
+		"csv beside":       {[]string{"emb/a_0.npy", "emb/a_1.npy", "emb/m_0.csv", "emb/m_1.csv", "emb/all.jsonl"}, []string{"emb"}, []string{"emb/a_0.npy", "emb/a_1.npy"}, "emb: 3 tables beside the points left out"},
 		"pattern and key":  {[]string{"b2.npz", "b10.npz"}, []string{"b*.npz:emb"}, []string{"b2.npz:emb", "b10.npz:emb"}, ""},
 		"by name":          {[]string{"b.npy", "a.npy"}, []string{"b.npy", "a.npy"}, []string{"b.npy", "a.npy"}, ""},
 		"other names":      {[]string{"b.npy", "a.npy", "c.npy"}, []string{"*.npy"}, []string{"a.npy", "b.npy", "c.npy"}, ""},
@@ -77,6 +78,7 @@ func TestFindFaults(t *testing.T) {
 		"tables alone":    {[]string{"emb/a_0.parquet", "emb/a_1.csv"}, []string{"emb"}, []string{"2 kinds", "a_*.parquet (1 file)"}},
 		"two kinds":       {[]string{"emb/img_0.npy", "emb/img_1.npy", "emb/text_0.npy"}, []string{"emb"}, []string{"2 kinds", "img_*.npy (2 files), text_*.npy (1 file)", `"emb/img_*.npy"`}},
 		"two in pattern":  {[]string{"img_0.npy", "img_1.npy", "text_0.npy"}, []string{"*.npy"}, []string{"2 kinds", "img_*.npy (2 files)"}},
+		"X, y and table":  {[]string{"emb/X.npy", "emb/y.npy", "emb/m.csv"}, []string{"emb"}, []string{"2 kinds", "X.npy", "y.npy"}},
 		"X and y":         {[]string{"emb/X.npy", "emb/y.npy"}, []string{"emb"}, []string{"2 kinds", "X.npy", "y.npy"}},
 		"twice":           {[]string{"a_0.npy", "a_1.npy"}, []string{"a_*.npy", "./a_1.npy"}, []string{"./a_1.npy: the file is given twice"}},
 	} {

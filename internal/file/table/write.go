@@ -119,7 +119,8 @@ func IsSingle(path string) bool {
 
 // Output is a result to be written: one row a point.
 type Output struct {
-	// IDs name the rows, nil if they have numbers only.
+	// IDs name the rows, as the column "id". Without them the column "row" has the numbers of the
+	// rows, unless there is a column of this name.
 	IDs     []string
 	Columns []Result
 	// Manifest is JSON that goes into .npz, as the array "manifest", and into parquet, as
@@ -165,11 +166,11 @@ func (r *Result) rows() int {
 //
 //   - .npy holds the only column, without ids.
 //   - .npz holds a column an array, and the ids if they are given.
-//   - .csv has a header and a column "id", the number of the row where there are no ids; a
-//     column of some width is as many columns.
-//   - .jsonl has an object a row, with "id", a list where a column has a width, and null for
+//   - .csv has a header and a column "id", or "row" where there are no ids; a column of some
+//     width is as many columns.
+//   - .jsonl has an object a row, with "id" or "row", a list where a column has a width, and null for
 //     numbers that are not finite.
-//   - .parquet has a column "id" and lists, in row groups.
+//   - .parquet has a column "id" or "row" and lists, in row groups.
 //
 // The file appears whole or not at all, and the same output gives the same bytes. Beyond
 // the output itself a batch of rows is held.
@@ -218,6 +219,18 @@ func (o *Output) entries() []archive.Array {
 	return out
 }
 
+// Key returns the name of the first column, which tells the rows apart: "id", "row", or "" if a
+// column of the output holds the numbers of the rows.
+func (o *Output) Key() string {
+	switch {
+	case o.IDs != nil:
+		return "id"
+	case slices.ContainsFunc(o.Columns, func(r Result) bool { return r.Name == "row" }):
+		return ""
+	}
+	return "row"
+}
+
 // id is the name of row i.
 func (o *Output) id(i int) string {
 	if o.IDs != nil {
@@ -257,7 +270,11 @@ func safe(text string) string {
 
 func (o *Output) csv(out io.Writer, rows int) error {
 	w := csv.NewWriter(bufio.NewWriterSize(out, 1<<20))
-	record := []string{"id"}
+	var record []string
+	key := o.Key()
+	if key != "" {
+		record = append(record, key)
+	}
 	for _, c := range o.Columns {
 		for j := range max(c.Width, 1) {
 			switch {
@@ -284,7 +301,10 @@ func (o *Output) csv(out io.Writer, rows int) error {
 		if i >= rows {
 			break
 		}
-		record = append(record[:0], o.id(i))
+		record = record[:0]
+		if key != "" {
+			record = append(record, o.id(i))
+		}
 		for c := range o.Columns {
 			width := max(o.Columns[c].Width, 1)
 			for j := range width {
@@ -325,21 +345,28 @@ func (o *Output) jsonl(out io.Writer, rows int) error {
 	}
 
 	var line []byte
+	key := o.Key()
 	for i := range rows {
-		line = append(line[:0], `{"id": `...)
-		if o.IDs == nil {
+		line = append(line[:0], '{')
+		switch key {
+		case "row":
+			line = append(line, `"row": `...)
 			line = strconv.AppendInt(line, int64(i), 10)
-		} else {
+		case "id":
 			id, err := json.Marshal(o.IDs[i])
 			if err != nil {
 				return err
 			}
+			line = append(line, `"id": `...)
 			line = append(line, id...)
 		}
 
 		for c := range o.Columns {
 			r := &o.Columns[c]
-			line = append(append(append(line, ", "...), names[c]...), ": "...)
+			if len(line) > 1 {
+				line = append(line, ", "...)
+			}
+			line = append(append(line, names[c]...), ": "...)
 			if r.Width > 0 {
 				line = append(line, '[')
 			}

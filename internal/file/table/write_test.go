@@ -43,10 +43,14 @@ func TestWrite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tab.Rows != 3000 || tab.Columns[0].Name != "id" || tab.Columns[1].Name != "label" {
+			key := "row"
+			if ids {
+				key = "id"
+			}
+			if tab.Rows != 3000 || tab.Columns[0].Name != key || tab.Columns[1].Name != "label" {
 				t.Fatalf("%s: %d rows, columns %v", path, tab.Rows, tab.Columns)
 			}
-			id := tab.Column("id")
+			id := tab.Column(key)
 			score := tab.Column("score")
 			if ids && !slices.Equal(id.Texts, o.IDs) || !ids && id.Ints[2999] != 2999 {
 				t.Errorf("%s: the ids differ", path)
@@ -109,7 +113,7 @@ func TestWriteArrays(t *testing.T) {
 	if err := Write(filepath.Join(dir, "nan.jsonl"), &Output{Columns: []Result{{Name: "x", Values: []float64{math.NaN(), 1}}}}); err != nil {
 		t.Fatal(err)
 	}
-	if text, _ := os.ReadFile(filepath.Join(dir, "nan.jsonl")); string(text) != "{\"id\": 0, \"x\": null}\n{\"id\": 1, \"x\": 1}\n" {
+	if text, _ := os.ReadFile(filepath.Join(dir, "nan.jsonl")); string(text) != "{\"row\": 0, \"x\": null}\n{\"row\": 1, \"x\": 1}\n" {
 		t.Errorf("%q", text)
 	}
 }

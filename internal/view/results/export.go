@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // CSV writes a line with the keys of the JSON, then the records. Numbers can be read back to
@@ -67,55 +69,96 @@ func (c *Column) parts() []string {
 	return out
 }
 
-// LaTeX writes all views as environments tabular, which need no package, and below them
-// the remarks as comments.
+// LaTeX writes all views as environments table, which need the package booktabs, and below them the
+// remarks as comments.
 func (t *Table) LaTeX() string {
-	var parts []string
+	parts := []string{"% needs \\usepackage{booktabs}\n"}
 	for _, g := range t.Grids() {
 		parts = append(parts, g.LaTeX())
 	}
 	var b strings.Builder
 	b.WriteString(strings.Join(parts, "\n"))
-	for _, text := range t.Remarks() {
-		b.WriteString("% " + strings.Join(strings.Fields(text), " ") + "\n")
+	if remarks := t.Remarks(); len(remarks) > 0 {
+		b.WriteString("\n")
+		for _, text := range remarks {
+			b.WriteString("% " + strings.Join(strings.Fields(text), " ") + "\n")
+		}
 	}
 	return b.String()
 }
 
-// LaTeX writes the grid as a tabular, with its caption as a comment above; marked cells
-// are bold.
+// LaTeX writes the grid as a table with its caption and label; marked cells are bold.
 func (g *Grid) LaTeX() string {
 	marked := map[[2]int]bool{}
 	for _, at := range g.Marked {
 		marked[at] = true
 	}
 	var b strings.Builder
-	if g.Caption != "" {
-		b.WriteString("% " + strings.Join(strings.Fields(g.Caption), " ") + "\n")
+	b.WriteString("\\begin{table}[tbp]\n  \\centering\n")
+	if caption := g.latexCaption(); caption != "" {
+		b.WriteString(`  \caption{` + caption + "}\n")
 	}
+	if g.Label != "" {
+		b.WriteString(`  \label{tab:` + g.Label + "}\n")
+	}
+
 	line := func(row int, cells []string) {
+		b.WriteString("    ")
 		for j, c := range cells {
 			if j > 0 {
 				b.WriteString(" & ")
 			}
-			text := latexText.Replace(c)
+			text := latexCell(c)
 			if marked[[2]int{row, j}] {
 				text = `\textbf{` + text + "}"
 			}
 			b.WriteString(text)
 		}
-
 		b.WriteString(` \\` + "\n")
 	}
 
-	b.WriteString(`\begin{tabular}{l` + strings.Repeat("r", max(0, len(g.Header)-1)) + "}\n\\hline\n")
+	b.WriteString(`  \begin{tabular}{` + g.alignment() + "}\n    \\toprule\n")
 	line(-1, g.Header)
-	b.WriteString("\\hline\n")
+	b.WriteString("    \\midrule\n")
 	for i, row := range g.Rows {
 		line(i, row)
 	}
-	b.WriteString("\\hline\n\\end{tabular}\n")
+	b.WriteString("    \\bottomrule\n  \\end{tabular}\n\\end{table}\n")
 	return b.String()
+}
+
+// latexCaption returns the caption as a sentence, and a second one if cells are bold.
+func (g *Grid) latexCaption() string {
+	var sentences []string
+	if text := strings.Join(strings.Fields(g.Caption), " "); text != "" {
+		first, size := utf8.DecodeRuneInString(text)
+		sentences = append(sentences, string(unicode.ToUpper(first))+strings.TrimSuffix(text[size:], ".")+".")
+	}
+	if len(g.Marked) > 0 {
+		sentences = append(sentences, "The best are bold.")
+	}
+	return latexText.Replace(strings.Join(sentences, " "))
+}
+
+// alignment returns a letter for each column: names are flush left, numbers flush right.
+func (g *Grid) alignment() string {
+	var b strings.Builder
+	for j := range g.Header {
+		if g.Texts != nil && g.Texts[j] || g.Texts == nil && j == 0 {
+			b.WriteByte('l')
+		} else {
+			b.WriteByte('r')
+		}
+	}
+	return b.String()
+}
+
+// latexCell writes a cell. A number has the minus sign of mathematics.
+func latexCell(text string) string {
+	if rest, ok := strings.CutPrefix(text, "-"); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+		return "$-$" + latexText.Replace(rest)
+	}
+	return latexText.Replace(text)
 }
 
 // latexText writes text so that LaTeX prints it.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,16 +47,21 @@ func TestCSV(t *testing.T) {
 }
 
 func TestLaTeX(t *testing.T) {
-	g := Grid{Caption: "all\nof it", Header: []string{"set", "a_b & c", "50%"}, Rows: [][]string{{`C:\x{1}`, "3.0 ± 0.1", "−2"}, {"#1 ~ $^", "", "x<y|z"}}, Marked: [][2]int{{0, 1}}}
-	want := `% all of it
-\begin{tabular}{lrr}
-\hline
-set & a\_b \& c & 50\% \\
-\hline
-C:\textbackslash{}x\{1\} & \textbf{3.0 $\pm$ 0.1} & $-$2 \\
-\#1 \textasciitilde{} \$\textasciicircum{} &  & x\textless{}y\textbar{}z \\
-\hline
-\end{tabular}
+	g := Grid{Caption: "all\nof it", Label: "all", Header: []string{"set", "a_b & c", "50%"}, Rows: [][]string{{`C:\x{1}`, "3.0 ± 0.1", "−2"}, {"#1 ~ $^", "", "x<y|z"}, {"-name", "-0.5", "-"}}, Marked: [][2]int{{0, 1}}}
+	want := `\begin{table}[tbp]
+  \centering
+  \caption{All of it. The best are bold.}
+  \label{tab:all}
+  \begin{tabular}{lrr}
+    \toprule
+    set & a\_b \& c & 50\% \\
+    \midrule
+    C:\textbackslash{}x\{1\} & \textbf{3.0 $\pm$ 0.1} & $-$2 \\
+    \#1 \textasciitilde{} \$\textasciicircum{} &  & x\textless{}y\textbar{}z \\
+    -name & $-$0.5 & - \\
+    \bottomrule
+  \end{tabular}
+\end{table}
 `
 	if got := g.LaTeX(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -66,7 +72,7 @@ C:\textbackslash{}x\{1\} & \textbf{3.0 $\pm$ 0.1} & $-$2 \\
 	if n := strings.Count(text, `\textbf{`); n != 2 {
 		t.Errorf("%d cells are bold", n)
 	}
-	for _, want := range []string{`500 & 3.00 $\pm$ 0.50 (3.5) & \textbf{49.10 $\pm$ 0.04}`, `20 &  & \textbf{50.00 $\pm$ 1.00 (53.7)}`, "% drawn digits\n"} {
+	for _, want := range []string{`500 & 3.00 $\pm$ 0.50 (3.5) & \textbf{49.10 $\pm$ 0.04}`, `20 &  & \textbf{50.00 $\pm$ 1.00 (53.7)}`, "% drawn digits\n", "% needs \\usepackage{booktabs}\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -75,7 +81,7 @@ C:\textbackslash{}x\{1\} & \textbf{3.0 $\pm$ 0.1} & $-$2 \\
 	if err != nil {
 		t.Skip("pdflatex is needed to compile the table: ", err)
 	}
-	cmd := exec.Command(latex, "-interaction=nonstopmode", "-halt-on-error", `\documentclass{article}\begin{document}`+"\n"+text+g.LaTeX()+`\end{document}`)
+	cmd := exec.Command(latex, "-interaction=nonstopmode", "-halt-on-error", `\documentclass{article}\usepackage{booktabs}\begin{document}`+"\n"+text+g.LaTeX()+`\end{document}`)
 	cmd.Dir = filepath.Clean(t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
@@ -94,5 +100,29 @@ func TestMarkedAmongUnknown(t *testing.T) {
 	table.Records[0][5].Number = math.NaN()
 	if got := table.Grids()[0].Marked; len(got) != 1 || got[0] != [2]int{0, 3} {
 		t.Errorf("marked %v", got)
+	}
+}
+
+// In a list the best numbers among the records of a group are marked, all of equal ones.
+func TestMarkedInList(t *testing.T) {
+	table := &Table{Columns: []Column{{Key: "labels", Kind: Integers}, {Key: "model"}, {Key: "mean", Kind: Numbers, Format: Format{Number: "%.1f"}}},
+		Views: []View{{Rows: "labels", Show: []string{"labels", "model", "mean"}, Mark: "mean", MarkLeast: true}}}
+	for _, r := range []struct {
+		labels int
+		model  string
+		mean   float64
+	}{{5, "knn", 3}, {5, "lgc", 2}, {5, "svm", math.NaN()}, {20, "knn", 1}, {20, "lgc", 1}, {20, "svm", 1.5}, {50, "knn", math.NaN()}} {
+		table.Add(Integer(r.labels), Text(r.model), Number(r.mean))
+	}
+	g := table.Grids()[0]
+	if want := [][2]int{{1, 2}, {3, 2}, {4, 2}}; !slices.Equal(g.Marked, want) {
+		t.Errorf("marked %v, want %v", g.Marked, want)
+	}
+	if got := g.alignment(); got != "rlr" {
+		t.Errorf("alignment %q", got)
+	}
+	table.Views[0].MarkLeast, table.Views[0].MarkMost = false, true
+	if got, want := table.Grids()[0].Marked, [][2]int{{0, 2}, {5, 2}}; !slices.Equal(got, want) {
+		t.Errorf("marked %v, want %v", got, want)
 	}
 }

@@ -21,8 +21,13 @@ type View struct {
 
 	// Headings replace the headings of a list, by key.
 	Headings map[string]string
-	// MarkLeast marks the least number of each line of a pivot, MarkMost the largest.
+	// MarkLeast marks the least number of each line of a pivot, MarkMost the largest. In a list they
+	// mark the numbers of the column Mark, among the records that agree in the column Rows; without
+	// Rows among all. Equal numbers are marked together.
 	MarkLeast, MarkMost bool
+	Mark                string
+	// Label names the table in LaTeX, as in \ref{tab:LABEL}; empty for none.
+	Label string
 }
 
 // Where selects records by the printed value in the column Key, which must be Is. The
@@ -69,6 +74,8 @@ func (t *Table) Distinct(records []Record, key string) []string {
 // A Grid is a view as text.
 type Grid struct {
 	Caption string
+	Label   string // of the table in LaTeX
+	Texts   []bool // columns of names; nil says that the first one is
 	Header  []string
 	Rows    [][]string // as long as Header; a cell without a record is empty
 	Marked  [][2]int   // row and column of the marked cells
@@ -90,8 +97,9 @@ func (t *Table) Grids() []Grid {
 }
 
 func (t *Table) list(v *View) Grid {
-	g := Grid{Caption: v.Caption, Verdicts: map[[2]int]Verdict{}}
+	g := Grid{Caption: v.Caption, Label: v.Label, Verdicts: map[[2]int]Verdict{}}
 	for _, key := range v.Show {
+		g.Texts = append(g.Texts, t.Column(key).Kind == Texts)
 		heading, ok := v.Headings[key]
 		if !ok {
 			heading = t.Column(key).Heading()
@@ -100,7 +108,15 @@ func (t *Table) list(v *View) Grid {
 	}
 
 	// A verdict belongs to the cell of its number.
+	marks := newMarks(v)
 	for i, r := range t.Select(v.Where) {
+		group := ""
+		if v.Rows != "" {
+			group = t.print(r, v.Rows)
+		}
+		if v.Mark != "" {
+			marks.see(group, t.Value(r, v.Mark).Number, [2]int{i, slices.Index(v.Show, v.Mark)})
+		}
 		var row []string
 		for j, key := range v.Show {
 			row = append(row, t.print(r, key))
@@ -111,14 +127,59 @@ func (t *Table) list(v *View) Grid {
 		g.Rows = append(g.Rows, row)
 	}
 
+	g.Marked = marks.best()
 	return g
+}
+
+// marks finds the best numbers of groups of cells.
+type marks struct {
+	view   *View
+	groups []string
+	value  map[string]float64
+	cells  map[string][][2]int
+}
+
+func newMarks(v *View) *marks { return &marks{v, nil, map[string]float64{}, map[string][][2]int{}} }
+
+// see takes the number in a cell of a group. Cells without a number are never the best.
+func (m *marks) see(group string, x float64, cell [2]int) {
+	if math.IsNaN(x) {
+		return
+	}
+	// The least number is sought; for the largest the sign is turned.
+	if m.view.MarkMost {
+		x = -x
+	}
+
+	best, known := m.value[group]
+	switch {
+	case !known:
+		m.groups = append(m.groups, group)
+		fallthrough
+	case x < best:
+		m.value[group] = x
+		m.cells[group] = [][2]int{cell}
+	case x == best:
+		m.cells[group] = append(m.cells[group], cell)
+	}
+}
+
+// best returns the cells of the best numbers, group by group, if the view marks any.
+func (m *marks) best() (out [][2]int) {
+	if !m.view.MarkLeast && !m.view.MarkMost {
+		return nil
+	}
+	for _, group := range m.groups {
+		out = append(out, m.cells[group]...)
+	}
+	return out
 }
 
 func (t *Table) pivot(v *View) Grid {
 	records := t.Select(v.Where)
 	rows := t.Distinct(records, v.Rows)
 	columns := t.Distinct(records, v.Across)
-	g := Grid{Caption: v.Caption, Header: append([]string{v.Corner}, columns...),
+	g := Grid{Caption: v.Caption, Label: v.Label, Header: append([]string{v.Corner}, columns...),
 		Verdicts: map[[2]int]Verdict{}}
 	// All cells exist from the start: a missing combination is an empty one.
 	for _, name := range rows {
@@ -127,9 +188,7 @@ func (t *Table) pivot(v *View) Grid {
 		g.Rows = append(g.Rows, row)
 	}
 
-	// The least number of each line is sought; for the largest the sign is turned.
-	best := make([]float64, len(rows))
-	marked := make([][2]int, len(rows))
+	marks := newMarks(v)
 	for _, r := range records {
 		i, j := slices.Index(rows, t.print(r, v.Rows)), 1+slices.Index(columns, t.print(r, v.Across))
 		var parts []string
@@ -140,21 +199,10 @@ func (t *Table) pivot(v *View) Grid {
 		if found := t.verdict(r, v.Show); found != "" {
 			g.Verdicts[[2]int{i, j}] = found
 		}
-		x := t.Value(r, v.Show[0]).Number
-		if v.MarkMost {
-			x = -x
-		}
-
-		if !math.IsNaN(x) && (marked[i][1] == 0 || x < best[i]) {
-			best[i] = x
-			marked[i] = [2]int{i, j}
-		}
+		marks.see(rows[i], t.Value(r, v.Show[0]).Number, [2]int{i, j})
 	}
 
-	// Lines without a number have nothing to mark: column 0 is their name.
-	if v.MarkLeast || v.MarkMost {
-		g.Marked = slices.DeleteFunc(marked, func(at [2]int) bool { return at[1] == 0 })
-	}
+	g.Marked = marks.best()
 	return g
 }
 

@@ -26,13 +26,14 @@ class AutoParameters(BaseEstimator):
         drawn at random from all points.
 
     pca : int, default=None
-        Project the points on this many principal components first; at least 0; None is 0.
+        Project the points on this many principal components first; at least 0; None is 50 where X
+        has more than 100 columns, else 0.
 
     metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default=None
-        Distance between points; None is euclidean.
+        Distance between points; None is euclidean, angle where X is sparse.
 
     n_neighbors : int, default=None
-        Nearest neighbours of every point; at least 1; None is 8.
+        Nearest neighbours of every point; at least 1; None is 10.
 
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
@@ -42,7 +43,8 @@ class AutoParameters(BaseEstimator):
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default=None
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
-        larger than here, jaccard those of PhenoGraph; None is one.
+        larger than here, jaccard those of PhenoGraph; None is self-tuning, one where the distance
+        is no length.
 
     method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default=None
         Search for neighbours: auto chooses, all but nn-descent are exact; None is auto.
@@ -1782,8 +1784,8 @@ class ClusterParameters(BaseEstimator):
     rule : {"k-means", "sign", "sweep"}, default="k-means"
         How clusters are made of eigenvectors.
 
-    row_normalize : bool, default=False
-        Scale the rows of the eigenvectors to length 1 first (Ng, Jordan & Weiss 2002).
+    row_normalize : bool, default=True
+        Scale the rows of the eigenvectors to length 1 before k-means (Ng, Jordan & Weiss 2002).
 
     min_component : int, default=1
         Points that a component must have to get clusters.
@@ -1870,7 +1872,7 @@ class ClusterParameters(BaseEstimator):
         *,
         n_clusters=2,
         rule='k-means',
-        row_normalize=False,
+        row_normalize=True,
         min_component=1,
         restarts=10,
         tolerance=1e-06,

@@ -68,6 +68,9 @@ func (a *Answers) String() string {
 	return b.String()
 }
 
+// isKey tells whether a column of this name says which point a row is of: ids, or numbers.
+func isKey(name string) bool { return name == "id" || name == "row" }
+
 // columns holds the answers of one file in memory.
 type columns struct {
 	path  string
@@ -183,7 +186,7 @@ func headerColumns(info *Info) (*columns, int64) {
 		if need += 8 * count; x.DType != "float64" {
 			need += 8 * count
 		}
-		if len(x.Shape) == 0 || x.Name == "id" || x.Shape[0] == 0 {
+		if len(x.Shape) == 0 || isKey(x.Name) || x.Shape[0] == 0 {
 			known = false
 			continue
 		}
@@ -226,7 +229,7 @@ func readColumns(info *Info, limit int64) (*columns, error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := c.addArray(name, x, name == "id"); err != nil {
+			if err := c.addArray(name, x, isKey(name)); err != nil {
 				return nil, err
 			}
 		}
@@ -273,7 +276,7 @@ func tableColumns(path string, t *table.Table) (*columns, error) {
 	for i, col := range t.Columns {
 		v := &t.Values[i]
 		x := column{width: 1}
-		id := col.Name == "id"
+		id := isKey(col.Name)
 		switch {
 		case col.Kind == table.Float:
 			x.numbers = v.Floats

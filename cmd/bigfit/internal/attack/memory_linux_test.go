@@ -281,6 +281,49 @@ func TestMemoryGrid(t *testing.T) {
 	}
 }
 
+// leastAnnounced is the least share of the peak that predict, eigs and demo announce.
+const leastAnnounced = 0.95
+
+// TestMemoryOfCommands: predict, eigs and demo announce their peak. The collector runs when it likes, so
+// that the best of three runs counts.
+func TestMemoryOfCommands(t *testing.T) {
+	testmode.Campaign(t)
+	t.Chdir(t.TempDir())
+	x, y := memoryData(t, 20000, 16, 2)
+	const fit = " --calibrate none --model "
+	for _, line := range []string{
+		"graph " + x + " -o g.npz", "fit " + x + " " + y + fit + "lgc -o lgc.npz", "fit " + x + " " + y + fit + "auto -o auto.npz",
+		"fit " + x + " " + y + fit + "knn -o knn.npz", "fit " + x + " " + y + fit + "rls-linear --gamma-a 0.1 -o linear.npz",
+	} {
+		if o, _ := peakOf(t, strings.Fields(line)...); o.code != 0 {
+			t.Fatalf("bigfit %s: %s", line, o.stderr)
+		}
+	}
+
+	for _, line := range []string{
+		"predict lgc.npz " + x + " -o p.npy", "predict auto.npz " + x + " -o p.npy", "predict knn.npz " + x + " -o p.npy",
+		"predict linear.npz " + x + " -o p.npy", "eigs g.npz -n 5 -o e.npz", "eigs g.npz -n 100 -o e.npz",
+		"eigs g.npz -n 50 --laplacian normalized -o e.npz", "demo -n 2000 -o run", "demo -n 5000 -o run",
+	} {
+		best := 0.0
+		var text string
+		for range 3 {
+			o, peak := peakOf(t, strings.Fields(line)...)
+			if o.code != 0 {
+				t.Fatalf("bigfit %s: exit code %d\n%s", line, o.code, o.stderr)
+			}
+			if share := float64(announcedBytes(o.stderr)) / float64(peak); share > best {
+				best = share
+				text = o.stderr
+			}
+		}
+		t.Logf("%s: %.2f of the peak is announced", line, best)
+		if !(best >= leastAnnounced) {
+			t.Errorf("bigfit %s announces %.2f of its peak, at least %v are wanted\n%s", line, best, leastAnnounced, text)
+		}
+	}
+}
+
 // TestMemoryInputs is a grid of inputs: whatever the file of the points is, its announced memory
 // and a limit hold. The points have few different values, so that files are small.
 func TestMemoryInputs(t *testing.T) {

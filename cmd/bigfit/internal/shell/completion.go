@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,10 +43,22 @@ func ModelHelp(cmd *cobra.Command, p ParamFlags) {
 }
 
 // showOnly hides the flags that are not of a learner or its graph, and all if the learner is
-// nil or not given.
+// nil or not given. The other flags are described as of the learner.
 func (p ParamFlags) showOnly(f *pflag.FlagSet, l models.Learner, given bool) {
 	for name := range p {
 		f.Lookup(name).Hidden = l == nil || !given || !HasParam(l, pipeline.GraphParams.Params(), name)
+	}
+	if l == nil || !given {
+		return
+	}
+
+	// The texts have the defaults of this model.
+	info := l.Info()
+	params := l.Params()
+	for _, q := range slices.Concat(params, pipeline.GraphParamsOf(&info)) {
+		if p[q.Name] != nil {
+			f.Lookup(q.Name).Usage = UsageOf(&q)
+		}
 	}
 }
 

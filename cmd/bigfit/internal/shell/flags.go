@@ -48,6 +48,9 @@ func (a *App) CommonFlags(root *cobra.Command) {
 
 		// From here an error is about the work, and no longer about the command line.
 		a.started = true
+		if err := CheckInputs(a.Points.ids); err != nil {
+			return err
+		}
 		a.limits()
 		return nil
 	}

@@ -69,6 +69,10 @@ func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions,
 		return nil, short
 	}
 
+	if ids := models.IDsOf(m); ids != nil && ids.Len() == out.Rows() {
+		a.Points.Take(ids)
+	}
+
 	// Given points and a given graph must be those of the fit; else labels would meet other
 	// points.
 	made := pipeline.Hashes(mf.Hashes)

@@ -1,6 +1,10 @@
 package shell
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,10 +17,45 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// CheckInputs returns an error that names the first of the inputs that is not there, so that nothing is
+// read before. An input may be a pattern, and name an array of a file or columns of a table after a
+// colon. Empty inputs are none.
+func CheckInputs(inputs ...string) error {
+	for _, in := range inputs {
+		if in == "" {
+			continue
+		}
+		_, err := os.Stat(in)
+		if at := strings.LastIndexByte(in, ':'); at > 1 && errors.Is(err, fs.ErrNotExist) {
+			// "C:\X.npy" has no key; its first part is too short for a name.
+			if _, fault := os.Stat(in[:at]); !errors.Is(fault, fs.ErrNotExist) || !strings.ContainsAny(in, "*?[") {
+				in = in[:at]
+				err = fault
+			}
+		}
+		// What a pattern matches is found by its reader, which says if that is nothing.
+		var fault *fs.PathError
+		if errors.Is(err, fs.ErrNotExist) && errors.As(err, &fault) && !strings.ContainsAny(in, "*?[") {
+			return fmt.Errorf("%s: %w", in, fault.Err)
+		}
+	}
+	return nil
+}
+
+// Present returns the inputs that are there: a script for jobs may be printed where the points are not.
+func Present(inputs []string) []string {
+	return slices.DeleteFunc(slices.Clone(inputs), func(in string) bool { return CheckInputs(in) != nil })
+}
+
 // CheckOutput returns an error unless files can be made at the paths, so that a
 // long run does not end in one, and none of them is one of the inputs or named
-// twice. Empty paths are none.
+// twice. It also returns an error if an input is not there. Empty paths are none.
 func CheckOutput(inputs []string, paths ...string) error {
+	return cmp.Or(checkPaths(inputs, paths), CheckInputs(inputs...))
+}
+
+// checkPaths is [CheckOutput] without a look whether the inputs are there.
+func checkPaths(inputs, paths []string) error {
 	for i, path := range paths {
 		if path == "" {
 			continue
@@ -43,11 +82,20 @@ func CheckOutput(inputs []string, paths ...string) error {
 	return nil
 }
 
+// CheckArchive returns an error unless the name of a file of several arrays ends in .npz. what says what the
+// file is. An empty path is none.
+func CheckArchive(what, path string) error {
+	if path == "" || strings.EqualFold(filepath.Ext(path), ".npz") {
+		return nil
+	}
+	return Usagef("%s: the extension %q is not that of %s; its name must end in .npz", path, filepath.Ext(path), what)
+}
+
 // CheckGraph is [CheckOutput] for the file of a graph, or its folder where the name ends
 // with a separator.
 func CheckGraph(inputs []string, path string) error {
 	if !pipeline.IsFolderName(path) {
-		return CheckOutput(inputs, path)
+		return cmp.Or(CheckOutput(inputs, path), CheckArchive("a graph", path))
 	}
 	if slices.ContainsFunc(inputs, func(in string) bool { return sameFile(in, path) }) {
 		return Usagef("%s is both read and written; give the output another name", path)
@@ -117,16 +165,21 @@ func resolved(path string) string {
 	}
 }
 
-// CheckAnswers is [CheckOutput] for files of answers and others. The extension of a file of
-// answers must name a format.
-func CheckAnswers(inputs, answers []string, others ...string) error {
-	if err := CheckOutput(inputs, append(slices.Clone(answers), others...)...); err != nil {
+// CheckAnswers is [CheckOutput] for files of answers and models. The extension of a file of
+// answers must name a format, and models are .npz.
+func CheckAnswers(inputs, answers []string, models ...string) error {
+	if err := checkPaths(inputs, append(slices.Clone(answers), models...)); err != nil {
 		return err
+	}
+	for _, path := range models {
+		if err := CheckArchive("a model", path); err != nil {
+			return err
+		}
 	}
 	if err := table.CheckExtension(answers...); err != nil {
 		return Usagef("%w", err)
 	}
-	return nil
+	return CheckInputs(inputs...)
 }
 
 // WriteAnswers writes answers for the points that were read, with their ids.

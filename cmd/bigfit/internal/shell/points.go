@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -16,9 +17,11 @@ type PointOptions struct {
 	drop, columns  []string
 
 	table *data.TableColumns // of the points that were read
-	files []string           // of those points
+	files *shards.Files      // of those points; nil once the tables beside them were looked for
 	rows  int                // in them
 	Names *data.IDs
+
+	fault error // of the tables beside the points
 }
 
 // ColumnFlags adds the flags of the columns of points.
@@ -41,6 +44,13 @@ func (p *PointOptions) IDFlag(f *pflag.FlagSet) {
 		"of y name: .npy, text, or a table as FILE:COLUMN; 'meta_*.parquet:id' is several")
 }
 
+// Take makes ids the names of the points, unless flags say what the points are called.
+func (p *PointOptions) Take(ids *data.IDs) {
+	if p.ids == "" && p.id == "" && ids != nil {
+		p.Names = ids
+	}
+}
+
 // Identify returns the names of the points; nil if they have none.
 func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
 	// The names are asked for by every file that is written; they are read once.
@@ -59,32 +69,79 @@ func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
 	case p.id != "" && p.table != nil:
 		p.Names, err = p.table.IDs()
 	default:
-		p.Names, err = p.beside(a)
+		// The tables are looked for once; every reader of labels gets their fault.
+		if p.files != nil {
+			p.Names, p.fault = p.beside(a, p.files)
+			p.files = nil
+		}
+		err = p.fault
 	}
 
 	return p.Names, err
 }
 
 // beside returns the ids in tables beside the files of the points; nil if there are none.
-func (p *PointOptions) beside(a *App) (*data.IDs, error) {
-	// The lookup is tried once: without files it finds nothing the next time.
-	tables := shards.Names(shards.Beside(p.files))
-	p.files = nil
-	if tables == nil {
+func (p *PointOptions) beside(a *App, files *shards.Files) (*data.IDs, error) {
+	// Of tables that may hold ids, the first kinds with a usual column do.
+	var found []tablesBeside
+	var without []string
+	for _, paths := range files.Beside(a.namedFiles()...) {
+		t := tablesBeside{Names: paths}
+		var columns []string
+		var err error
+		if t.column, columns, err = data.UsualColumn(paths[0], a.Left()); err != nil {
+			return nil, fmt.Errorf("%w; %s", err, elsewhere)
+		}
+		if t.column != "" {
+			found = append(found, t)
+			continue
+		}
+		without = append(without, fmt.Sprintf("ids: none in %s beside the points, as no column of %s has a usual "+
+			"name of ids; --ids FILE:COLUMN names one", t.Range(), strings.Join(columns[:min(10, len(columns))], ", ")))
+	}
+	if len(found) == 0 {
+		a.Notes(without...)
 		return nil, nil
-	}
-	ids, column, err := data.UsualIDs(tables, a.Left())
-	if err != nil {
-		return nil, fmt.Errorf("%w; if the points are not named there, say what they are called with --ids", err)
-	}
-	if ids == nil {
-		return nil, nil
-	}
-	if ids.Len() != p.rows {
-		return nil, fmt.Errorf("%s: %d ids beside %d points; say what the points are called with --ids",
-			ids.From, ids.Len(), p.rows)
 	}
 
-	a.Note("ids: column %q of %s beside the points; --ids names others", column, tables.Range())
+	// A table for each file of points counts more than one for all; two of a kind leave it open.
+	t := found[0]
+	if len(found) > 1 && (len(t.Names) == len(found[1].Names)) {
+		a.Note("ids: none taken, as they may be in %s or in %s beside the points; --ids names one",
+			t.Range(), found[1].Range())
+		return nil, nil
+	}
+	ids, err := data.IDsBeside(files.Paths, t.Names, t.column, a.Left())
+	if err != nil && len(t.Names) < len(files.Paths) {
+		return nil, fmt.Errorf("%w; %s, or name the points by a pattern in quotes", err, elsewhere)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; %s", err, elsewhere)
+	}
+	a.Note("ids: column %q of %s beside the points; --ids names others", t.column, t.Range())
 	return ids, nil
+}
+
+// elsewhere is the remedy where a table beside the points is at fault.
+const elsewhere = "if the points are not named there, say what they are called with --ids"
+
+// tablesBeside are tables beside the points with their column of ids.
+type tablesBeside struct {
+	shards.Names
+	column string
+}
+
+// namedFiles lists the files that the command line names: labels or answers in the folder of the points
+// are no table of their ids.
+func (a *App) namedFiles() []string {
+	var out []string
+	for _, word := range a.args {
+		// A flag may have its value behind an equals sign, and a file a key behind a colon.
+		if _, value, ok := strings.Cut(word, "="); ok && strings.HasPrefix(word, "-") {
+			word = value
+		}
+		file, _ := shards.SplitKey(word)
+		out = append(out, file)
+	}
+	return out
 }

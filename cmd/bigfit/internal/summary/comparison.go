@@ -115,7 +115,7 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 	// exist for them alone.
 	t := &results.Table{Columns: []results.Column{
 		{Key: "labels", Name: "labels", Kind: results.Integers},
-		{Key: "per_class", Kind: results.Integers, OmitEmpty: true},
+		{Key: "per_class", Name: "labels of each class", Kind: results.Integers, OmitEmpty: true},
 		{Key: comparedModel, Name: "model"},
 		{Key: comparedMean, Deviation: "std", Name: r.Criterion.String(), Unit: s.Unit, Kind: results.Numbers,
 			Format: results.Format{Number: digits, Deviation: digits}},
@@ -141,15 +141,21 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 	}
 	caption := fmt.Sprintf("%s of the points without a label in the split, mean ± standard deviation "+
 		"over the splits", what)
+	label := "compare"
+	axis := "labels"
+	if !slices.ContainsFunc(splits.Groups, func(g pipeline.SplitGroup) bool { return g.PerClass == 0 }) {
+		axis = "per_class"
+	}
 	// Several numbers of labels make a curve and a matrix of models; one number makes bars.
 	if len(splits.Groups) > 1 {
 		t.Views = append(t.Views, results.View{Caption: caption, Rows: comparedGroup, Across: comparedModel,
-			Corner: "labels", Show: []string{comparedMean},
+			Corner: "labels", Show: []string{comparedMean}, Label: "compare",
 			MarkLeast: !r.Criterion.Larger(), MarkMost: r.Criterion.Larger()})
 		t.Figures = append(t.Figures, results.Figure{Title: r.Criterion.String() + " by number of labels",
 			Caption: "Mean over the splits; the bars are one standard deviation.",
-			X:       "labels", By: comparedModel, Value: comparedMean, LogX: true})
+			X:       axis, By: comparedModel, Value: comparedMean, LogX: true})
 		caption = "Paired differences"
+		label = "compare-differences"
 	} else {
 		t.Figures = append(t.Figures, results.Figure{Title: r.Criterion.String() + " by model",
 			Caption: "Mean over the splits.", By: comparedModel, Value: comparedMean})
@@ -162,7 +168,8 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 		func(x selection.Competitor) bool { return slices.ContainsFunc(x.Outcomes, failed) }) {
 		show = append(show, "failed")
 	}
-	t.Views = append(t.Views, results.View{Caption: caption, Show: show})
+	t.Views = append(t.Views, results.View{Caption: caption, Show: show, Label: label, Rows: comparedGroup,
+		Mark: comparedMean, MarkLeast: !r.Criterion.Larger(), MarkMost: r.Criterion.Larger()})
 	return t
 }
 

@@ -3,6 +3,7 @@ package summary
 import (
 	"fmt"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -43,9 +44,10 @@ func OfGraph(w *sparse.CSR, c *sparse.Components) Graph {
 
 // String is a line about the graph.
 func (s Graph) String() string {
-	text := fmt.Sprintf("%d points, %d edges, degrees %.4g to %.4g with mean %.4g, %d components, "+
-		"the largest of %d points, %d isolated points",
-		s.Points, s.Edges, s.MinDegree, s.MaxDegree, s.MeanDegree, s.Components, s.Largest, s.Isolated)
+	text := fmt.Sprintf("%s, %s, degrees %.4g to %.4g with mean %.4g, %s, the largest of %s, %s",
+		enum.Count(s.Points, "point"), enum.Count(s.Edges, "edge"), s.MinDegree, s.MaxDegree, s.MeanDegree,
+		enum.Count(s.Components, "component"), enum.Count(s.Largest, "point"),
+		enum.Count(s.Isolated, "isolated point"))
 	if s.Recall != nil {
 		text += fmt.Sprintf("; approximate, recall %s", s.Recall)
 	}

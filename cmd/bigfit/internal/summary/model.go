@@ -4,8 +4,11 @@ package summary
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
@@ -65,16 +68,42 @@ func (s Model) fallback() any {
 // MarshalJSON writes one object.
 func (s Model) MarshalJSON() ([]byte, error) { return json.Marshal(s.fields()) }
 
-// String is a line about the model.
+// String is a short line about the model: its name, the labels and the expected error.
 func (s Model) String() string {
-	text := s.name + ", "
+	return strings.Join(slices.Concat(s.head(), s.labels(), nonempty(s.Expected)), ", ")
+}
+
+// Long is the line with all that the learner says of the model.
+func (s Model) Long() string {
+	return strings.Join(append(s.head(), nonempty(s.Text)...), ", ")
+}
+
+// head begins a line about the model.
+func (s Model) head() []string {
+	out := []string{s.name}
 	if s.Labeled > 0 {
-		text += fmt.Sprintf("%d points labeled, ", s.Labeled)
+		out = append(out, enum.Count(s.Labeled, "point")+" labeled")
 	}
-	if len(s.output.Classes) > 0 {
-		text += fmt.Sprintf("%d classes, ", len(s.output.Classes))
+	if n := len(s.output.Classes); n > 0 {
+		out = append(out, fmt.Sprintf("%d classes", n))
 	}
-	return text + s.Text
+	return out
+}
+
+// labels says how many labels a model of several labels a point has, in a list; none of other models.
+func (s Model) labels() []string {
+	if len(s.output.Labels) == 0 {
+		return nil
+	}
+	return []string{enum.Count(len(s.output.Labels), "label")}
+}
+
+// nonempty returns a list of the text, without the text if it is empty.
+func nonempty(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{text}
 }
 
 // Fit is the output of fit.
@@ -128,21 +157,22 @@ func (s Fit) All() map[string]any {
 	return out
 }
 
+// String is a short line: the name of the model, the labels, the expected error, and the error on the
+// points whose labels were held back.
 func (s Fit) String() string {
-	text := fmt.Sprintf("%s, %d of %d points labeled, ", s.name, s.Labeled, s.Points)
-	// A model fitted to few labels may have seen only a part of the classes.
-	if all := len(s.output.Classes); all > 0 {
-		used := all
-		if s.Labels != nil && s.Labels.Used != nil {
-			used = s.Labels.Used.Classes
-		}
-		if used < all {
-			text += fmt.Sprintf("%d of ", used)
-		}
-		text += fmt.Sprintf("%d classes, ", all)
+	parts := append(s.head(), s.labels()...)
+	switch {
+	case s.Expected != "":
+		parts = append(parts, s.Expected)
+	case s.Chosen != nil && s.Chosen.Score != nil:
+		parts = append(parts, "cross-validated "+s.Chosen.Measure())
 	}
+	return strings.Join(parts, ", ") + s.tail()
+}
 
-	text += s.Text
+// Long is the line with all that is known of the model, its choices and its graph.
+func (s Fit) Long() string {
+	text := strings.Join(append(s.head(), nonempty(s.Text)...), ", ")
 	if s.Chosen != nil {
 		text += "; " + s.Chosen.String()
 	}
@@ -150,12 +180,36 @@ func (s Fit) String() string {
 		text += "; " + s.Why
 	}
 	if s.Components > 0 {
-		text += fmt.Sprintf("; %d components, %d isolated points", s.Components, s.Isolated)
+		text += fmt.Sprintf("; %s, %s", enum.Count(s.Components, "component"),
+			enum.Count(s.Isolated, "isolated point"))
 	}
+	return text + s.tail()
+}
 
-	// Points that no label reaches get the most frequent class, which a user should know.
+// head begins a line about the fit.
+func (s Fit) head() []string {
+	parts := []string{s.name, fmt.Sprintf("%d of %d points labeled", s.Labeled, s.Points)}
+	// A model fitted to few labels may have seen only a part of the classes.
+	if all := len(s.output.Classes); all > 0 {
+		used := all
+		if s.Labels != nil && s.Labels.Used != nil {
+			used = s.Labels.Used.Classes
+		}
+		text := fmt.Sprintf("%d classes", all)
+		if used < all {
+			text = fmt.Sprintf("%d of %s", used, text)
+		}
+		parts = append(parts, text)
+	}
+	return parts
+}
+
+// tail ends a line about the fit with what a user must know.
+func (s Fit) tail() string {
+	text := ""
+	// Points that no label reaches get the most frequent class.
 	if s.Unreached > 0 {
-		text += fmt.Sprintf("; %d points in components without a label got ", s.Unreached)
+		text += "; " + enum.Count(s.Unreached, "point") + " in components without a label got "
 		if s.Fallback != nil {
 			text += fmt.Sprintf("class %v, the most frequent one", s.fallback())
 		} else {

@@ -11,6 +11,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/view/results"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/metrics"
@@ -50,33 +52,19 @@ func score(c selection.Criterion, v metrics.Number) string {
 // String is the table, best first.
 func (s Tune) String() string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s: %v by cross-validation, %d folds of %d labels", s.Model, s.Criterion, s.Folds,
-		s.Labeled)
-	if s.Repeats > 1 {
-		fmt.Fprintf(&b, ", %d times", s.Repeats)
-	}
+	fmt.Fprintf(&b, "%s: %v by %s", s.Model, s.Criterion, s.how())
 	if s.Done < s.Total {
 		fmt.Fprintf(&b, "; %d of %d fits done", s.Done, s.Total)
 	}
 	b.WriteString("\n\n")
-	unit := " %"
-	if s.Criterion == selection.RMSECriterion {
-		unit = ""
+	unit := s.unit()
+	if unit != "" {
+		unit = " " + unit
 	}
-	// Only parameters that some setting has are columns.
-	var columns []string
-	for _, p := range append(all.Learner(s.Model).Params(), models.Param{Name: "neighbors", Axis: true}) {
-		if p.Axis && slices.ContainsFunc(s.Scores,
-			func(x selection.Score) bool { return valueOf(x.Setting, p.Name) != "" }) {
-			columns = append(columns, p.Name)
-		}
-	}
-
+	columns := s.axes()
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")+"\t") }
 	row(slices.Concat(columns, []string{s.Criterion.String() + unit, "± se", "folds"})...)
-	faults := map[string]int{}
-	unconverged := 0
 	for _, p := range s.Scores {
 		var cells []string
 		for _, name := range columns {
@@ -92,24 +80,135 @@ func (s Tune) String() string {
 
 		mean := score(s.Criterion, p.Mean)
 		if p.Fault != "" {
-			faults[p.Fault]++
 			mean = "failed"
 		}
-
-		unconverged += p.Unconverged
 		row(append(cells, mean, score(s.Criterion, p.StdErr), strconv.Itoa(p.Done))...)
 	}
 
 	w.Flush()
-	// Settings that failed for one reason share a line.
-	for _, fault := range slices.Sorted(maps.Keys(faults)) {
-		fmt.Fprintf(&b, "\n%d failed: %s\n", faults[fault], fault)
-	}
-	if unconverged > 0 {
-		fmt.Fprintf(&b, "\n%d fits did not converge; scores are of what was reached\n", unconverged)
-	}
-	if s.Best != "" {
-		fmt.Fprintf(&b, "\n%s\n", s.Best)
+	for _, line := range s.notes() {
+		fmt.Fprintf(&b, "\n%s\n", line)
 	}
 	return b.String()
+}
+
+// how describes the cross-validation.
+func (s Tune) how() string {
+	text := fmt.Sprintf("cross-validation, %d folds of %d labels", s.Folds, s.Labeled)
+	if s.Repeats > 1 {
+		text += fmt.Sprintf(", %d times", s.Repeats)
+	}
+	return text
+}
+
+// unit returns the unit of the scores in print; empty if they have none.
+func (s Tune) unit() string {
+	if s.Criterion == selection.RMSECriterion {
+		return ""
+	}
+	return "%"
+}
+
+// axes lists the parameters that some setting has.
+func (s Tune) axes() []string {
+	var out []string
+	for _, p := range append(all.Learner(s.Model).Params(), models.Param{Name: "neighbors", Axis: true}) {
+		if p.Axis && slices.ContainsFunc(s.Scores,
+			func(x selection.Score) bool { return valueOf(x.Setting, p.Name) != "" }) {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
+// notes returns the lines below the table.
+func (s Tune) notes() []string {
+	faults := map[string]int{}
+	unconverged := 0
+	for _, p := range s.Scores {
+		unconverged += p.Unconverged
+		if p.Fault != "" {
+			faults[p.Fault]++
+		}
+	}
+
+	var out []string
+	// Settings that failed for one reason share a line.
+	for _, fault := range slices.Sorted(maps.Keys(faults)) {
+		out = append(out, fmt.Sprintf("%d failed: %s", faults[fault], fault))
+	}
+	if unconverged > 0 {
+		out = append(out, fmt.Sprintf("%s did not converge; scores are of what was reached",
+			enum.Count(unconverged, "fit")))
+	}
+	if s.Best != "" {
+		out = append(out, s.Best)
+	}
+	return out
+}
+
+// Table returns the scores as a table, best first, for files. Scores that are shares are in percent.
+func (s Tune) Table() *results.Table {
+	digits, scale, what := "%.6g", 1.0, s.Criterion.String()
+	if s.unit() != "" {
+		digits = "%.2f"
+		scale = 100
+		what += " in " + s.unit()
+	}
+	t := &results.Table{Notes: s.notes()}
+	caption := fmt.Sprintf("%s of %s by %s, mean ± standard error", what, s.Model, s.how())
+	view := results.View{Caption: caption, Label: "tune", Mark: "mean",
+		MarkLeast: !s.Criterion.Larger(), MarkMost: s.Criterion.Larger()}
+
+	// A parameter with names among its values is a column of texts.
+	axes := s.axes()
+	for _, name := range axes {
+		kind := results.Numbers
+		for _, x := range s.Scores {
+			if _, err := strconv.ParseFloat(valueOf(x.Setting, name), 64); err != nil &&
+				valueOf(x.Setting, name) != "" {
+				kind = results.Texts
+			}
+		}
+		t.Columns = append(t.Columns, results.Column{Key: name, Name: name, Kind: kind,
+			Format: results.Format{Number: "%.6g"}})
+	}
+	t.Columns = append(t.Columns,
+		results.Column{Key: "mean", Deviation: "std_err", Name: s.Criterion.String(), Unit: s.unit(),
+			Kind: results.Numbers, Format: results.Format{Number: digits, Deviation: digits},
+			MoreIsBetter: s.Criterion.Larger()},
+		results.Column{Key: "folds", Name: "folds", Kind: results.Integers})
+	for _, c := range t.Columns {
+		view.Show = append(view.Show, c.Key)
+	}
+	t.Views = []results.View{view}
+
+	for _, x := range s.Scores {
+		var row results.Record
+		for i, name := range axes {
+			row = append(row, axisValue(valueOf(x.Setting, name), t.Columns[i].Kind))
+		}
+		mean := results.Number(scale * float64(x.Mean))
+		mean.Deviation = scale * float64(x.StdErr)
+		switch {
+		case x.Fault != "":
+			mean.Text = "failed"
+		case math.IsNaN(float64(x.Mean)):
+			mean.Text = "–"
+		}
+		t.Add(append(row, mean, results.Integer(x.Done))...)
+	}
+	return t
+}
+
+// axisValue is a value of a parameter in a column of a kind; a dash if there is none.
+func axisValue(text string, kind results.Kind) results.Value {
+	x, err := strconv.ParseFloat(text, 64)
+	switch {
+	case text == "":
+		return results.Value{Text: "–", Number: math.NaN(), Deviation: math.NaN(), Published: math.NaN()}
+	case kind == results.Texts || err != nil:
+		return results.Text(text)
+	}
+	return results.Number(x)
 }

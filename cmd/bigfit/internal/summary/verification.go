@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -39,9 +40,9 @@ func OfVerification(v *lanczos.Verification, kind sparse.Kind) Verification {
 func (s Verification) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d pairs of the %s Laplacian; max ‖Lv−λv‖ = %.2e (%.2e·‖L‖, pair %d), max "+
-		"|VᵀV−I| = %.2e, %d zeros for %d components",
-		s.Pairs, s.Laplacian, s.MaxResidual, s.MaxResidual/s.Norm, s.WorstPair, s.Orthogonality, s.Zeros,
-		s.Components)
+		"|VᵀV−I| = %.2e, %s for %s",
+		s.Pairs, s.Laplacian, s.MaxResidual, s.MaxResidual/s.Norm, s.WorstPair, s.Orthogonality,
+		enum.Count(s.Zeros, "zero"), enum.Count(s.Components, "component"))
 	switch {
 	case s.Exact:
 		b.WriteString("; compared with the whole spectrum")

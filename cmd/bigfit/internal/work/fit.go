@@ -30,7 +30,7 @@ func (o *FitOptions) Flags(f *pflag.FlagSet) { o.flags(f) }
 
 // Asked reports whether a fit is to be made in parts.
 func (o *FitOptions) Asked() bool {
-	return o.Parts != 0 || o.Work != "" || o.Part != "" || o.Merge || o.DryRun || o.Script != ""
+	return o.Parts != 0 || o.Work != "" || o.Part != "" || o.Merge || o.Script != ""
 }
 
 // check returns an error for flags that do not go together.
