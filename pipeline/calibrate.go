@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -53,6 +54,8 @@ func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Mod
 //
 //   - A model that held labels out to make its choices ([models.Validated]) is calibrated by their
 //     answers.
+//   - A learner that can leave out every label by itself ([models.SelfChecker]) does so, by
+//     [leaveOutProbes] right-hand sides for all labels.
 //   - Else labels are held out in 10 folds, or in 5 or 3 where more would take more than
 //     [CalibrationShare] of the fit. Solvers of the folds stop at a residual of 1e-3.
 //   - Where there are too few labels, or three folds take too much, the probabilities are rough: a
@@ -75,6 +78,9 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	}
 
 	loosen(l, fold.Values, foldTolerance)
+	if out, err := p.calibrateBySelf(ctx, l, m, fold); out != nil || err != nil {
+		return out, err
+	}
 	folds, cost, err := p.affordableFolds(l, fold)
 	if err != nil {
 		return m, nil
@@ -97,6 +103,68 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	}
 
 	return out, ctx.Err()
+}
+
+// leaveOutProbes is the number of right-hand sides by which labels are left out one by one.
+const leaveOutProbes = 16
+
+// calibrateBySelf returns m with a calibration by labels that were left out one by one; nil if the
+// learner cannot do it, or if its scores would be on another scale.
+func (p *Pipeline) calibrateBySelf(ctx context.Context, l models.Learner, m models.Model,
+	in *models.Input) (models.Model, error) {
+	checker, ok := l.(models.SelfChecker)
+	if !ok || in.Targets.Classes == nil || in.Values["class-mass"] == "true" {
+		return nil, nil
+	}
+	if t, ok := models.Unnamed(m).(models.Trained); ok {
+		in.Start = t.Training(true).Scores
+	}
+	cost, err := checker.LeaveOneOutCost(in, leaveOutProbes)
+	if err != nil || p.Memory > 0 && cost.Bytes > p.Memory {
+		return nil, nil
+	}
+	if err := p.Observed().Announce("calibration", cost); err != nil {
+		return nil, nil
+	}
+
+	p.Observed().Begin("calibration")
+	scores, known, err := checker.LeaveOneOut(ctx, in, leaveOutProbes)
+	if !models.Usable(err) {
+		return nil, err
+	}
+	c, err := selection.CalibrationOf(in.Targets, leftOut(in.Targets, scores, known))
+	if errors.Is(err, calibration.ErrFew) {
+		return p.roughly(ctx, m, in, "as there are too few labels to leave some out")
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Observed().End(c.String())
+	return models.WithCalibration(m, c)
+}
+
+// leftOut returns the answers for labels that were left out one by one. A class with one label is not
+// known without it.
+func leftOut(t *models.Targets, scores *mat.Dense, known []bool) *models.HeldOut {
+	count := make([]int, len(t.Classes))
+	for q := range t.Labeled {
+		count[t.Class(q)]++
+	}
+
+	var labels []int
+	for q := range t.Labeled {
+		if known[q] {
+			labels = append(labels, q)
+		}
+	}
+	out := &models.HeldOut{Labels: labels, Scores: mat.NewDense(max(1, len(labels)), len(t.Classes), nil)}
+	for row, q := range labels {
+		copy(out.Scores.RawRowView(row), scores.RawRowView(q))
+		if class := t.Class(q); count[class] == 1 {
+			out.Scores.Set(row, class, math.NaN())
+		}
+	}
+	return out
 }
 
 // affordableFolds returns the number of folds for [Pipeline.CalibrateByDefault], 0 if none is cheap, and
