@@ -52,8 +52,8 @@ func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Mod
 
 // CalibrateByDefault returns m with probabilities or intervals at little cost beside the fit:
 //
-//   - A model that held labels out to make its choices ([models.Validated]) is calibrated by their
-//     answers.
+//   - A model that held labels out to make its choices ([models.Validated]), or whose required values
+//     cross-validation chose ([models.Chosen]), is calibrated by the answers for these labels.
 //   - A learner that can leave out every label by itself ([models.SelfChecker]) does so, by
 //     [leaveOutProbes] right-hand sides for all labels.
 //   - Else labels are held out in 10 folds, or in 5 or 3 where more would take more than
@@ -69,8 +69,8 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	if err != nil {
 		return m, nil
 	}
-	if v, ok := models.Unnamed(m).(models.Validated); ok && v.HeldOut() != nil {
-		c, err := selection.CalibrationOf(in.Targets, v.HeldOut())
+	if held := heldOutOf(m, in); held != nil {
+		c, err := selection.CalibrationOf(in.Targets, held)
 		if err != nil {
 			return p.roughly(ctx, m, in, "as "+err.Error())
 		}
@@ -105,15 +105,33 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	return out, ctx.Err()
 }
 
+// heldOutOf returns the answers for labels that the choices of a fit held out, nil if there are none.
+func heldOutOf(m models.Model, in *models.Input) *models.HeldOut {
+	if v, ok := models.Unnamed(m).(models.Validated); ok && v.HeldOut() != nil {
+		return v.HeldOut()
+	}
+	if in.Chosen != nil {
+		return in.Chosen.HeldOut
+	}
+	return nil
+}
+
 // leaveOutProbes is the number of right-hand sides by which labels are left out one by one.
 const leaveOutProbes = 16
 
+// selfChecker returns l as a learner that leaves out labels one by one, if it can, with scores on the
+// scale of its model.
+func selfChecker(l models.Learner, in *models.Input) (models.SelfChecker, bool) {
+	checker, ok := l.(models.SelfChecker)
+	return checker, ok && in.Targets.Classes != nil && in.Values["class-mass"] != "true"
+}
+
 // calibrateBySelf returns m with a calibration by labels that were left out one by one; nil if the
-// learner cannot do it, or if its scores would be on another scale.
+// learner cannot do it.
 func (p *Pipeline) calibrateBySelf(ctx context.Context, l models.Learner, m models.Model,
 	in *models.Input) (models.Model, error) {
-	checker, ok := l.(models.SelfChecker)
-	if !ok || in.Targets.Classes == nil || in.Values["class-mass"] == "true" {
+	checker, ok := selfChecker(l, in)
+	if !ok {
 		return nil, nil
 	}
 	if t, ok := models.Unnamed(m).(models.Trained); ok {
