@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -51,8 +52,10 @@ func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Mod
 
 // CalibrateByDefault returns m with probabilities or intervals at little cost beside the fit:
 //
-//   - A model that held labels out to make its choices ([models.Validated]) is calibrated by their
-//     answers.
+//   - A model that held labels out to make its choices ([models.Validated]), or whose required values
+//     cross-validation chose ([models.Chosen]), is calibrated by the answers for these labels.
+//   - A learner that can leave out every label by itself ([models.SelfChecker]) does so, by
+//     [leaveOutProbes] right-hand sides for all labels.
 //   - Else labels are held out in 10 folds, or in 5 or 3 where more would take more than
 //     [CalibrationShare] of the fit. Solvers of the folds stop at a residual of 1e-3.
 //   - Where there are too few labels, or three folds take too much, the probabilities are rough: a
@@ -66,8 +69,8 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	if err != nil {
 		return m, nil
 	}
-	if v, ok := models.Unnamed(m).(models.Validated); ok && v.HeldOut() != nil {
-		c, err := selection.CalibrationOf(in.Targets, v.HeldOut())
+	if held := heldOutOf(m, in); held != nil {
+		c, err := selection.CalibrationOf(in.Targets, held)
 		if err != nil {
 			return p.roughly(ctx, m, in, "as "+err.Error())
 		}
@@ -75,6 +78,9 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	}
 
 	loosen(l, fold.Values, foldTolerance)
+	if out, err := p.calibrateBySelf(ctx, l, m, fold); out != nil || err != nil {
+		return out, err
+	}
 	folds, cost, err := p.affordableFolds(l, fold)
 	if err != nil {
 		return m, nil
@@ -97,6 +103,86 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	}
 
 	return out, ctx.Err()
+}
+
+// heldOutOf returns the answers for labels that the choices of a fit held out, nil if there are none.
+func heldOutOf(m models.Model, in *models.Input) *models.HeldOut {
+	if v, ok := models.Unnamed(m).(models.Validated); ok && v.HeldOut() != nil {
+		return v.HeldOut()
+	}
+	if in.Chosen != nil {
+		return in.Chosen.HeldOut
+	}
+	return nil
+}
+
+// leaveOutProbes is the number of right-hand sides by which labels are left out one by one.
+const leaveOutProbes = 16
+
+// selfChecker returns l as a learner that leaves out labels one by one, if it can, with scores on the
+// scale of its model.
+func selfChecker(l models.Learner, in *models.Input) (models.SelfChecker, bool) {
+	checker, ok := l.(models.SelfChecker)
+	return checker, ok && in.Targets.Classes != nil && in.Values["class-mass"] != "true"
+}
+
+// calibrateBySelf returns m with a calibration by labels that were left out one by one; nil if the
+// learner cannot do it.
+func (p *Pipeline) calibrateBySelf(ctx context.Context, l models.Learner, m models.Model,
+	in *models.Input) (models.Model, error) {
+	checker, ok := selfChecker(l, in)
+	if !ok {
+		return nil, nil
+	}
+	if t, ok := models.Unnamed(m).(models.Trained); ok {
+		in.Start = t.Training(true).Scores
+	}
+	cost, err := checker.LeaveOneOutCost(in, leaveOutProbes)
+	if err != nil || p.Memory > 0 && cost.Bytes > p.Memory {
+		return nil, nil
+	}
+	if err := p.Observed().Announce("calibration", cost); err != nil {
+		return nil, nil
+	}
+
+	p.Observed().Begin("calibration")
+	scores, known, err := checker.LeaveOneOut(ctx, in, leaveOutProbes)
+	if !models.Usable(err) {
+		return nil, err
+	}
+	c, err := selection.CalibrationOf(in.Targets, leftOut(in.Targets, scores, known))
+	if errors.Is(err, calibration.ErrFew) {
+		return p.roughly(ctx, m, in, "as there are too few labels to leave some out")
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Observed().End(c.String())
+	return models.WithCalibration(m, c)
+}
+
+// leftOut returns the answers for labels that were left out one by one. A class with one label is not
+// known without it.
+func leftOut(t *models.Targets, scores *mat.Dense, known []bool) *models.HeldOut {
+	count := make([]int, len(t.Classes))
+	for q := range t.Labeled {
+		count[t.Class(q)]++
+	}
+
+	var labels []int
+	for q := range t.Labeled {
+		if known[q] {
+			labels = append(labels, q)
+		}
+	}
+	out := &models.HeldOut{Labels: labels, Scores: mat.NewDense(max(1, len(labels)), len(t.Classes), nil)}
+	for row, q := range labels {
+		copy(out.Scores.RawRowView(row), scores.RawRowView(q))
+		if class := t.Class(q); count[class] == 1 {
+			out.Scores.Set(row, class, math.NaN())
+		}
+	}
+	return out
 }
 
 // affordableFolds returns the number of folds for [Pipeline.CalibrateByDefault], 0 if none is cheap, and

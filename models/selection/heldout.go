@@ -164,38 +164,25 @@ func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, err
 // than the final one, which makes its scores little less certain.
 func CalibrationFolds(l int) int { return min(10, l) }
 
-// Calibration fits a calibration to the answers: probabilities for classes, intervals for
-// values. A class with one label contributes nothing, as no model knows the class while that
-// label is held out. Targets of several labels a point are an error.
+// Calibration fits a calibration to the answers: see [CalibrationOf].
 func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
-	out := &calibration.Calibration{Folds: h.Folds}
-	t := h.Targets
-	var err error
-	switch {
-	case t.Labels != nil:
-		return nil, errors.New("selection: probabilities are those of one class a point, and the " +
-			"points may have several labels")
-	case t.Classes == nil:
-		var residuals *mat.Dense
-		if residuals, err = h.residuals(); err != nil {
-			return nil, err
-		}
-		out.Held, _ = residuals.Dims()
-		out.Intervals, err = calibration.FitIntervals(residuals)
-		return out, err
-	}
-
-	return CalibrationOf(t, h.answers())
+	return CalibrationOf(h.Targets, h.answers())
 }
 
-// answers returns the scores of the points held out.
+// answers returns the scores, or the values, of the points held out.
 func (h *HeldOut) answers() *models.HeldOut {
 	t := h.Targets
-	out := &models.HeldOut{Folds: h.Folds, Scores: mat.NewDense(len(t.Labeled), len(t.Classes), nil)}
+	_, values := t.Y.Dims()
+	out := &models.HeldOut{Folds: h.Folds, Scores: mat.NewDense(len(t.Labeled), max(values, len(t.Classes)), nil)}
 	out.Labels = make([]int, 0, len(t.Labeled))
 	for f, s := range h.Splits {
 		for i, q := range s.Held {
 			row := out.Scores.RawRowView(len(out.Labels))
+			if t.Classes == nil {
+				copy(row, h.Answers[f].Scores.RawRowView(i))
+				out.Labels = append(out.Labels, q)
+				continue
+			}
 			for c := range row {
 				row[c] = math.NaN()
 			}
@@ -221,9 +208,24 @@ func Priors(t *models.Targets) []float64 {
 	return priors
 }
 
-// CalibrationOf fits a calibration of classes to held-out answers. A point counts if the model that
-// did not know its label knew its class.
+// CalibrationOf fits a calibration to held-out answers: probabilities for classes, intervals for
+// values. A point of classes counts if the model that did not know its label knew its class; a class
+// with one label contributes nothing. Targets of several labels a point are an error.
 func CalibrationOf(t *models.Targets, h *models.HeldOut) (*calibration.Calibration, error) {
+	switch {
+	case t.Labels != nil:
+		return nil, errors.New("selection: probabilities are those of one class a point, and the " +
+			"points may have several labels")
+	case t.Classes == nil:
+		residuals, err := residuals(t, h)
+		if err != nil {
+			return nil, err
+		}
+		out := &calibration.Calibration{Folds: h.Folds, Held: len(h.Labels)}
+		out.Intervals, err = calibration.FitIntervals(residuals)
+		return out, err
+	}
+
 	held := make([]calibration.Answer, 0, len(h.Labels))
 	rows := make([]int, 0, len(h.Labels))
 	for r, q := range h.Labels {
@@ -313,19 +315,20 @@ func heldBreakEven(held []calibration.Answer) (*float64, error) {
 	return &b.Threshold, nil
 }
 
-// residuals returns values minus answers, one row for each labeled point.
-func (h *HeldOut) residuals() (*mat.Dense, error) {
-	l, m := h.Targets.Y.Dims()
-	out := mat.NewDense(l, m, nil)
-	for f, s := range h.Splits {
-		for i, q := range s.Held {
-			for j, v := range h.Targets.Y.RawRowView(q) {
-				if v-v != 0 { // NaN or infinite
-					return nil, fmt.Errorf("selection: point %d has no value in column %d; intervals "+
-						"need all values of a labeled point", h.Targets.Labeled[q], j)
-				}
-				out.Set(q, j, v-h.Answers[f].Scores.At(i, j))
+// residuals returns values minus answers, one row for each held-out point, in the order of the labels.
+func residuals(t *models.Targets, h *models.HeldOut) (*mat.Dense, error) {
+	_, m := t.Y.Dims()
+	order := data.Range(0, len(h.Labels))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(h.Labels[a], h.Labels[b]) })
+	out := mat.NewDense(len(h.Labels), m, nil)
+	for row, r := range order {
+		q := h.Labels[r]
+		for j, v := range t.Y.RawRowView(q) {
+			if v-v != 0 { // NaN or infinite
+				return nil, fmt.Errorf("selection: point %d has no value in column %d; intervals "+
+					"need all values of a labeled point", t.Labeled[q], j)
 			}
+			out.Set(row, j, v-h.Scores.At(r, j))
 		}
 	}
 
