@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bigfit/bigfit/cmd/bigfit/internal/findings"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/internal/suggest"
@@ -170,7 +171,7 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	// the outputs.
 	var page *report.Report
 	if o.report != "" {
-		points, err := a.findings(ctx, &in.Input, t, nil)
+		points, err := a.findings(ctx, &findings.Fit{Targets: t}, &in.Input)
 		if err != nil {
 			return err
 		}

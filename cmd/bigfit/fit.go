@@ -98,9 +98,10 @@ eigenpairs from --eigs; flags about their making must agree with what they were 
 with. Without X, models that label the points of a graph do so. The same command with
 --resume goes on from --checkpoint and ends with the same bits.
 
---report writes a page on the points: shares of the classes, places in the plane by
-answer and certainty, how often certain answers are right (of labels held back by
---labels), points and labels to look at, and thumbnails where the columns are pixels.
+--report writes a page to hand on: how many answers are right, by labels that the
+answering fits did not know, and what to do next; which classes are taken for which; a
+map of the points to explore; points and labels to look at, with the text or the picture
+that a column names (--show). docs/report.md tells how to read it.
 
 --parts fits a linear model in parts, also as jobs: bigfit help parts.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -124,6 +125,7 @@ answer and certainty, how often certain answers are right (of labels held back b
 		"also write the answers for all training points to this `file`, as predict does")
 	f.StringVar(&o.report, "report", "",
 		"also write a report on the points and their answers to this .html `file`")
+	a.Points.ShowFlag(f)
 	return cmd
 }
 
@@ -293,7 +295,7 @@ func (a *app) finishFit(ctx context.Context, plan *fitPlan, in *fitInput, m mode
 
 	var page *report.Report
 	if plan.report != "" {
-		if page, err = a.fitReport(ctx, &sum, in, p); err != nil {
+		if page, err = a.fitReport(ctx, &sum, plan, in, m, p); err != nil {
 			return err
 		}
 	}

@@ -134,6 +134,9 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if err := a.CheckReport(o.report); err != nil {
 		return err
 	}
+	if a.Given["show"] && o.report == "" {
+		return shell.Usagef("--show is for the report; give --report FILE.html too")
+	}
 
 	inputs := o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel)
 	if o.parts.Script != "" {

@@ -23,6 +23,7 @@ type fitInput struct {
 	settings pipeline.GraphSettings
 	hashes   pipeline.Hashes
 	labels   *pipeline.Targets
+	shown    *shell.Column // for the report; nil without
 }
 
 // input returns an input without data, with the values and the settings of the plan.
@@ -63,6 +64,9 @@ func (a *app) readFit(plan *fitPlan) (*fitInput, error) {
 		in.hashes[pipeline.HashPoints] = data.HashPoints(in.Points)
 	}
 	if in.IDs, err = a.IDsOf(t.Len); err != nil {
+		return nil, err
+	}
+	if in.shown, err = a.Points.ReadShown(a.App, t.Len); err != nil {
 		return nil, err
 	}
 	return in, a.readInput(plan, in)

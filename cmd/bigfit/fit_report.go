@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -18,15 +19,12 @@ import (
 // planePoints is the number of points that a report draws at most.
 const planePoints = 3000
 
-// findings are the sections of a report on the points of a fit with the answers p.
-func (a *app) findings(ctx context.Context, in *models.Input, t *pipeline.Targets,
-	p *models.Prediction) ([]report.Section, error) {
-	f := &findings.Fit{Points: in.Points, Targets: t, Answers: p}
+// findings are the sections of a report on points: it adds to f the points, their ids, the graph and
+// their places.
+func (a *app) findings(ctx context.Context, f *findings.Fit, in *models.Input) ([]report.Section, error) {
+	f.Points = in.Points
 	if in.Graph != nil {
 		f.Graph = in.Graph.W
-	}
-	if p != nil {
-		f.Probabilities = p.Probabilities
 	}
 	var err error
 	if in.Points != nil {
@@ -35,24 +33,42 @@ func (a *app) findings(ctx context.Context, in *models.Input, t *pipeline.Target
 		}
 	}
 
-	// The coordinates of the drawing come from eigenpairs or principal components, whichever the
-	// input has.
+	// The places come from a layout of the graph or from principal components, whichever the input has.
 	if f.Plane, err = a.Pipeline().Plane(ctx, in, planePoints); err != nil {
 		return nil, err
 	}
 	return f.Sections(), nil
 }
 
+// fitFindings are the sections of a report on a fit with the model m and its answers p.
+func (a *app) fitFindings(ctx context.Context, plan *fitPlan, in *fitInput, m models.Model,
+	p *models.Prediction) ([]report.Section, error) {
+	f := &findings.Fit{Targets: in.labels, Answers: p, Model: plan.out, Calibration: models.CalibrationOf(m),
+		Unreached: m.Summary().Unreached}
+	if p != nil {
+		f.Probabilities = p.Probabilities
+	}
+	if c := in.shown; c != nil {
+		f.Shown = &findings.Shown{Name: c.Name, Folder: c.Folder, Texts: c.Texts}
+	}
+	sections, err := a.findings(ctx, f, &in.Input)
+	if s := f.Shown; s != nil && s.Missing > 0 {
+		a.Warn(fmt.Sprintf("%d of %d pictures of the report cannot be shown; the first is %s", s.Missing,
+			s.Missing+s.Pictures, s.FirstMissing))
+	}
+	return sections, err
+}
+
 // fitReport is the page of a fit.
-func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput,
+func (a *app) fitReport(ctx context.Context, sum *summary.Fit, plan *fitPlan, in *fitInput, m models.Model,
 	p *models.Prediction) (*report.Report, error) {
-	sections, err := a.findings(ctx, &in.Input, in.labels, p)
+	sections, err := a.fitFindings(ctx, plan, in, m, p)
 	if err != nil {
 		return nil, err
 	}
-	first := []report.Block{report.Paragraph(sum.Long())}
+	run := []report.Block{report.Paragraph(sum.Long())}
 	for _, w := range a.Warnings {
-		first = append(first, report.Paragraph("Warning: "+w))
+		run = append(run, report.Paragraph("Warning: "+w))
 	}
 	settings := &report.KeyValues{Caption: "Settings",
 		Pairs: []report.KeyValue{{Key: "seed", Value: strconv.FormatUint(a.Seed, 10)}}}
@@ -70,9 +86,21 @@ func (a *app) fitReport(ctx context.Context, sum *summary.Fit, in *fitInput,
 	}
 	settings.Pairs = append(settings.Pairs, report.MachineFacts()...)
 	return &report.Report{
-		Title:    "bigfit fit",
+		Title:    reportTitle(plan),
 		Subtitle: fmt.Sprintf("%d points, seed %d, bigfit %s", in.Len(), a.Seed, shell.Version),
-		Sections: slices.Concat([]report.Section{{Title: "Fit", Blocks: first}}, sections,
-			[]report.Section{{Title: "Run", Blocks: append(a.Timings(), settings)}}),
+		Sections: append(sections, report.Section{Title: "How it was made",
+			Blocks: slices.Concat(run, a.Timings(), []report.Block{settings})}),
 	}, nil
+}
+
+// reportTitle names a report by the points.
+func reportTitle(plan *fitPlan) string {
+	name := plan.graphFile
+	if len(plan.x) > 0 {
+		name = plan.x[0]
+	}
+	if name == "" {
+		return "Report of a fit"
+	}
+	return "Report on " + filepath.Base(name)
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"image"
@@ -103,5 +102,5 @@ func (s ImageStrip) encode(pixels []uint8) (template.URL, error) {
 	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, img); err != nil {
 		return "", err
 	}
-	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), nil
+	return dataURI("image/png", b.Bytes()), nil
 }

@@ -3,8 +3,8 @@
 // mailed, archived and opened without a network.
 //
 // A [Report] is a list of sections, a [Section] a list of blocks, and a block
-// one of [Paragraph], [Table], [KeyValues], [Figure], [Map] and [ImageStrip]. They hold
-// plain values only. All text is escaped. The charts of a Figure are drawn by
+// one of [Headline], [Paragraph], [List], [Table], [Matrix], [KeyValues], [Figure], [Map] and
+// [ImageStrip]. They hold plain values only. All text is escaped. The charts of a Figure are drawn by
 // package chart; whatever they leave out is said under them.
 //
 // A page states a content security policy: it loads nothing, and no script runs but the script of
@@ -59,7 +59,9 @@ type Table struct {
 	Best    []Cell     // cells shown in bold on a tint
 	Marks   []Mark     // words below the text of cells
 	Links   []Link     // cells that lead somewhere
-	Note    string     // small print under the table, such as what Best means
+	// Pictures stand above the text of cells.
+	Pictures []Picture
+	Note     string // small print under the table, such as what Best means
 }
 
 // A Cell is a place in the rows of a Table, counted from 0.
@@ -166,6 +168,10 @@ func (t Table) render() (template.HTML, error) {
 		Text, URL string
 		Num, Best bool
 		Mark      Mark
+		Picture   template.URL
+		Width     int
+		Height    int
+		Alt       string
 	}
 
 	data := struct {
@@ -227,6 +233,17 @@ func (t Table) render() (template.HTML, error) {
 			faults = append(faults, err)
 		} else {
 			to.URL = l.URL
+		}
+	}
+
+	for _, p := range t.Pictures {
+		if to, err := at(p.Cell, "pictured"); err != nil {
+			faults = append(faults, err)
+		} else {
+			to.Picture = dataURI(p.Type, p.Data)
+			to.Width = p.Width
+			to.Height = p.Height
+			to.Alt = p.Alt
 		}
 	}
 

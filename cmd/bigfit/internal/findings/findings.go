@@ -1,17 +1,18 @@
-// Package findings makes the sections of a report on somebody's own points: how the
-// classes are shared out, where the points lie, how sure the answers are, and which of
-// them a person should look at.
+// Package findings makes the sections of a report on somebody's own points: how often the answers are
+// right and what to do next, where the points lie, how sure the answers are, and which of them a
+// person should look at.
 //
-// It computes nothing itself: answers come from a model, for all points, and places from
-// [pipeline.Pipeline.Plane]. The same Fit gives the same sections.
+// It fits nothing itself: answers come from a model, for all points, and places from
+// [pipeline.Pipeline.Plane]. All that a report says of right and wrong rests on answers for labels
+// that the answering model did not know: labels that were held back, or the held-out answers that the
+// model was calibrated by. The same Fit gives the same sections.
 //
 // # Places and images
 //
 // Sections of a report on somebody's points are made of plain results: answers, scores or
 // probabilities, labels used and held back, a graph, and places from Pipeline.Plane; commands
-// add the run around them. Places are eigenvectors 2 and 3 where the graph is in one piece,
-// and principal components else, because eigenvectors of several components only tell which
-// component a point is in. Points are shown as images where their columns are a square number,
+// add the run around them. Places are a layout of the graph, or principal components without
+// one. Points are shown as images where their columns are a square number,
 // their values are bytes or within [0, 1] or [−1, 1], and pixels above each other are more
 // alike than others: tests of numbers alone take embeddings of 1024 columns for images.
 package findings
@@ -23,9 +24,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/view/report"
+	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -43,6 +47,14 @@ type Fit struct {
 	// Probabilities holds the probabilities of the classes, n×c; each row sums to 1. Without
 	// it certainty is the difference between the two largest scores.
 	Probabilities *mat.Dense
+	// Calibration is that of the model, with its held-out answers.
+	Calibration *calibration.Calibration
+	// Unreached is the number of points in components of the graph without a label.
+	Unreached int
+	// Model is the file of the model, for the commands that are advised.
+	Model string
+	// Shown holds a text for each point; nil for none.
+	Shown *Shown
 }
 
 // Sections returns the sections of the report.
@@ -56,16 +68,20 @@ func (f *Fit) Sections() []report.Section {
 
 	// Sections without content are left out, by what the Fit has.
 	v := newView(f)
-	sections := []report.Section{{Title: "Classes", Blocks: v.shares()}}
+	var sections []report.Section
+	if v.answers != nil {
+		sections = []report.Section{{Blocks: append([]report.Block{v.headline()}, v.advice()...)}}
+	}
 	add := func(title string, blocks []report.Block) {
 		if len(blocks) > 0 {
 			sections = append(sections, report.Section{Title: title, Blocks: blocks})
 		}
 	}
 
+	add("How often the answers are right", v.reliability())
 	add("The points in the plane", v.maps())
-	add("How sure the answers are", v.reliability())
 	add("Points to look at", v.lists())
+	add("Classes", v.shares())
 	return sections
 }
 
@@ -75,6 +91,8 @@ type view struct {
 	known, used *data.Labels
 	answers     []int32   // nil without
 	sure        []float64 // the certainty of each answer; nil without
+	checked     *evidence // nil without
+	suspects    *active.Suspects
 	images      *imageShape
 }
 
@@ -83,6 +101,8 @@ func newView(f *Fit) *view {
 	if f.Answers != nil {
 		v.answers = f.Answers.Classes
 		v.sure = certainty(f.Answers, f.Probabilities)
+		v.checked = v.gather()
+		v.suspects = labeling.HeldOutSuspects(f.Targets.Targets, f.Calibration)
 	}
 	return v
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/view/report"
+	"github.com/bigfit/bigfit/models/active"
 )
 
 const (
@@ -14,8 +15,8 @@ const (
 	mostPictures = 48
 )
 
-// lists shows the least certain answers, labels that their neighbours contradict, and
-// the most certain of the wrong answers.
+// lists shows the least certain answers, labels that may be wrong, and the most certain of the wrong
+// answers for labels that were held back.
 func (v *view) lists() []report.Block {
 	if v.answers == nil {
 		return nil
@@ -81,70 +82,43 @@ func (v *view) mistakes() []report.Block {
 	})
 }
 
-// suspicious lists the labels given that the point's neighbours contradict: most of the
-// weight of its edges, of all classes, leads to points that are answered with another.
+// suspicious lists the labels that disagree with the answers of fits without them.
 func (v *view) suspicious() []report.Block {
-	if v.Graph == nil {
+	if v.suspects == nil {
 		return nil
 	}
-	// The least supported label comes first: the fewer neighbours agree, the more likely it is
-	// wrong.
-	support := map[int]float64{}
-	other := map[int]int32{}
-	for _, i := range v.used.Labeled() {
-		if s, most := v.support(i); most >= 0 && most != v.used.Index[i] {
-			support[i] = s
-			other[i] = most
-		}
+	checked := v.suspects.Labeled - v.suspects.Unknown
+	if len(v.suspects.List) == 0 {
+		return []report.Block{report.Paragraph(fmt.Sprintf("No label is suspicious: all %s checked labels agree with "+
+			"the answers of fits without them.", thousands(checked)))}
+	}
+	rows := make([]int, len(v.suspects.List))
+	of := map[int]active.Suspect{}
+	for k, s := range v.suspects.List {
+		rows[k] = s.Point
+		of[s.Point] = s
 	}
 
-	rows := v.ranked(func(i int) bool { _, ok := support[i]; return ok },
-		func(i int) float64 { return support[i] })
-	if len(rows) == 0 {
-		return []report.Block{report.Paragraph("No label given is contradicted by its neighbours in the graph.")}
-	}
+	note := fmt.Sprintf("%s (%s). The score is the probability of the suggested class less the probability of the "+
+		"label.", disagree(len(rows), checked)+" with fits that did not know them", folds(v.Calibration))
 	return v.list(rows, &report.Table{Caption: "Suspicious labels",
-		Header: []string{"point", "label given", "neighbours say", "neighbours that agree"},
-		Note: fmt.Sprintf("%d labels given are not the class that is most frequent among the answers "+
-			"for their neighbours in the graph, counted by the weights of the edges.", len(rows))},
-		func(i int) []string {
-			return []string{v.known.Name(v.used.Index[i]), v.known.Name(other[i]),
-				fmt.Sprintf("%.0f %%", 100*support[i])}
-		})
+		Header: []string{"point", "label given", "suggested", "score"}, Note: note}, func(i int) []string {
+		s := of[i]
+		return []string{v.known.Name(s.Given), v.known.Name(s.Suggested), fmt.Sprintf("%.2f", s.Score)}
+	})
 }
 
-// support returns the share of the weight of the edges of labeled point i that leads to
-// points answered with its class, and the class with the most weight, −1 without edges.
-func (v *view) support(i int) (share float64, most int32) {
-	col, val := v.Graph.Row(i)
-	degree := 0.0
-	weight := map[int32]float64{}
-	most = -1
-	for p, j := range col {
-		w := 1.0
-		if val != nil {
-			w = val[p]
-		}
-		// The smaller class wins a tie, so that the order of edges does not matter.
-		c := v.answers[j]
-		weight[c] += w
-		degree += w
-		if most < 0 || weight[c] > weight[most] || weight[c] == weight[most] && c < most {
-			most = c
-		}
-	}
-
-	if degree == 0 {
-		return 0, -1
-	}
-	return weight[v.used.Index[i]] / degree, most
-}
-
-// list shows the first of rows as a table, with cells behind the name of the point, and
-// where points are images as thumbnails.
+// list shows the first of rows as a table, with cells behind the name of the point, and what the
+// points show: texts, pictures, or where points are images thumbnails.
 func (v *view) list(rows []int, t *report.Table, cells func(i int) []string) []report.Block {
 	for _, i := range rows[:min(len(rows), mostListed)] {
 		t.Rows = append(t.Rows, append([]string{v.name(i)}, cells(i)...))
+	}
+	if len(rows) > mostListed {
+		t.Caption += fmt.Sprintf(": the first %d", mostListed)
+	}
+	if v.Shown != nil {
+		v.Shown.add(t, rows)
 	}
 	if v.images == nil {
 		return []report.Block{t}

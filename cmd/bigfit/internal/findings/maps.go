@@ -1,51 +1,54 @@
 package findings
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/internal/view/report"
 )
 
-// maps shows the points in the plane: by answer, or by label where there are no
-// answers, and by certainty.
+// maps shows the points in the plane: by answer, or by label where there are no answers, and by
+// certainty.
 func (v *view) maps() []report.Block {
 	if v.Plane == nil {
 		return nil
 	}
 	var marked []int
+	m := &report.Map{Title: "Map of the points", X: v.Plane.X, Y: v.Plane.Y, XLabel: v.Plane.XName,
+		YLabel: v.Plane.YName, MarkedName: "label given"}
 	for at, i := range v.Plane.Rows {
+		m.Names = append(m.Names, v.name(i))
+		m.Notes = append(m.Notes, v.words(i))
 		if v.used.Index[i] != data.Unlabeled {
 			marked = append(marked, at)
 		}
 	}
-
-	if 8*len(marked) > len(v.Plane.Rows) {
-		marked = nil // many rings hide the points
-	}
-	draw := func(class func(i int) int, classes []string, scale bool) []chart.Chart {
-		p := chart.Points{X: v.Plane.X, Y: v.Plane.Y, Classes: classes, Scale: scale, Marked: marked,
-			MarkedName: "label given"}
-		for _, i := range v.Plane.Rows {
-			p.Class = append(p.Class, class(i))
-		}
-		return []chart.Chart{&chart.Scatter{XLabel: v.Plane.XName, YLabel: v.Plane.YName, Points: p}}
+	// Many rings hide the points.
+	if 8*len(marked) <= len(v.Plane.Rows) {
+		m.Marked = marked
 	}
 
 	// The caption tells when only a sample of the points is drawn.
-	where := v.Plane.How
+	m.Caption = v.Plane.How
 	if n := len(v.used.Index); len(v.Plane.Rows) < n {
-		where += sampled(len(v.Plane.Rows), n)
+		m.Caption += sampled(len(v.Plane.Rows), n)
+	}
+	add := func(view report.View, class func(i int) int) {
+		for _, i := range v.Plane.Rows {
+			view.Class = append(view.Class, class(i))
+		}
+		m.Views = append(m.Views, view)
 	}
 	if v.answers == nil {
-		return []report.Block{&report.Figure{Title: "Coloured by label", Caption: where,
-			Charts: draw(func(i int) int { return int(v.used.Index[i]) }, v.names(), false)}}
+		add(report.View{Name: "label", Classes: v.names()}, func(i int) int { return int(v.used.Index[i]) })
+		return []report.Block{m}
 	}
-	blocks := []report.Block{&report.Figure{Title: "Coloured by answer", Caption: where,
-		Charts: draw(func(i int) int { return int(v.answers[i]) }, v.names(), false)}}
+	add(report.View{Name: "answer", Classes: v.names()}, func(i int) int { return int(v.answers[i]) })
 	if v.sure == nil {
-		return blocks
+		return []report.Block{m}
 	}
 
 	// Certainty is drawn in five steps: a page tells five shades apart, and no more.
@@ -55,8 +58,26 @@ func (v *view) maps() []report.Block {
 		caption = "The darker, on a dark page the lighter, the less certain: by the largest score " +
 			"less the second, in fifths of the points."
 	}
-	return append(blocks, &report.Figure{Title: "Coloured by certainty", Caption: caption,
-		Charts: draw(func(i int) int { return step[i] }, names, true)})
+	add(report.View{Name: "certainty", Caption: caption, Classes: names, Scale: true},
+		func(i int) int { return step[i] })
+	return []report.Block{m}
+}
+
+// words is the text under the pointer for point i, beside its name and its answer.
+func (v *view) words(i int) string {
+	var parts []string
+	if v.sure != nil && v.Probabilities != nil {
+		parts = append(parts, fmt.Sprintf("p = %.2f", v.sure[i]))
+	}
+	if c := v.known.Index[i]; c != data.Unlabeled && v.answers != nil {
+		parts = append(parts, "label: "+v.known.Name(c))
+	}
+	if v.Shown != nil {
+		if text := v.Shown.text(i, mostHovered); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, " · ")
 }
 
 // limits are the probabilities between the steps of certainty.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/internal/view/report"
 )
@@ -13,47 +14,57 @@ import (
 const (
 	// bins is the number of bins of probabilities of equal width, as in eval --proba.
 	bins = 15
-	// fewHeld is the number of labels held back below which nothing is measured.
+	// fewHeld is the number of checked labels below which nothing is drawn.
 	fewHeld = 30
 	// curvePoints is the number of points of the curve of errors.
 	curvePoints = 40
 )
 
-// reliability compares certainty with the labels that were held back: probabilities
-// with the shares of right answers, and the error among the most certain answers.
+// reliability compares answers with labels that their models did not know: which classes are taken
+// for which, probabilities with the shares of right answers, and the error among the most certain
+// answers.
 func (v *view) reliability() []report.Block {
-	var held []int
-	for i := range v.used.Index {
-		if v.held(i) {
-			held = append(held, i)
-		}
-	}
-
-	if v.sure == nil {
+	if v.answers == nil {
 		return nil
 	}
 	// With fewer than 30 points the standard error of a share is about 9 %.
-	if len(held) < fewHeld {
-		return []report.Block{report.Paragraph(fmt.Sprintf("The labels of %d points were held back; "+
-			"at least %d are needed to tell how often answers of a given certainty are right. Give "+
-			"more labels and let the fit use a part of them.", len(held), fewHeld))}
+	e := v.checked
+	if e.count() < fewHeld {
+		return []report.Block{report.Paragraph(fmt.Sprintf("%s could be checked against answers of models that did "+
+			"not know them; at least %d are needed to tell how often answers of a given certainty are right. %s",
+			count(e.count(), "label"), fewHeld, v.uncheckedWhy()))}
 	}
-	var blocks []report.Block
-	if v.Probabilities != nil {
-		blocks = append(blocks, v.diagram(held))
+
+	blocks := []report.Block{v.mistaken()}
+	if e.sure == nil {
+		return blocks
 	}
-	return append(blocks, v.coverage(held))
+	if e.probable {
+		blocks = append(blocks, e.diagram())
+	}
+	return append(blocks, e.coverage())
+}
+
+// uncheckedWhy says why few labels were checked, and what to do.
+func (v *view) uncheckedWhy() string {
+	switch _, all := v.tallies(); {
+	case all.labels < fewHeld:
+		return "Give more labels."
+	case v.Calibration == nil || v.Calibration.Rough():
+		return "This fit held none out; --calibrate 10 does, at the cost of ten more fits."
+	}
+	return "Classes with a single label cannot be checked; give more labels of each."
 }
 
 // diagram draws the share of right answers over the probability, in bins.
-func (v *view) diagram(held []int) report.Block {
+func (e *evidence) diagram() report.Block {
 	var count, right, sum [bins]float64
 	// A probability of 1 belongs to the last bin.
-	for _, i := range held {
-		b := min(int(v.sure[i]*bins), bins-1)
+	for k, p := range e.sure {
+		b := min(int(p*bins), bins-1)
 		count[b]++
-		sum[b] += v.sure[i]
-		if !v.wrong(i) {
+		sum[b] += p
+		if e.right(k) {
 			right[b]++
 		}
 	}
@@ -66,8 +77,9 @@ func (v *view) diagram(held []int) report.Block {
 		}
 		// The calibration error is Σ (n_b/n)·|mean probability − share|; n_b cancels.
 		share := right[b] / n
-		gap += math.Abs(sum[b]-right[b]) / float64(len(held))
-		s.X, s.Y = append(s.X, sum[b]/n), append(s.Y, share)
+		gap += math.Abs(sum[b]-right[b]) / float64(len(e.points))
+		s.X = append(s.X, sum[b]/n)
+		s.Y = append(s.Y, share)
 		s.Err = append(s.Err, math.Sqrt(share*(1-share)/n))
 	}
 
@@ -75,25 +87,25 @@ func (v *view) diagram(held []int) report.Block {
 		Charts: []chart.Chart{&chart.Lines{XLabel: "mean probability", YLabel: "share right",
 			Series: []chart.Series{s, {Name: "as promised", X: []float64{0, 1}, Y: []float64{0, 1},
 				Dashed: true}}}},
-		Caption: fmt.Sprintf("The %d points whose labels were held back, in %d bins by the "+
-			"probability of the answer; the bars are one standard error. Below the dashed line "+
-			"answers are less often right than promised. Mean distance from it, the expected "+
-			"calibration error: %.3f.", len(held), bins, gap)}
+		Caption: fmt.Sprintf("%s %s, in %d bins by the probability of the answer; the bars are one "+
+			"standard error. Below the dashed line answers are less often right than promised. Mean "+
+			"distance from it, the expected calibration error: %.3f.", thousands(len(e.points)), e.how, bins, gap)}
 }
 
 // coverage draws the error among the most certain answers over their share.
-func (v *view) coverage(held []int) report.Block {
-	order := slices.Clone(held)
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(v.sure[b], v.sure[a]) })
+func (e *evidence) coverage() report.Block {
+	order := data.Range(0, len(e.points))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(e.sure[b], e.sure[a]) })
 	s := chart.Series{Name: "error"}
-	wrong, next := 0, 1
-	// The curve has a point for each fortieth of the held labels.
-	for at, i := range order {
-		if v.wrong(i) {
+	wrong := 0
+	next := 1
+	// The curve has a point for each fortieth of the labels.
+	for at, k := range order {
+		if !e.right(k) {
 			wrong++
 		}
 		last := at+1 == len(order)
-		if !last && (at+1)*curvePoints < next*len(order) || !last && v.sure[order[at+1]] == v.sure[i] {
+		if !last && (at+1)*curvePoints < next*len(order) || !last && e.sure[order[at+1]] == e.sure[k] {
 			continue // points of equal certainty are taken together
 		}
 		for (at+1)*curvePoints >= next*len(order) {
@@ -106,6 +118,6 @@ func (v *view) coverage(held []int) report.Block {
 	return &report.Figure{Title: "Error of the most certain answers",
 		Charts: []chart.Chart{&chart.Lines{XLabel: "share of the points answered, %", YLabel: "error, %",
 			Series: []chart.Series{s}}},
-		Caption: "Of the points whose labels were held back: the error if only so many, the most " +
-			"certain ones, are answered and the others are left to a person."}
+		Caption: "Of the same labels: the error if only this share of the points, the most certain ones, is " +
+			"answered and the others are left to a person."}
 }

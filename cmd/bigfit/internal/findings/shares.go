@@ -14,12 +14,12 @@ import (
 const mostClasses = 40
 
 // tally counts points of one class.
-type tally struct{ labels, answers, held, missed int }
+type tally struct{ labels, answers, checked, missed int }
 
 func (t *tally) add(o tally) {
 	t.labels += o.labels
 	t.answers += o.answers
-	t.held += o.held
+	t.checked += o.checked
 	t.missed += o.missed
 }
 
@@ -33,11 +33,11 @@ func (v *view) tallies() (of []tally, all tally) {
 		if v.answers != nil {
 			of[v.answers[i]].answers++
 		}
-		if v.held(i) {
-			of[v.known.Index[i]].held++
-			if v.answers != nil && v.wrong(i) {
-				of[v.known.Index[i]].missed++
-			}
+	}
+	for k := range v.checked.count() {
+		of[v.checked.truth[k]].checked++
+		if !v.checked.right(k) {
+			of[v.checked.truth[k]].missed++
 		}
 	}
 
@@ -56,25 +56,24 @@ func (v *view) shares() []report.Block {
 	if v.answers != nil {
 		table.Header = append(table.Header, "answers", "share")
 	}
-	if all.held > 0 {
-		table.Header = append(table.Header, "held back", "of these wrong")
+	if all.checked > 0 {
+		table.Header = append(table.Header, "checked", "of these wrong")
+		table.Note = "Checked: " + v.checked.how + "."
 	}
 
-	// Columns appear by what is known: answers, and labels held back.
+	// Columns appear by what is known: answers, and checked labels.
 	row := func(name string, t tally) {
 		cells := []string{name, strconv.Itoa(t.labels), percent(t.labels, all.labels)}
 		if v.answers != nil {
 			cells = append(cells, strconv.Itoa(t.answers), percent(t.answers, all.answers))
 		}
-		if all.held > 0 {
-			cells = append(cells, strconv.Itoa(t.held), percent(t.missed, t.held))
+		if all.checked > 0 {
+			cells = append(cells, strconv.Itoa(t.checked), percent(t.missed, t.checked))
 		}
 		table.Rows = append(table.Rows, cells)
 	}
 
-	// Names that are numbers are ordered as numbers: 2 before 10.
-	order := data.Range(0, len(of))
-	slices.SortFunc(order, func(a, b int) int { return chart.CompareNames(names[a], names[b]) })
+	order := v.order()
 	shown := len(of)
 	if shown > mostClasses {
 		shown = mostClasses - 1
@@ -119,9 +118,9 @@ func (v *view) sentence(all tally) string {
 	}
 	text := fmt.Sprintf("%d points, %d with a label%s, %d classes.", n, all.labels, used,
 		len(v.known.Classes))
-	if all.held > 0 {
-		text += fmt.Sprintf(" The labels of %d points were held back; %s of them were answered otherwise.",
-			all.held, percent(all.missed, all.held))
+	if all.checked > 0 {
+		text += fmt.Sprintf(" %d %s; %s of these answers are wrong.", all.checked, v.checked.how,
+			percent(all.missed, all.checked))
 	}
 	if v.answers == nil {
 		return text

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/internal/view/report"
 )
@@ -63,19 +64,63 @@ func (f *Fit) values() []report.Section {
 					{Name: "right", X: []float64{low, high}, Y: []float64{low, high}, Dashed: true}}}}})
 	}
 
-	sections := []report.Section{{Title: "Values", Blocks: blocks}}
+	sections := []report.Section{{Blocks: []report.Block{f.valuesHeadline(len(given), truth, answer)}},
+		{Title: "Values", Blocks: blocks}}
 	if f.Plane == nil {
 		return sections
 	}
 	step, _ := steps(all, false)
-	p := chart.Points{X: f.Plane.X, Y: f.Plane.Y, Scale: true,
+	view := report.View{Name: "answer", Scale: true,
 		Classes: []string{"smallest fifth", "second", "third", "fourth", "largest fifth"}}
+	m := &report.Map{Title: "Map of the points", Caption: f.Plane.How, X: f.Plane.X, Y: f.Plane.Y,
+		XLabel: f.Plane.XName, YLabel: f.Plane.YName}
 	for _, i := range f.Plane.Rows {
-		p.Class = append(p.Class, step[i])
+		view.Class = append(view.Class, step[i])
+		m.Names = append(m.Names, f.name(i))
+		words := "answer " + short(at(i))
+		if v := known.At(i, 0); !math.IsNaN(v) {
+			words += " · value " + short(v)
+		}
+		if f.Shown != nil {
+			words += " · " + f.Shown.text(i, mostHovered)
+		}
+		m.Notes = append(m.Notes, words)
 	}
-	return append(sections, report.Section{Title: "The points in the plane", Blocks: []report.Block{
-		&report.Figure{Title: "Coloured by answer", Caption: f.Plane.How,
-			Charts: []chart.Chart{&chart.Scatter{XLabel: f.Plane.XName, YLabel: f.Plane.YName, Points: p}}}}})
+	m.Views = []report.View{view}
+	return append(sections, report.Section{Title: "The points in the plane", Blocks: []report.Block{m}})
+}
+
+// usualLevel is the share of points that the interval of the headline covers.
+const usualLevel = 0.9
+
+// valuesHeadline sums up a regression: how far answers are from values that their models did not know.
+func (f *Fit) valuesHeadline(given int, truth, answer []float64) report.Block {
+	n, _ := f.Answers.Scores.Dims()
+	h := &report.Headline{Text: fmt.Sprintf("%s, %s", count(n, "item"), count(given, "value"))}
+
+	// Values that were held back count more than the folds of the calibration, as they were not drawn from
+	// the values that the model knows.
+	if len(truth) >= calibration.Fewest {
+		off := make([]float64, len(truth))
+		for k := range truth {
+			off[k] = math.Abs(answer[k] - truth[k])
+		}
+		slices.Sort(off)
+		h.Text += fmt.Sprintf(": 9 of 10 answers are off by at most %s.", short(off[(9*len(off)-1)/10]))
+		h.Note = fmt.Sprintf("Measured on %s values that were held back from the fit.", thousands(len(truth)))
+		return h
+	}
+	if c := f.Calibration; c != nil && c.Intervals != nil {
+		if half, err := c.Intervals.Half(usualLevel); err == nil {
+			h.Text += fmt.Sprintf(": 9 of 10 answers are off by at most %s.", short(half[0]))
+			h.Note = fmt.Sprintf("Measured on %s values, each answered by a fit without it (%s).", thousands(c.Held),
+				folds(c))
+			return h
+		}
+	}
+	h.Text += ": how far answers are off is not known yet."
+	h.Note = fmt.Sprintf("At least %d values must be held out to tell.", calibration.Fewest)
+	return h
 }
 
 // short writes a value with four significant digits.

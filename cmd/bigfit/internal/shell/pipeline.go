@@ -97,7 +97,9 @@ func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (d
 	a.Notes(p.table.Notes...)
 	a.warnOfGraph(files.Paths)
 	st.Done(files.Describe() + data.Describe(x))
-	p.files, p.fault = files, nil
+	p.read = files
+	p.files = files
+	p.fault = nil
 	p.rows, _ = x.Dims()
 	return x, nil
 }

@@ -14,10 +14,12 @@ import (
 // called.
 type PointOptions struct {
 	id, ids, Label string
+	show           string
 	drop, columns  []string
 
 	table *data.TableColumns // of the points that were read
-	files *shards.Files      // of those points; nil once the tables beside them were looked for
+	read  *shards.Files      // of those points
+	files *shards.Files      // the same; nil once the tables beside them were looked for
 	rows  int                // in them
 	Names *data.IDs
 

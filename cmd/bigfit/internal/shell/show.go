@@ -1,0 +1,88 @@
+package shell
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/file/shards"
+)
+
+// A Column holds a text for each point, from a table.
+type Column struct {
+	Name   string
+	Folder string // of the table
+	Texts  []string
+}
+
+// ShowFlag adds --show.
+func (p *PointOptions) ShowFlag(f *pflag.FlagSet) {
+	f.StringVar(&p.show, "show", "", "`column` that the report shows with points: texts, links, or names of pictures, "+
+		"which become thumbnails; of X, of the tables of the ids, or FILE:COLUMN")
+}
+
+// ReadShown reads the column that --show names, for the n points that were read; nil without the flag.
+func (p *PointOptions) ReadShown(a *App, n int) (*Column, error) {
+	if p.show == "" {
+		return nil, nil
+	}
+	paths, column, err := p.shownTables(a)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := a.IDsOf(n)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := data.ReadTexts(paths, column, n, ids, data.ReadOptions{Limit: a.Left()})
+	if err != nil {
+		return nil, err
+	}
+	a.Note("show: column %q of %s", column, shards.Names(paths).Range())
+	return &Column{Name: column, Folder: filepath.Dir(paths[0]), Texts: texts}, nil
+}
+
+// shownTables finds the tables with the column that --show names.
+func (p *PointOptions) shownTables(a *App) (paths []string, column string, err error) {
+	if at := strings.LastIndexByte(p.show, ':'); at > 0 {
+		if found, err := shards.Find([]string{p.show[:at]}); err == nil {
+			return found.Paths, p.show[at+1:], nil
+		}
+	}
+
+	// The first tables with the column are taken: the points themselves, the file of the ids, and what
+	// lies beside the points.
+	var candidates [][]string
+	if p.read != nil {
+		candidates = append(candidates, p.read.Paths)
+	}
+	if p.ids != "" {
+		name := p.ids
+		if _, err := shards.Find([]string{name}); err != nil {
+			name = name[:max(0, strings.LastIndexByte(name, ':'))]
+		}
+		if found, err := shards.Find([]string{name}); err == nil {
+			candidates = append(candidates, found.Paths)
+		}
+	}
+	if p.read != nil {
+		candidates = append(candidates, p.read.Beside(a.namedFiles()...)...)
+	}
+
+	var columns []string
+	for _, paths := range candidates {
+		ok, names := data.HasColumn(paths[0], p.show, a.Left())
+		if ok {
+			return paths, p.show, nil
+		}
+		columns = append(columns, names...)
+	}
+	if len(columns) == 0 {
+		return nil, "", Usagef("--show %s names a column, but neither the points nor the files beside them are tables; "+
+			"give it as FILE:COLUMN", p.show)
+	}
+	return nil, "", Usagef("--show %s names no column; there are %s; a column of another file is FILE:COLUMN", p.show,
+		strings.Join(columns[:min(20, len(columns))], ", "))
+}
