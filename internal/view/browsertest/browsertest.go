@@ -70,31 +70,64 @@ for (const page of pages) for (const width of widths) {
 }
 </script>`
 
+// actor is a page that loads a report in a frame, runs a script with the document of the report as
+// doc, and writes what the script returns into itself.
+const actor = `<!DOCTYPE html><meta charset="utf-8"><title>actor</title><pre id="out"></pre>
+<iframe id="frame" style="width:%dpx;height:1200px" src=%q></iframe><script>
+document.getElementById("frame").onload = e => {
+  const win = e.target.contentWindow, doc = win.document;
+  let found = [];
+  try { found = (() => { %s })(); } catch (fault) { found = ["fault: " + fault]; }
+  document.getElementById("out").textContent = JSON.stringify(found);
+};
+</script>`
+
+// findBrowser returns the program of a browser. Without one the test skips.
+func findBrowser(t *testing.T) string {
+	t.Helper()
+	for _, name := range browserNames {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no Chromium to open reports in (on Debian: apt-get install chromium)")
+	return ""
+}
+
 // browse opens the pages of a folder in a headless browser, judges them, and returns the
 // findings and the messages of the console. Without a browser the test skips.
 func browse(t *testing.T, dir string, pages []string) (found []string, console string) {
 	t.Helper()
-	var browser string
-	for _, name := range browserNames {
-		if path, err := exec.LookPath(name); err == nil {
-			browser = path
-			break
-		}
-	}
-	if browser == "" {
-		t.Skip("no Chromium to open reports in (on Debian: apt-get install chromium)")
-	}
-
 	list, err := json.Marshal(pages)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return visit(t, dir, fmt.Sprintf(judge, list))
+}
+
+// Run opens a page of a folder in a frame of a width in pixels and runs a script, the body of a
+// function that sees the document doc and the window win of the page, and returns an array of texts.
+// The console must stay empty. Without a browser the test skips.
+func Run(t *testing.T, dir, page string, width int, script string) []string {
+	t.Helper()
+	found, console := visit(t, dir, fmt.Sprintf(actor, width, "/"+page, script))
+	if console != "" {
+		t.Errorf("the console says:\n%s", console)
+	}
+	return found
+}
+
+// visit serves the files of a folder, opens content as a page beside them, and returns the texts that
+// the page writes into itself and the messages of the console.
+func visit(t *testing.T, dir, content string) (found []string, console string) {
+	t.Helper()
+	browser := findBrowser(t)
 
 	// Frames of pages from files count as foreign to each other, so the pages come from a server.
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServer(http.Dir(dir)))
 	mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) {})
-	mux.HandleFunc("/judge", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, judge, list) })
+	mux.HandleFunc("/judge", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, content) })
 	server := httptest.NewServer(mux)
 	defer server.Close()
 

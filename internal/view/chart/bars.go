@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -39,48 +39,102 @@ func shorten(s string, most int) string {
 
 // Draw implements [Chart].
 func (b *Bars) Draw() (*Picture, error) {
-	x := newScale(false)
-	p := newPicture(b.Title, "", "", x, nil)
+	p := newPicture(b.Title, "", "", nil, nil)
 	n := len(b.Rows)
-	lengths := make(plotter.Values, n)
-	names := make([]string, n)
+	rows := &barRows{lengths: make([]float64, n), name: p.plot.Y.Tick.Label, value: p.plot.X.Tick.Label}
 	for i, r := range b.Rows {
-		// gonum counts places on the axis from below.
-		at := n - 1 - i // the first on top
-		names[at] = shorten(r.Name, mostName)
-		if finite(r.Value) && r.Value > 0 {
-			lengths[at] = r.Value
-			p.Marks++
-		}
+		rows.names = append(rows.names, shorten(r.Name, mostName))
 		text := Amount(r.Value)
 		for _, word := range []string{b.Unit, r.Note} {
 			if word != "" {
 				text += " " + word
 			}
 		}
-		p.note(lengths[at], float64(at), text, draw.XLeft)
+		rows.values = append(rows.values, text)
+		if finite(r.Value) && r.Value > 0 {
+			rows.lengths[i] = r.Value
+			p.Marks++
+		}
 	}
 
-	p.plot.Add(&plotter.BarChart{Values: lengths, Width: vg.Points(11), Color: seriesColor(0),
-		Horizontal: true})
-	if n > 0 {
-		p.plot.NominalY(names...)
-	}
-	// Bars must begin at 0: only then are their lengths proportional to the amounts.
-	p.plot.X.Min = 0
-	p.plot.X.Max = 1
-	if p.Marks > 0 {
-		p.plot.X.Max = slices.Max(lengths)
-	}
-	p.plot.Y.Min = -0.6
-	p.plot.Y.Max = max(0, float64(n)-0.4)
-	p.plot.HideX()
-	p.plot.Y.Tick.Length = vg.Points(4)
-	p.plot.Y.Tick.LineStyle.Width = 0
+	p.plot.Add(rows)
+	p.plot.HideAxes()
+	p.plot.X.Min, p.plot.X.Max = 0, 1
+	p.plot.Y.Min, p.plot.Y.Max = 0, 1
 	// Each row has the same height, however many there are.
-	p.Aspect = (12 + 18*float64(n)) / pageWidth
+	p.Aspect = (12 + 18*float64(max(1, n))) / pageWidth
 	p.Alt = fmt.Sprintf("Bars of %d amounts.", n)
 	return p, nil
+}
+
+// barRows draws names, bars and values, the first row on top. It divides the width itself: the axes of
+// gonum know the text at one end of a bar only.
+type barRows struct {
+	names, values []string
+	lengths       []float64 // 0 for no bar
+	name, value   draw.TextStyle
+}
+
+const (
+	barHeight = 11
+	barGap    = 5 // between a bar and its texts
+	// capHeight is the height of capital letters and digits, in units of the size of the font. The
+	// middle of a text is half of it above the baseline.
+	capHeight = 0.7
+)
+
+// Plot implements plot.Plotter.
+func (r *barRows) Plot(c draw.Canvas, _ *plot.Plot) {
+	svg := svgOf(c)
+	margin := vg.Length(1)
+	if svg != nil {
+		margin = wider
+	}
+
+	// The names have the width of the longest one.
+	left := vg.Length(0)
+	for _, name := range r.names {
+		left = max(left, margin*r.name.Width(name))
+	}
+	left += c.Min.X + barGap
+
+	// The unit is the largest for which every bar and the value behind it fit.
+	unit := vg.Length(0)
+	if len(r.lengths) > 0 {
+		unit = (c.Max.X - left) / vg.Length(max(slices.Max(r.lengths), math.SmallestNonzeroFloat64))
+	}
+	for i, length := range r.lengths {
+		if length > 0 {
+			room := c.Max.X - left - barGap - margin*r.value.Width(r.values[i])
+			unit = min(unit, max(0, room)/vg.Length(length))
+		}
+	}
+
+	pitch := c.Size().Y / vg.Length(max(1, len(r.names)))
+	for i := range r.names {
+		middle := c.Max.Y - (vg.Length(i)+0.5)*pitch
+		right := left + unit*vg.Length(r.lengths[i])
+		if r.lengths[i] > 0 {
+			c.FillPolygon(seriesColor(0), []vg.Point{{X: left, Y: middle - barHeight/2}, {X: right, Y: middle - barHeight/2},
+				{X: right, Y: middle + barHeight/2}, {X: left, Y: middle + barHeight/2}})
+		}
+		r.write(c, r.name, r.names[i], left-barGap, middle, anchorEnd)
+		r.write(c, r.value, r.values[i], right+barGap, middle, anchorStart)
+	}
+}
+
+// write writes a text whose middle line is at y and that ends or begins at x.
+func (r *barRows) write(c draw.Canvas, style draw.TextStyle, text string, x, y vg.Length, anchor string) {
+	if svg := svgOf(c); svg != nil {
+		svg.anchor = anchor
+		defer func() { svg.anchor = anchorMiddle }()
+	}
+	if anchor == anchorEnd {
+		x -= style.Width(text)
+	}
+	c.SetColor(style.Color)
+	face := style.Handler.Cache().Lookup(style.Font, style.Font.Size)
+	c.FillString(face, vg.Point{X: x, Y: y - capHeight/2*style.Font.Size}, text)
 }
 
 // Amount writes v with three significant digits but never fewer than all the

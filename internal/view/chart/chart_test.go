@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -450,4 +451,60 @@ func TestNumbers(t *testing.T) {
 	if l.Numbers() != nil {
 		t.Error("a long table")
 	}
+}
+
+// TestBarTexts checks that names end before the bars and values begin behind them, on the middle line of
+// the bar, and that the widest row fills the picture.
+func TestBarTexts(t *testing.T) {
+	page := mustDraw(t, &Bars{Unit: "s", Rows: []Bar{{"short", 1, ""}, {"a name of many letters", 2, ""},
+		{"WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW", 1.5, "(and a note that is long)"}, {"none", 0, ""}}}).HTML("t", false)
+	number := func(text, name string) float64 {
+		_, rest, _ := strings.Cut(text, name+`="`)
+		value, _, _ := strings.Cut(rest, `"`)
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			t.Fatalf("%s in %s: %v", name, text, err)
+		}
+		return x
+	}
+	corners := regexp.MustCompile(`<path d="M([\d.]+),([\d.]+)L([\d.]+),([\d.]+)L([\d.]+),([\d.]+)`).FindAllStringSubmatch(page, -1)
+	texts := regexp.MustCompile(`<text [^>]*>`).FindAllString(page, -1)
+	if len(corners) != 3 || len(texts) != 8 {
+		t.Fatalf("%d bars and %d texts in %s", len(corners), len(texts), page)
+	}
+	value := func(s string) float64 {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	for k, c := range corners {
+		left, right := value(c[1]), value(c[3])
+		middle := (value(c[2]) + value(c[6])) / 2
+		name, amount := texts[2*k], texts[2*k+1]
+		if !strings.Contains(name, `text-anchor="end"`) || !strings.Contains(amount, `text-anchor="start"`) {
+			t.Errorf("anchors of %s and %s", name, amount)
+		}
+		if x := number(name, " x"); math.Abs(left-barGap-x) > 0.01 || x < 20 {
+			t.Errorf("the name ends at %v, the bar begins at %v", x, left)
+		}
+		if x := number(amount, " x"); math.Abs(right+barGap-x) > 0.01 || x > pageWidth-10 {
+			t.Errorf("the value begins at %v, the bar ends at %v", x, right)
+		}
+		for _, text := range []string{name, amount} {
+			if y := math.Abs(number(text, " y")); math.Abs(y+capHeight/2*10-middle) > 0.01 {
+				t.Errorf("the baseline is at %v, the middle of the bar at %v", y, middle)
+			}
+		}
+	}
+}
+
+func mustDraw(t *testing.T, c Chart) *Picture {
+	t.Helper()
+	p, err := c.Draw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

@@ -133,8 +133,8 @@ func (p *Picture) Legend() (keys []Key) {
 				t.Thumbnail(&c)
 			}
 		})
-		keys = append(keys, Key{Class: k.class, Name: k.name, Swatch: `<svg class="swatch" viewBox="0 0 24 12" aria-hidden="true" stroke-linecap="round">` +
-			inPage(body) + "</svg>"})
+		swatch := `<svg class="swatch" viewBox="0 0 24 12" aria-hidden="true" stroke-linecap="round">`
+		keys = append(keys, Key{Name: k.name, Swatch: swatch + inPage(body) + "</svg>", Class: k.class})
 	}
 	return keys
 }
@@ -188,6 +188,7 @@ type svgCanvas struct {
 const (
 	anchorMiddle = "middle"
 	anchorStart  = "start"
+	anchorEnd    = "end"
 )
 
 // svgOf returns the canvas of a picture in SVG, nil of others.
@@ -201,7 +202,11 @@ func svgOf(c draw.Canvas) *svgCanvas {
 }
 
 func (c *svgCanvas) FillString(f font.Face, at vg.Point, text string) {
-	if c.anchor != anchorStart {
+	switch c.anchor {
+	case anchorStart:
+	case anchorEnd:
+		at.X += f.Width(text)
+	default:
 		c.anchor = anchorMiddle
 		at.X += f.Width(text) / 2
 	}

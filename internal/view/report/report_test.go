@@ -180,7 +180,7 @@ func sample() *Report {
 func TestSample(t *testing.T) {
 	page := write(t, sample())
 	for _, want := range []string{"<!DOCTYPE html>", `lang="en"`, `name="viewport"`, "prefers-color-scheme:dark", "--c0:#",
-		"<caption>Error by number of labels</caption>", `class="num best"`, `role="img"`, "<title>The spectrum. Chart of eigenvalue over index.", "<td class=\"num\">24.9 ± 2.8</td>", "<summary>",
+		`<p class="caption" aria-hidden="true">Error by number of labels</p>`, `class="num best"`, `role="img"`, "<title>The spectrum. Chart of eigenvalue over index.", "<td class=\"num\">24.9 ± 2.8</td>", "<summary>",
 		`<p class="panel">from above</p>`, "<title>The first three eigenvectors, from above. Scatter plot of 10000 points", "<span>labeled</span>", "<span>paper</span>",
 		`alt="predicted 3, correct"`, `alt="a 5 taken for 9"`, "✗", "2 of 24 are wrong", ">12.9 s</text>", `href="#s3"`} {
 		if !strings.Contains(page, want) {

@@ -169,7 +169,7 @@ func (v *view) adviseConfused() (report.Item, bool) {
 	if most < 5 || 5*most < mistakes {
 		return report.Item{}, false
 	}
-	return report.Item{Text: fmt.Sprintf("%d of %d mistakes take %s for %s or the other way round. See whether people "+
+	return report.Item{Text: fmt.Sprintf("%d of %d mistakes take “%s” for “%s” or the other way round. See whether people "+
 		"tell the two apart by what the model sees; if not, join them, or give the items other features.", most,
 		mistakes, v.known.Name(int32(first)), v.known.Name(int32(second)))}, true
 }
@@ -192,11 +192,11 @@ func (v *view) adviseLabels() (report.Item, bool) {
 	}
 	// A tenth of the labels changes the answers visibly, and a person labels two hundred in an hour.
 	more := min(n, max(10, min(200, (all.labels+50)/100*10)))
-	text := fmt.Sprintf("Label %d more items that tell the model most, then add them to the model:", more)
+	text := fmt.Sprintf("Label %d more items, those that tell the model most: correct the column label of next.csv, then add it to the model.", more)
 	if v.checked.count() >= fewHeld {
 		if share, deviation := v.checked.rate(); 1-share < 2*deviation {
 			text = fmt.Sprintf("More labels would hardly show: the error is within its uncertainty. For a check, "+
-				"label %d more items:", more)
+				"label %d more items: correct the column label of next.csv, then add it to the model.", more)
 		}
 	}
 	return report.Item{Text: text, Commands: v.commands("bigfit next %s -n "+strconv.Itoa(more)+" -o next.csv",

@@ -184,7 +184,7 @@ func TestManyClassesConfused(t *testing.T) {
 	if len(rows) != 1 || len(rows[0].Rows) != 1 || strings.Join(rows[0].Rows[0], " ") != "7 3 10" {
 		t.Errorf("mistakes: %+v", rows)
 	}
-	has(t, f, "10 of 10 mistakes take 3 for 7 or the other way round")
+	has(t, f, "10 of 10 mistakes take “3” for “7” or the other way round")
 }
 
 // TestShown shows texts, links and pictures beside the points, and says which pictures are missing.
