@@ -64,7 +64,8 @@ func (m *marks) Plot(c draw.Canvas, p *plot.Plot) {
 
 // Thumbnail implements plot.Thumbnailer.
 func (m *marks) Thumbnail(c *draw.Canvas) {
-	m.draw(*c, []vg.Point{c.Center()}, max(m.radius, vg.Points(2.6)))
+	// Colours are told apart in the legend first, so its marks are larger.
+	m.draw(*c, []vg.Point{c.Center()}, max(m.radius, vg.Points(4)))
 }
 
 func (m *marks) draw(c draw.Canvas, at []vg.Point, r vg.Length) {

@@ -22,6 +22,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bigfit/bigfit/internal/view/chart"
 )
@@ -166,6 +167,7 @@ func (p Paragraph) render() (template.HTML, error) {
 func (t Table) render() (template.HTML, error) {
 	type cell struct {
 		Text, URL string
+		Class     string
 		Num, Best bool
 		Mark      Mark
 		Picture   template.URL
@@ -250,7 +252,38 @@ func (t Table) render() (template.HTML, error) {
 	if err := errors.Join(faults...); err != nil {
 		return "", err
 	}
+	for _, row := range data.Rows {
+		for j := range row {
+			row[j].Class = cellClass(row[j].Text, row[j].Num, row[j].Best)
+		}
+	}
 	return execute("table", data)
+}
+
+const (
+	// oneLine is the length up to which a word, such as an id with hyphens, is not broken.
+	oneLine = 16
+	// longText is the length from which a text needs a column that is wider than its words.
+	longText = 60
+)
+
+// cellClass returns the classes of a cell in the style sheet.
+func cellClass(text string, num, best bool) string {
+	var class []string
+	if num {
+		class = append(class, "num")
+	}
+	if best {
+		class = append(class, "best")
+	}
+	switch letters := utf8.RuneCountInString(text); {
+	case num:
+	case letters >= longText:
+		class = append(class, "long")
+	case letters <= oneLine && !strings.ContainsAny(text, " \n"):
+		class = append(class, "one")
+	}
+	return strings.Join(class, " ")
 }
 
 // numeric tells whether column j is to be aligned to the right.

@@ -53,6 +53,14 @@ func (v *view) certaintyName() string {
 	return "margin of scores"
 }
 
+// certaintyText writes the certainty of the answer for point i.
+func (v *view) certaintyText(i int) string {
+	if v.Probabilities != nil {
+		return fmt.Sprintf("%.2f", v.sure[i])
+	}
+	return fmt.Sprintf("%.3g", v.sure[i])
+}
+
 func (v *view) uncertain() []report.Block {
 	rows := v.ranked(func(i int) bool { return v.used.Index[i] == data.Unlabeled },
 		func(i int) float64 { return v.sure[i] })
@@ -64,7 +72,7 @@ func (v *view) uncertain() []report.Block {
 		Note:   "A label for one of these tells the model most about where its classes meet."},
 		func(i int) []string {
 			return []string{v.known.Name(v.answers[i]), v.known.Name(v.second(i)),
-				fmt.Sprintf("%.3g", v.sure[i])}
+				v.certaintyText(i)}
 		})
 }
 
@@ -78,7 +86,7 @@ func (v *view) mistakes() []report.Block {
 		Note: fmt.Sprintf("%d answers differ from a label that was held back. Where the answer looks "+
 			"right, the label may be wrong.", len(rows))}, func(i int) []string {
 		return []string{v.known.Name(v.answers[i]), v.known.Name(v.known.Index[i]),
-			fmt.Sprintf("%.3g", v.sure[i])}
+			v.certaintyText(i)}
 	})
 }
 

@@ -77,15 +77,16 @@ func isURL(text string) bool {
 		!strings.ContainsAny(text, " \n\t")
 }
 
-// add adds the column to a table on points.
+// add adds the column to a table on points, beside their names: a reader recognizes the point before
+// the numbers tell about it.
 func (s *Shown) add(t *report.Table, rows []int) {
-	col := len(t.Header)
-	t.Header = append(t.Header, s.Name)
+	const col = 1
+	t.Header = slices.Insert(t.Header, col, s.Name)
 	missing := 0
 	for at := range t.Rows {
 		cell := report.Cell{Row: at, Col: col}
 		i := rows[at]
-		t.Rows[at] = append(t.Rows[at], s.text(i, mostShown))
+		t.Rows[at] = slices.Insert(t.Rows[at], col, s.text(i, mostShown))
 		switch {
 		case isURL(s.Texts[i]):
 			t.Links = append(t.Links, report.Link{Cell: cell, URL: s.Texts[i]})
