@@ -199,6 +199,9 @@ func Check(t *testing.T, dir string, pages []string) {
 	for _, p := range pages {
 		page, err := os.ReadFile(filepath.Join(dir, p))
 		if err == nil {
+			err = os.MkdirAll(filepath.Dir(filepath.Join(keep, p)), 0o755)
+		}
+		if err == nil {
 			err = os.WriteFile(filepath.Join(keep, p), page, 0o644)
 		}
 		if err != nil {

@@ -61,9 +61,9 @@ func (m Matrix) render() (template.HTML, error) {
 		Text, Class string
 	}
 	type row struct {
-		Name  string
-		Cells []cell
-		Sum   int
+		Name, Title string
+		Cells       []cell
+		Sum         int
 	}
 	if len(m.Counts) != len(m.Names) {
 		return "", fmt.Errorf("matrix %q: %d rows and %d names", m.Title, len(m.Counts), len(m.Names))
@@ -77,7 +77,7 @@ func (m Matrix) render() (template.HTML, error) {
 		if len(counts) != len(m.Names) {
 			return "", fmt.Errorf("matrix %q: row %d has %d cells for %d names", m.Title, i, len(counts), len(m.Names))
 		}
-		r := row{Name: m.Names[i]}
+		r := row{Name: shorten(m.Names[i]), Title: m.Names[i]}
 		for _, n := range counts {
 			r.Sum += n
 		}
@@ -98,4 +98,17 @@ func (m Matrix) render() (template.HTML, error) {
 		data.Body = append(data.Body, r)
 	}
 	return execute("matrix", data)
+}
+
+// mostHead is the length from which the name of a row or a column is cut.
+const mostHead = 24
+
+// shorten cuts a name in its middle, as long names often have a beginning in common.
+func shorten(name string) string {
+	r := []rune(name)
+	if len(r) <= mostHead {
+		return name
+	}
+	const half = mostHead / 2
+	return string(r[:half-1]) + "…" + string(r[len(r)-half:])
 }

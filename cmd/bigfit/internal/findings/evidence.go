@@ -118,6 +118,17 @@ func (e *evidence) rate() (share, deviation float64) {
 	return share, math.Sqrt(smooth * (1 - smooth) / n)
 }
 
+// trivial returns the share of the most frequent label among the checked ones.
+func (e *evidence) trivial() float64 {
+	counts := map[int32]int{}
+	most := 0
+	for _, c := range e.truth {
+		counts[c]++
+		most = max(most, counts[c])
+	}
+	return float64(most) / float64(len(e.truth))
+}
+
 // wrongAbove counts the answers with a certainty of at least p, and the wrong ones among them.
 func (e *evidence) wrongAbove(p float64) (wrong, of int) {
 	for k, s := range e.sure {

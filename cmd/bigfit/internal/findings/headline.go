@@ -38,7 +38,11 @@ func (v *view) headline() report.Block {
 			count(v.checked.count(), "label"), calibration.Fewest))
 	}
 	if v.Probabilities != nil {
-		h.Text += fmt.Sprintf("; %s of them at 90\u00a0%% or more", thousands(v.atLeast(high)))
+		sure := "none"
+		if n := v.atLeast(high); n > 0 {
+			sure = thousands(n)
+		}
+		h.Text += fmt.Sprintf("; %s of them at 90\u00a0%% or more", sure)
 		notes = append(notes, v.probabilityNote())
 	}
 	h.Text += "."
@@ -74,6 +78,9 @@ func (v *view) advice() []report.Block {
 		}
 	}
 
+	if v.guesses() {
+		return []report.Block{&report.List{Title: "What to do next", Items: v.adviseGuesses()}}
+	}
 	add(v.adviseUse())
 	add(v.adviseClasses())
 	add(v.adviseSuspects())
@@ -84,6 +91,31 @@ func (v *view) advice() []report.Block {
 		return nil
 	}
 	return []report.Block{&report.List{Title: "What to do next", Items: items}}
+}
+
+// guesses tells whether the checked answers are hardly better than the most frequent class for all.
+func (v *view) guesses() bool {
+	if v.checked.count() < fewHeld || len(v.known.Classes) < 2 {
+		return false
+	}
+	share, deviation := v.checked.rate()
+	return share < v.checked.trivial()+2*deviation
+}
+
+// adviseGuesses says what to do with a model that knows hardly more than the shares of the classes: its
+// probabilities and its doubts about labels say little.
+func (v *view) adviseGuesses() []report.Item {
+	share, _ := v.checked.rate()
+	items := []report.Item{{Text: fmt.Sprintf("Do not use these answers: %s are right, and the most frequent class for "+
+		"all would be right for %s. See whether the labels belong to the points (their order, their ids), whether "+
+		"the points hold what the classes are about, and whether another model does better.", shareText(share),
+		shareText(v.checked.trivial()))}}
+	for _, advise := range []func() (report.Item, bool){v.adviseClasses, v.adviseComponents} {
+		if item, ok := advise(); ok {
+			items = append(items, item)
+		}
+	}
+	return items
 }
 
 // adviseUse says which answers can be used.
@@ -115,7 +147,7 @@ func (v *view) adviseClasses() (report.Item, bool) {
 	of, _ := v.tallies()
 	var few, weak []string
 	for c, t := range of {
-		name := v.known.Name(int32(c))
+		name := v.briefly(int32(c))
 		switch {
 		case t.labels < fewOfClass:
 			few = append(few, fmt.Sprintf("%s (%d)", name, t.labels))
@@ -171,7 +203,7 @@ func (v *view) adviseConfused() (report.Item, bool) {
 	}
 	return report.Item{Text: fmt.Sprintf("%d of %d mistakes take “%s” for “%s” or the other way round. See whether people "+
 		"tell the two apart by what the model sees; if not, join them, or give the items other features.", most,
-		mistakes, v.known.Name(int32(first)), v.known.Name(int32(second)))}, true
+		mistakes, v.briefly(int32(first)), v.briefly(int32(second)))}, true
 }
 
 // adviseComponents points to points that no label reaches.
@@ -201,6 +233,16 @@ func (v *view) adviseLabels() (report.Item, bool) {
 	}
 	return report.Item{Text: text, Commands: v.commands("bigfit next %s -n "+strconv.Itoa(more)+" -o next.csv",
 		"bigfit update %s -y next.csv -o model2.npz")}, true
+}
+
+// briefly returns the name of a class for a sentence: a long one is cut in its middle.
+func (v *view) briefly(class int32) string {
+	const most = 32
+	r := []rune(v.known.Name(class))
+	if len(r) <= most {
+		return string(r)
+	}
+	return string(r[:most/2-1]) + "…" + string(r[len(r)-most/2:])
 }
 
 // commands returns command lines with the file of the model; none without a file.

@@ -140,10 +140,17 @@ func TestAdvice(t *testing.T) {
 			}
 		}, "none of them is sure enough"},
 		"weak": {func(f *Fit) {
+			for i := range 60 {
+				f.Calibration.Out.Probabilities.SetRow(i, []float64{0.9, 0.1})
+			}
+		}, "another class: b (30 of 50)"},
+		"guesses": {func(f *Fit) {
 			for i := range 100 {
 				f.Calibration.Out.Probabilities.SetRow(i, []float64{0.9, 0.1})
 			}
-		}, "another class: b (50 of 50)"},
+		}, "Do not use these answers: 50 % are right, and the most frequent class for all would be right for 50 %."},
+		"none": {func(f *Fit) { f.Probabilities.Apply(func(_, _ int, _ float64) float64 { return 0.5 }, f.Probabilities) },
+			"none of them at 90\u00a0% or more"},
 		"unreached": {func(f *Fit) { f.Unreached = 7 }, "7 items lie in parts of the graph without any label"},
 		"rough": {func(f *Fit) { f.Calibration = &calibration.Calibration{Classes: f.Calibration.Classes} },
 			"Probabilities are rough"},
