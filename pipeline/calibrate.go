@@ -18,11 +18,11 @@ import (
 )
 
 // [Pipeline.CalibrateByDefault] may take CalibrationShare of the operations of the fit and its graph,
-// and LeastOperations, about a twentieth of a second, in any case. Operations are counted, not timed,
+// and LeastOperations, about a hundredth of a second, in any case. Operations are counted, not timed,
 // so that a fit is the same on every machine.
 const (
 	CalibrationShare = 0.25
-	LeastOperations  = 1e10
+	LeastOperations  = 1e9
 )
 
 // foldTolerance is the relative residual at which solvers of the folds stop, unless the tolerance of
