@@ -101,6 +101,33 @@ func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alo
 	return a
 }
 
+// OutlierAnswers returns values that may be wrong, with the columns row, value, predicted and score. alone
+// and ids have the meaning that they have in [NextAnswers].
+func OutlierAnswers(list []active.Outlier, ids *data.IDs, alone bool) pipeline.Answers {
+	rows := make([]int64, len(list))
+	scores := make([]float64, len(list))
+	var given, predicted []float64
+	for q, v := range list {
+		rows[q] = int64(v.Point)
+		scores[q] = v.Score
+		given = append(given, v.Given...)
+		predicted = append(predicted, v.Predicted...)
+	}
+
+	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "suspects"}, IDs: named(ids, rows),
+		Columns: []pipeline.Column{{Name: "row", Values: rows}}}
+	if !alone {
+		width := 0
+		if len(list) > 0 && len(list[0].Given) > 1 {
+			width = len(list[0].Given)
+		}
+		a.Columns = append(a.Columns, pipeline.Column{Name: "value", Values: given, Width: width},
+			pipeline.Column{Name: "predicted", Values: predicted, Width: width},
+			pipeline.Column{Name: "score", Values: scores})
+	}
+	return a
+}
+
 // named returns the ids of some rows, nil if ids is nil.
 func named(ids *data.IDs, rows []int64) *data.IDs {
 	if ids == nil {

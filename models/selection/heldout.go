@@ -238,8 +238,8 @@ func CalibrationOf(t *models.Targets, h *models.HeldOut) (*calibration.Calibrati
 		if err != nil {
 			return nil, err
 		}
-		out := &calibration.Calibration{Folds: h.Folds, Held: len(h.Labels)}
-		out.Intervals, err = calibration.FitIntervals(residuals)
+		out := &calibration.Calibration{Folds: h.Folds, Held: len(h.Labels), Out: residuals}
+		out.Intervals, err = calibration.FitIntervals(residuals.Residuals)
 		return out, err
 	}
 
@@ -333,19 +333,20 @@ func heldBreakEven(held []calibration.Answer) (*float64, error) {
 }
 
 // residuals returns values minus answers, one row for each held-out point, in the order of the labels.
-func residuals(t *models.Targets, h *models.HeldOut) (*mat.Dense, error) {
+func residuals(t *models.Targets, h *models.HeldOut) (*calibration.Out, error) {
 	_, m := t.Y.Dims()
 	order := data.Range(0, len(h.Labels))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(h.Labels[a], h.Labels[b]) })
-	out := mat.NewDense(len(h.Labels), m, nil)
+	out := &calibration.Out{Residuals: mat.NewDense(len(h.Labels), m, nil)}
 	for row, r := range order {
 		q := h.Labels[r]
+		out.Points = append(out.Points, int32(t.Labeled[q]))
 		for j, v := range t.Y.RawRowView(q) {
 			if v-v != 0 { // NaN or infinite
 				return nil, fmt.Errorf("selection: point %d has no value in column %d; intervals "+
 					"need all values of a labeled point", t.Labeled[q], j)
 			}
-			out.Set(row, j, v-h.Scores.At(r, j))
+			out.Residuals.Set(row, j, v-h.Scores.At(r, j))
 		}
 	}
 
