@@ -70,10 +70,14 @@ func (m *Model) Suspects(ctx context.Context, s *SuspectSettings) (suspects []Su
 		list = list[:s.Count]
 	}
 	t := in.Targets
+	rows := labeling.RowsOf(m.model, t.Len)
 	out := make([]Suspect, len(list))
 	for i, at := range list {
 		given := data.ClassName(t.Classes, t.Names, at.Given)
 		suggested := data.ClassName(t.Classes, t.Names, at.Suggested)
+		if rows != nil {
+			at.Point = int(rows[at.Point])
+		}
 		out[i] = Suspect{Point: at.Point, Given: given, Suggested: suggested, Score: at.Score}
 	}
 	return out, errors.Join(short, err)

@@ -35,8 +35,9 @@ func SuspectsOfFit(m models.Model, t *models.Targets) *active.Suspects {
 	shares := mat.NewDense(len(t.Labeled), len(t.Classes), nil)
 	known := make([]bool, len(t.Labeled))
 	judged := 0
+	rows := RowsOf(m, t.Len)
 	for q, i := range t.Labeled {
-		at, ok := slices.BinarySearch(c.Out.Points, int32(i))
+		at, ok := slices.BinarySearch(c.Out.Points, int32(rowAt(rows, i)))
 		if !ok {
 			continue
 		}
@@ -52,6 +53,27 @@ func SuspectsOfFit(m models.Model, t *models.Targets) *active.Suspects {
 	out.Folds = c.Folds
 	out.ByFit = true
 	return out
+}
+
+// RowsOf returns the numbers that the n points which m keeps had in the fit; nil if n is another number,
+// or if m keeps all points.
+func RowsOf(m models.Model, n int) []int32 {
+	if m == nil {
+		return nil
+	}
+	u, ok := models.Unnamed(m).(models.Updater)
+	if !ok || len(u.Kept().Rows) != n {
+		return nil
+	}
+	return u.Kept().Rows
+}
+
+// rowAt returns the number that point i had in the fit, by [RowsOf].
+func rowAt(rows []int32, i int) int {
+	if rows == nil {
+		return i
+	}
+	return int(rows[i])
 }
 
 // SuspectsOfProbabilities lists the labels in t that disagree with the probabilities of all points for the

@@ -114,11 +114,12 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 	if o.most > 0 && len(s.List) > o.most {
 		s.List = s.List[:o.most]
 	}
-	answers := labeling.SuspectAnswers(p.Targets, s.List, ids, alone)
+	rows := labeling.RowsOf(p.Model, p.Targets.Len)
+	answers := labeling.SuspectAnswers(p.Targets, s.List, ids, alone, rows)
 	if err := a.writeSuspects(ctx, o, p, &answers); err != nil {
 		return err
 	}
-	sum.list(p.Targets, s.List)
+	sum.list(p.Targets, s.List, rows)
 	return errors.Join(short, a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)))
 }
 
@@ -322,9 +323,13 @@ type suspectText struct {
 	Score     float64 `json:"score"`
 }
 
-func (s *suspectSummary) list(t *models.Targets, list []active.Suspect) {
+func (s *suspectSummary) list(t *models.Targets, list []active.Suspect, rows []int32) {
 	for _, v := range list {
-		s.List = append(s.List, suspectText{v.Point, data.ClassName(t.Classes, t.Names, v.Given),
+		row := v.Point
+		if rows != nil {
+			row = int(rows[row])
+		}
+		s.List = append(s.List, suspectText{row, data.ClassName(t.Classes, t.Names, v.Given),
 			data.ClassName(t.Classes, t.Names, v.Suggested), v.Score})
 	}
 }
