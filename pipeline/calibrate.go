@@ -86,6 +86,9 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	if err != nil {
 		return m, nil
 	}
+	if deal.Folds == 0 && !selection.Enough(in.Targets) {
+		return p.roughly(ctx, m, in, "as there are few labels")
+	}
 	if deal.Folds == 0 {
 		return p.roughly(ctx, m, in, fmt.Sprintf("as held-out labels would take too long; %s %d holds some out",
 			param.Name("calibrate"), selection.CalibrationFolds(len(in.Targets.Labeled))))
