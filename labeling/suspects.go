@@ -69,7 +69,9 @@ func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Inpu
 	if !models.Usable(err) {
 		return nil, err
 	}
-	return active.Disagreeing(in.Targets, shares, known, folds), errors.Join(short, err)
+	found := active.Disagreeing(in.Targets, shares, known)
+	found.Folds = folds
+	return found, errors.Join(short, err)
 }
 
 // leaveOneOut returns the shares of the classes at the labeled points, each without its

@@ -65,7 +65,7 @@ func (p *Pipeline) Foresee(ctx context.Context, l models.Learner, in *models.Inp
 		}
 		return p.foreseeDefault(l, in, s)
 	}
-	cost, err := selection.HeldOutCost(l, in, folds)
+	cost, err := selection.HeldOutCost(l, in, selection.Deal{Folds: folds})
 	if err != nil {
 		return err
 	}
@@ -87,12 +87,12 @@ func (p *Pipeline) foreseeDefault(l models.Learner, in *models.Input, s *GraphSe
 	var cost stage.Cost
 	if checker, ok := selfChecker(l, in); ok {
 		var err error
-		if cost, err = checker.LeaveOneOutCost(in, leaveOutProbes); err != nil {
+		if cost, err = checker.LeaveOneOutCost(in, leaveOutProbes(in.Targets)); err != nil {
 			return nil
 		}
 	} else {
-		folds, c, err := p.affordableFolds(l, in)
-		if err != nil || folds == 0 {
+		deal, c, err := p.affordableFolds(l, in)
+		if err != nil || deal.Folds == 0 {
 			return nil
 		}
 		cost = c
