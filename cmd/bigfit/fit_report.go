@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/internal/view/report"
+	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
 )
@@ -44,7 +45,8 @@ func (a *app) findings(ctx context.Context, f *findings.Fit, in *models.Input) (
 func (a *app) fitFindings(ctx context.Context, plan *fitPlan, in *fitInput, m models.Model,
 	p *models.Prediction) ([]report.Section, error) {
 	f := &findings.Fit{Targets: in.labels, Answers: p, Model: plan.out, Calibration: models.CalibrationOf(m),
-		Unreached: m.Summary().Unreached}
+		Unreached: m.Summary().Unreached, Suspects: labeling.SuspectsOfFit(m, in.labels.Targets)}
+	f.Outliers, _ = labeling.OutliersOfFit(m, in.labels.Targets)
 	if p != nil {
 		f.Probabilities = p.Probabilities
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/data"
 )
 
@@ -57,10 +56,10 @@ func (v *view) heldBack() *evidence {
 // heldOut returns the answers of the folds that the model was calibrated by; nil without any.
 func (v *view) heldOut() *evidence {
 	c := v.Calibration
-	if c == nil || c.Out == nil || len(c.Out.Points) == 0 {
+	if c == nil || c.Out == nil || c.Out.Probabilities == nil || len(c.Out.Points) == 0 {
 		return nil
 	}
-	e := &evidence{probable: true, how: "labels, each answered by a fit without it (" + folds(c) + ")"}
+	e := &evidence{probable: true, how: "labels, each answered by a fit without it (" + folds(c.Folds) + ")"}
 	for k, i := range c.Out.Points {
 		p := c.Out.Probabilities.RawRowView(k)
 		best := 0
@@ -82,12 +81,12 @@ func (v *view) heldOut() *evidence {
 	return e
 }
 
-// folds names the cross-validation of a calibration.
-func folds(c *calibration.Calibration) string {
-	if c.Folds == 0 {
+// folds names a cross-validation; 0 folds leave every label out alone.
+func folds(n int) string {
+	if n == 0 {
 		return "labels left out one by one"
 	}
-	return fmt.Sprintf("cross-validation in %d folds", c.Folds)
+	return fmt.Sprintf("cross-validation in %d folds", n)
 }
 
 // count returns the number of answers; 0 of nil.

@@ -27,7 +27,6 @@ import (
 	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/view/report"
-	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/pipeline"
@@ -49,6 +48,9 @@ type Fit struct {
 	Probabilities *mat.Dense
 	// Calibration is that of the model, with its held-out answers.
 	Calibration *calibration.Calibration
+	// Suspects and Outliers are labels and values that may be wrong; nil if they are not known.
+	Suspects *active.Suspects
+	Outliers []active.Outlier
 	// Unreached is the number of points in components of the graph without a label.
 	Unreached int
 	// Model is the file of the model, for the commands that are advised.
@@ -92,7 +94,6 @@ type view struct {
 	answers     []int32   // nil without
 	sure        []float64 // the certainty of each answer; nil without
 	checked     *evidence // nil without
-	suspects    *active.Suspects
 	images      *imageShape
 }
 
@@ -102,7 +103,6 @@ func newView(f *Fit) *view {
 		v.answers = f.Answers.Classes
 		v.sure = certainty(f.Answers, f.Probabilities)
 		v.checked = v.gather()
-		v.suspects = labeling.HeldOutSuspects(f.Targets.Targets, f.Calibration)
 	}
 	return v
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/internal/view/report"
+	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/multilabel"
@@ -51,7 +52,8 @@ func fitted(t *testing.T, x data.Points, targets *pipeline.Targets, learner stri
 		t.Fatal(err)
 	}
 	f := &Fit{Points: x, Graph: in.Graph.W, Targets: targets,
-		Answers: models.Unnamed(m).(models.Trained).Training(true), Calibration: models.CalibrationOf(m)}
+		Answers: models.Unnamed(m).(models.Trained).Training(true), Calibration: models.CalibrationOf(m),
+		Suspects: labeling.SuspectsOfFit(m, targets.Targets)}
 	if f.Plane, err = p.Plane(t.Context(), in, 300); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +232,7 @@ func TestParts(t *testing.T) {
 		t.Error("answers that there are not")
 	}
 	f = digits(t, nil)
-	f.Plane, f.Graph, f.Points, f.Calibration = nil, nil, nil, nil
+	f.Plane, f.Graph, f.Points, f.Calibration, f.Suspects = nil, nil, nil, nil, nil
 	if p := has(t, f, "The least certain answers"); strings.Contains(p, "in the plane") || strings.Contains(p, "Suspicious") || strings.Contains(p, "data:image") {
 		t.Error("parts of what is not known")
 	}

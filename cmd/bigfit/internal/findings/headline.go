@@ -170,12 +170,13 @@ func (v *view) adviseClasses() (report.Item, bool) {
 
 // adviseSuspects points to labels that may be wrong.
 func (v *view) adviseSuspects() (report.Item, bool) {
-	if v.suspects == nil || len(v.suspects.List) == 0 {
+	if v.Suspects == nil || len(v.Suspects.List) == 0 {
 		return report.Item{}, false
 	}
-	n := len(v.suspects.List)
+	n := len(v.Suspects.List)
 	text := fmt.Sprintf("Look at the %s below, the most suspicious first, and correct what is wrong: %s with the "+
-		"answer of a model that did not know them.", count(n, "suspicious label"), disagree(n, v.suspects.Labeled))
+		"answer of a fit without them, and about %s wrong by estimate.", count(n, "suspicious label"),
+		disagree(n, v.Suspects.Labeled), areWrong(v.Suspects.Wrong))
 	return report.Item{Text: text, Commands: v.commands("bigfit suspects %s -o suspects.csv")}, true
 }
 
@@ -283,6 +284,14 @@ func disagree(n, of int) string {
 		return fmt.Sprintf("1 of %s labels disagrees", thousands(of))
 	}
 	return fmt.Sprintf("%s of %s labels disagree", thousands(n), thousands(of))
+}
+
+// areWrong begins a statement on wrong labels.
+func areWrong(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return thousands(n) + " are"
 }
 
 // checkedText and wrongText write the numbers of checked answers and of wrong ones among them.

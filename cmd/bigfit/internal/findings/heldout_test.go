@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/active"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -53,6 +54,11 @@ func heldOut(t *testing.T) *Fit {
 	f := &Fit{Targets: targets, Answers: &models.Prediction{Classes: make([]int32, 200)},
 		Probabilities: mat.NewDense(200, 2, nil), Model: "my model.npz",
 		Calibration: &calibration.Calibration{Folds: 5, Held: 100, Classes: &calibration.Classes{Temperature: 1}, Out: out}}
+	known := make([]bool, 100)
+	for i := range known {
+		known[i] = true
+	}
+	f.Suspects = active.Disagreeing(targets.Targets, out.Probabilities, known)
 	for i := range 200 {
 		f.Probabilities.SetRow(i, []float64{0.95, 0.05})
 		if i >= 150 {
@@ -115,7 +121,7 @@ func TestHeldOut(t *testing.T) {
 		}
 	}
 	listed := tables(f, "Suspicious labels")[0]
-	if len(listed.Rows) != 20 || listed.Rows[0][1] != "b" || listed.Rows[0][2] != "a" || listed.Rows[0][3] != "0.20" {
+	if len(listed.Rows) != 20 || listed.Rows[0][1] != "b" || listed.Rows[0][2] != "a" || listed.Rows[0][3] != "0.60" {
 		t.Errorf("suspicious: %v", listed.Rows)
 	}
 }

@@ -92,23 +92,23 @@ func (v *view) mistakes() []report.Block {
 
 // suspicious lists the labels that disagree with the answers of fits without them.
 func (v *view) suspicious() []report.Block {
-	if v.suspects == nil {
+	if v.Suspects == nil {
 		return nil
 	}
-	checked := v.suspects.Labeled - v.suspects.Unknown
-	if len(v.suspects.List) == 0 {
+	checked := v.Suspects.Labeled - v.Suspects.Unknown
+	if len(v.Suspects.List) == 0 {
 		return []report.Block{report.Paragraph(fmt.Sprintf("No label is suspicious: all %s checked labels agree with "+
 			"the answers of fits without them.", thousands(checked)))}
 	}
-	rows := make([]int, len(v.suspects.List))
+	rows := make([]int, len(v.Suspects.List))
 	of := map[int]active.Suspect{}
-	for k, s := range v.suspects.List {
+	for k, s := range v.Suspects.List {
 		rows[k] = s.Point
 		of[s.Point] = s
 	}
 
-	note := fmt.Sprintf("%s (%s). The score is the probability of the suggested class less the probability of the "+
-		"label.", disagree(len(rows), checked)+" with fits that did not know them", folds(v.Calibration))
+	note := fmt.Sprintf("%s; about %s wrong by estimate. The score is 1 less the probability of the label, by a fit "+
+		"without it (%s).", disagree(len(rows), checked), areWrong(v.Suspects.Wrong), folds(v.Suspects.Folds))
 	return v.list(rows, &report.Table{Caption: "Suspicious labels",
 		Header: []string{"point", "label given", "suggested", "score"}, Note: note}, func(i int) []string {
 		s := of[i]

@@ -114,7 +114,7 @@ func (f *Fit) valuesHeadline(given int, truth, answer []float64) report.Block {
 		if half, err := c.Intervals.Half(usualLevel); err == nil {
 			h.Text += fmt.Sprintf(": 9 of 10 answers are off by at most %s.", short(half[0]))
 			h.Note = fmt.Sprintf("Measured on %s values, each answered by a fit without it (%s).", thousands(c.Held),
-				folds(c))
+				folds(c.Folds))
 			return h
 		}
 	}
