@@ -220,7 +220,8 @@ func (v *view) adviseComponents() (report.Item, bool) {
 func (v *view) adviseLabels() (report.Item, bool) {
 	_, all := v.tallies()
 	n := len(v.used.Index) - all.labels
-	if n == 0 {
+	// The rules of next need two classes to be unsure between.
+	if n == 0 || len(v.known.Classes) < 2 {
 		return report.Item{}, false
 	}
 	// A tenth of the labels changes the answers visibly, and a person labels two hundred in an hour.

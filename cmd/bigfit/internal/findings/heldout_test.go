@@ -200,6 +200,31 @@ func TestManyClassesConfused(t *testing.T) {
 	has(t, f, "10 of 10 mistakes take “3” for “7” or the other way round")
 }
 
+// TestHeldOutValues measures a regression by its held-out residuals.
+func TestHeldOutValues(t *testing.T) {
+	const n = 100
+	y := mat.NewDense(n, 1, nil)
+	out := &calibration.Out{Residuals: mat.NewDense(n, 1, nil)}
+	sizes := mat.NewDense(n, 1, nil)
+	for i := range n {
+		y.Set(i, 0, float64(i))
+		out.Points = append(out.Points, int32(i))
+		out.Residuals.Set(i, 0, float64(i+1)/100)
+		sizes.Set(i, 0, float64(i+1)/100)
+	}
+	targets, err := pipeline.BlockTargets(y, models.ValueTargets, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Fit{Targets: targets, Answers: &models.Prediction{Scores: y},
+		Calibration: &calibration.Calibration{Folds: 10, Held: n, Intervals: &calibration.Intervals{Residuals: sizes}, Out: out},
+		Outliers:    []active.Outlier{{Point: 42, Given: []float64{42}, Predicted: []float64{7}, Score: 9.87}}}
+	has(t, f, "100 items, 100 values: 9 of 10 answers are off by at most 0.91.", "cross-validation in 10 folds",
+		"Answers and values left out", "1 value is far from the answer", ">9.9</td>")
+	f.Calibration = nil
+	has(t, f, "how far answers are off is not known yet")
+}
+
 // TestShown shows texts, links and pictures beside the points, and says which pictures are missing.
 func TestShown(t *testing.T) {
 	dir := t.TempDir()

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/internal/view/report"
@@ -52,20 +54,28 @@ func (f *Fit) values() []report.Section {
 		blocks = append(blocks, report.Paragraph(
 			fmt.Sprintf("Answers have %d columns; this report is on the first.", columns)))
 	}
-	if len(truth) > 0 {
+	held, heldAnswers, what := truth, answer, "held back"
+	if len(truth) == 0 {
+		held, heldAnswers = f.heldOutValues(used)
+		what = "left out"
+	}
+	if len(held) > 0 {
 		// The dashed line spans both axes' values.
-		low := min(slices.Min(truth), slices.Min(answer))
-		high := max(slices.Max(truth), slices.Max(answer))
-		blocks = append(blocks, &report.Figure{Title: "Answers and values held back",
-			Caption: "On the line answers are right.",
-			Charts: []chart.Chart{&chart.Lines{XLabel: "value held back", YLabel: "answer",
-				Series: []chart.Series{{Name: "points", X: sampleOf(truth), Y: sampleOf(answer),
+		low := min(slices.Min(held), slices.Min(heldAnswers))
+		high := max(slices.Max(held), slices.Max(heldAnswers))
+		blocks = append(blocks, &report.Figure{Title: "Answers and values " + what,
+			Caption: "Answers of models that did not know the value. On the line answers are right.",
+			Charts: []chart.Chart{&chart.Lines{XLabel: "value " + what, YLabel: "answer",
+				Series: []chart.Series{{Name: "points", X: sampleOf(held), Y: sampleOf(heldAnswers),
 					Points: true},
 					{Name: "right", X: []float64{low, high}, Y: []float64{low, high}, Dashed: true}}}}})
 	}
 
 	sections := []report.Section{{Blocks: []report.Block{f.valuesHeadline(len(given), truth, answer)}},
 		{Title: "Values", Blocks: blocks}}
+	if list := f.outliers(); list != nil {
+		sections = append(sections, report.Section{Title: "Points to look at", Blocks: []report.Block{list}})
+	}
 	if f.Plane == nil {
 		return sections
 	}
@@ -88,6 +98,51 @@ func (f *Fit) values() []report.Section {
 	}
 	m.Views = []report.View{view}
 	return append(sections, report.Section{Title: "The points in the plane", Blocks: []report.Block{m}})
+}
+
+// heldOutValues returns the first values of the points with held-out answers, and these answers.
+func (f *Fit) heldOutValues(used *mat.Dense) (values, answers []float64) {
+	if f.Calibration == nil || f.Calibration.Out == nil || f.Calibration.Out.Residuals == nil {
+		return nil, nil
+	}
+	out := f.Calibration.Out
+	n, _ := used.Dims()
+	for k, i := range out.Points {
+		if int(i) < n {
+			v := used.At(int(i), 0)
+			values = append(values, v)
+			answers = append(answers, v-out.Residuals.At(k, 0))
+		}
+	}
+	return values, answers
+}
+
+// outliers lists the values that are far from the answers of fits without them; nil without any.
+func (f *Fit) outliers() report.Block {
+	if len(f.Outliers) == 0 {
+		return nil
+	}
+	t := &report.Table{Caption: "Suspicious values", Header: []string{"point", "value given", "answer", "score"},
+		Note: fmt.Sprintf("%s far from the answer of a fit without the value. The score is the distance in units of "+
+			"the usual distance.", areFar(len(f.Outliers)))}
+	rows := make([]int, 0, mostListed)
+	for _, o := range f.Outliers[:min(len(f.Outliers), mostListed)] {
+		rows = append(rows, o.Point)
+		t.Rows = append(t.Rows, []string{f.name(o.Point), short(o.Given[0]), short(o.Predicted[0]),
+			fmt.Sprintf("%.1f", o.Score)})
+	}
+	if f.Shown != nil {
+		f.Shown.add(t, rows)
+	}
+	return t
+}
+
+// areFar begins a sentence on values.
+func areFar(n int) string {
+	if n == 1 {
+		return "1 value is"
+	}
+	return thousands(n) + " values are"
 }
 
 // usualLevel is the share of points that the interval of the headline covers.
