@@ -290,11 +290,12 @@ func (d *wrapping) encode(m Model) (*Encoded, error) {
 		out.Arrays = append(out.Arrays, MatrixEntry(residualsArray, c.Intervals.Residuals))
 	}
 	if c := d.calibration; c != nil && c.Out != nil {
-		answers := MatrixEntry(heldProbabilities, c.Out.Probabilities)
-		if c.Out.Residuals != nil {
-			answers = MatrixEntry(heldResiduals, c.Out.Residuals)
+		out.Arrays = append(out.Arrays, archive.Array{Name: heldPoints, Data: c.Out.Points})
+		if c.Classes != nil {
+			out.Arrays = append(out.Arrays, MatrixEntry(heldProbabilities, c.Out.Probabilities))
+		} else {
+			out.Arrays = append(out.Arrays, MatrixEntry(heldResiduals, c.Out.Residuals))
 		}
-		out.Arrays = append(out.Arrays, archive.Array{Name: heldPoints, Data: c.Out.Points}, answers)
 	}
 	if d.ids != nil {
 		size := 0

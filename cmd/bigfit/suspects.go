@@ -167,7 +167,7 @@ func (a *app) outliers(ctx context.Context, path string, o *suspectOptions, p *s
 	}
 	list, ok := labeling.OutliersOfFit(p.Model, p.Targets)
 	if !ok {
-		return fmt.Errorf("%s has no answers for values held out; fit it with --calibrate 10", path)
+		return shell.Usagef("%s has no answers for values held out; fit it with --calibrate 10", path)
 	}
 
 	sum := outlierSummary{Labeled: len(p.Targets.Labeled), Suspects: len(list)}
