@@ -33,6 +33,12 @@ func makeReports(t *testing.T) (pages []string) {
 	must(t, npy.WriteFile("X.npy", []int{100, 2}, x.Data))
 	add("names.html", "fit", "--model", "harmonic", "X.npy", "names.csv", "--labels", "50", "--report", "names.html", "-q")
 	add("values.html", "fit", "--model", "rls", "X.npy", "values.csv", "--labels", "60", "--gamma-a", "0.01", "--sigma", "0.5", "--report", "values.html", "-q")
+	inside := "label\n"
+	for i := range 100 {
+		inside += map[bool]string{true: "1\n", false: "-1\n"}[i%4 == 0]
+	}
+	writeFile(t, "inside.csv", []byte(inside))
+	add("inside.html", "fit", "--model", "oneclass", "X.npy", "inside.csv", "--report", "inside.html", "-q")
 	return pages
 }
 

@@ -64,6 +64,8 @@ func (f *Fit) Sections() []report.Section {
 	switch {
 	case f.Targets.Labels != nil:
 		return f.labels()
+	case f.insideOnly():
+		return f.sides()
 	case f.Targets.Used() == nil:
 		return f.values()
 	}
