@@ -98,10 +98,8 @@ eigenpairs from --eigs; flags about their making must agree with what they were 
 with. Without X, models that label the points of a graph do so. The same command with
 --resume goes on from --checkpoint and ends with the same bits.
 
---report writes a page to hand on: how many answers are right, by labels that the
-answering fits did not know, and what to do next; which classes are taken for which; a
-map of the points to explore; points and labels to look at, with the text or the picture
-that a column names (--show). docs/report.md tells how to read it.
+--report writes a page to hand on: how many answers are right, what to do next, a map of
+the points, points and labels to look at, with texts or pictures by --show.
 
 --parts fits a linear model in parts, also as jobs: bigfit help parts.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,8 +19,7 @@ type Column struct {
 
 // ShowFlag adds --show.
 func (p *PointOptions) ShowFlag(f *pflag.FlagSet) {
-	f.StringVar(&p.show, "show", "", "`column` that the report shows with points: texts, links, or names of pictures, "+
-		"which become thumbnails; of X, of the tables of the ids, or FILE:COLUMN")
+	f.StringVar(&p.show, "show", "", "`column` of texts or picture files for the report, of X, its ids, or FILE:COLUMN")
 }
 
 // ReadShown reads the column that --show names, for the n points that were read; nil without the flag.
