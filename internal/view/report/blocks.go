@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Headline is the sentence that a page begins with, in large letters.
@@ -53,6 +54,9 @@ func (h Headline) render() (template.HTML, error) { return execute("headline", h
 
 func (l List) render() (template.HTML, error) { return execute("list", l) }
 
+// mostFlat is the number of letters that the columns of a matrix have room for.
+const mostFlat = 3
+
 // tints is the number of tints of a matrix.
 const tints = 6
 
@@ -72,12 +76,14 @@ func (m Matrix) render() (template.HTML, error) {
 	data := struct {
 		Matrix
 		Body []row
+		Up   bool // names of columns stand upright
 	}{Matrix: m}
 	for i, counts := range m.Counts {
 		if len(counts) != len(m.Names) {
 			return "", fmt.Errorf("matrix %q: row %d has %d cells for %d names", m.Title, i, len(counts), len(m.Names))
 		}
 		r := row{Name: shorten(m.Names[i]), Title: m.Names[i]}
+		data.Up = data.Up || utf8.RuneCountInString(m.Names[i]) > mostFlat
 		for _, n := range counts {
 			r.Sum += n
 		}

@@ -225,6 +225,21 @@ func TestHeldOutValues(t *testing.T) {
 	has(t, f, "how far answers are off is not known yet")
 }
 
+// TestInside counts the points on both sides, and lists the farthest outside first.
+func TestInside(t *testing.T) {
+	targets, err := pipeline.InsideTargets(data.NewLabels([]int64{7, 7, 0, 0, 0}, []bool{true, true, false, false, false}), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Fit{Targets: targets, Answers: &models.Prediction{Classes: []int32{1, 1, 0, 0, 1},
+		Scores: mat.NewDense(5, 1, []float64{1, 2, -1, -5, 0.1})},
+		Plane: &pipeline.Plane{Rows: []int{1, 3}, X: []float64{0, 1}, Y: []float64{0, 1}}}
+	has(t, f, "5 items, 2 labels: 3 lie inside, 2 outside.", ">outside</span>")
+	if rows := tables(f, "Farthest outside")[0].Rows; len(rows) != 2 || rows[0][0] != "3" || rows[1][0] != "2" {
+		t.Errorf("farthest: %v", rows)
+	}
+}
+
 // TestShown shows texts, links and pictures beside the points, and says which pictures are missing.
 func TestShown(t *testing.T) {
 	dir := t.TempDir()

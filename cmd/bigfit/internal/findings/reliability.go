@@ -42,7 +42,11 @@ func (v *view) reliability() []report.Block {
 	if e.probable {
 		blocks = append(blocks, e.diagram())
 	}
-	return append(blocks, e.coverage())
+	// Without a mistake the curve is a line at 0.
+	if wrong, _ := e.wrongAbove(0); wrong > 0 {
+		blocks = append(blocks, e.coverage())
+	}
+	return blocks
 }
 
 // uncheckedWhy says why few labels were checked, and what to do.
