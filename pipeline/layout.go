@@ -46,7 +46,8 @@ func (p *Pipeline) Layout(ctx context.Context, g *models.Graph, dim int, pairs *
 	}
 
 	p.Observed().Begin("layout")
-	start, err := p.startPlaces(ctx, g, dim, pairs, kind)
+	first := &firstPlaces{Pipeline: p, graph: g, dim: dim, pairs: pairs, kind: kind, local: make([]int32, n)}
+	start, err := first.all(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +76,19 @@ func (p *Pipeline) announceLayout(g *models.Graph, dim int) error {
 		Operations: operations + layout.Operations(n, g.W.NNZ()), Remedy: "take fewer points"})
 }
 
-// startPlaces returns the first places of a layout.
-func (p *Pipeline) startPlaces(ctx context.Context, g *models.Graph, dim int, pairs *lanczos.Result,
-	kind sparse.Kind) (*mat.Dense, error) {
+// firstPlaces makes the first places of a layout.
+type firstPlaces struct {
+	*Pipeline
+	graph *models.Graph
+	dim   int
+	pairs *lanczos.Result // of the Laplacian of a kind; nil for none
+	kind  sparse.Kind
+	local []int32 // scratch space: the number of each point within its component
+}
+
+// all returns the first places of all points.
+func (p *firstPlaces) all(ctx context.Context) (*mat.Dense, error) {
+	g := p.graph
 	n := g.W.Rows
 	members := make([][]int32, g.Components.Count())
 	for i, c := range g.Components.Of {
@@ -86,11 +97,10 @@ func (p *Pipeline) startPlaces(ctx context.Context, g *models.Graph, dim int, pa
 	// The largest component comes first; of equal ones the one with the first point.
 	slices.SortStableFunc(members, func(a, b []int32) int { return len(b) - len(a) })
 
-	out := mat.NewDense(n, dim, nil)
-	local := make([]int32, n)
+	out := mat.NewDense(n, p.dim, nil)
 	before := 0
 	for rank, list := range members {
-		own, err := p.componentPlaces(ctx, g, list, local, dim, pairs, kind)
+		own, err := p.component(ctx, list)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +115,7 @@ func (p *Pipeline) startPlaces(ctx context.Context, g *models.Graph, dim int, pa
 		centre := []float64{away * math.Cos(angle), away * math.Sin(angle)}
 
 		for at, i := range list {
-			for c := range dim {
+			for c := range p.dim {
 				x := radius * own.At(at, c)
 				if c < len(centre) {
 					x += centre[c]
@@ -118,10 +128,12 @@ func (p *Pipeline) startPlaces(ctx context.Context, g *models.Graph, dim int, pa
 	return out, nil
 }
 
-// componentPlaces returns places of the points of a component with coordinates from −1 to 1. local
-// is scratch space, as long as there are points.
-func (p *Pipeline) componentPlaces(ctx context.Context, g *models.Graph, list, local []int32, dim int,
-	pairs *lanczos.Result, kind sparse.Kind) (*mat.Dense, error) {
+// component returns places of the points of a component with coordinates from −1 to 1.
+func (p *firstPlaces) component(ctx context.Context, list []int32) (*mat.Dense, error) {
+	g := p.graph
+	dim := p.dim
+	pairs := p.pairs
+	kind := p.kind
 	n := len(list)
 	out := mat.NewDense(n, dim, nil)
 	if n < ownVectors || n < dim+2 {
@@ -139,10 +151,10 @@ func (p *Pipeline) componentPlaces(ctx context.Context, g *models.Graph, list, l
 	components := g.Components
 	if n < w.Rows {
 		for at, i := range list {
-			local[i] = int32(at)
+			p.local[i] = int32(at)
 		}
 		// Edges stay within a component, so each of them has a place.
-		w = sparse.Induced(g.W, list, func(v int32) int32 { return local[v] })
+		w = sparse.Induced(g.W, list, func(v int32) int32 { return p.local[v] })
 		components = w.Components()
 	}
 	if n < g.W.Rows || pairs == nil || len(pairs.Values) < dim+1 || pairs.Nullity > 1 {

@@ -313,8 +313,8 @@ func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 type embedMethod int
 
 const (
-	// eigenmapMethod takes eigenvectors of the Laplacian, or functions of a kernel's space.
-	eigenmapMethod embedMethod = iota
+	// The first method takes eigenvectors of the Laplacian, or functions of a kernel's space.
+	_ embedMethod = iota
 	// layoutMethod takes attraction and repulsion.
 	layoutMethod
 )

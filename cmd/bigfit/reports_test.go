@@ -60,7 +60,7 @@ func TestFitReport(t *testing.T) {
 	succeed(t, "fit", "--model", "lgc", "X.npy", "y.npy", "--labels", "20", "--ids", "ids.csv", "--report", "r.html", "-q")
 	page := string(readFile(t, "r.html"))
 	for _, w := range []string{"<h1>Report on X.npy</h1>", "90 items, 20 labels: about ", "90 points, 20 with a label that was used, 3 classes", "Coloured by answer", "Coloured by certainty",
-		"Error of the most certain answers", "blob &lt;", "<dt>alpha</dt>", "<dt>weights</dt>", "<dd>X.npy</dd>", ">graph</text>"} {
+		"Probability and share of right answers", "blob &lt;", "<dt>alpha</dt>", "<dt>weights</dt>", "<dd>X.npy</dd>", ">graph</text>"} {
 		if !strings.Contains(page, w) {
 			t.Errorf("the report lacks %q", w)
 		}
