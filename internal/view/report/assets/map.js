@@ -162,6 +162,8 @@ for (const figure of document.querySelectorAll("figure.map")) {
   canvas.addEventListener("pointerdown", e => {
     drag = [e.clientX, e.clientY];
     canvas.setPointerCapture(e.pointerId);
+    const at = canvas.getBoundingClientRect();
+    point(e.clientX - at.left, e.clientY - at.top);
   });
   canvas.addEventListener("pointermove", e => {
     if (drag && scale > 1) {
@@ -173,7 +175,11 @@ for (const figure of document.querySelectorAll("figure.map")) {
   });
   canvas.addEventListener("pointerup", () => { drag = null; });
   canvas.addEventListener("pointercancel", () => { drag = null; });
-  canvas.addEventListener("pointerleave", () => { hover = -1; tip.hidden = true; draw(); });
+  // A finger leaves after every touch; what it pointed at stays.
+  canvas.addEventListener("pointerleave", e => {
+    if (e.pointerType === "touch") return;
+    hover = -1; tip.hidden = true; draw();
+  });
   canvas.addEventListener("dblclick", e => zoom(e.shiftKey ? 0.5 : 2, e.offsetX, e.offsetY));
   // The wheel scrolls the page, unless the map has the focus or Ctrl is held.
   canvas.addEventListener("wheel", e => {
