@@ -21,7 +21,7 @@ func TestReproduceReport(t *testing.T) {
 	}))
 	out := succeed(t, "moons", "--data", "sets", "--report", "r.html", "-q")
 	page := string(readFile(t, "r.html"))
-	for _, w := range []string{"<h1>reproduce moons</h1>", "LapRLS, Xt</th>", ">γ_I = 10</td>", "Two moons, one label a class", ">γ_I = 0: ", "<dt>data</dt><dd>sets</dd>", ">machines</text>", "<td>machines</td>"} {
+	for _, w := range []string{"<h1>reproduce moons</h1>", "LapRLS, Xt</th>", ">γ_I = 10</td>", "Two moons, one label a class", ">γ_I = 0: ", "<dt>data</dt><dd>sets</dd>", ">machines</text>", `<td class="one">machines</td>`} {
 		if !strings.Contains(page, w) {
 			t.Errorf("the report lacks %q", w)
 		}
