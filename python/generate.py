@@ -35,17 +35,22 @@ KERNEL = ["kernel", "sigma", "degree", "scale", "offset"]
 
 HEADER = '''"""Parameters of the estimators. Written by generate.py from ``bigfit models --json``; do not edit."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional, Union
+
 from sklearn.base import BaseEstimator
 '''
 
 RUN = [
-    ("random_state", None, "int, RandomState instance or None, default=None", "Seed of everything random; None is the program's own seed, so that results repeat."),
-    ("n_jobs", None, "int, default=None", "Threads; None and -1 stand for all processors. Results do not depend on it."),
-    ("memory_limit", None, "str or int, default=None", 'Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before the work begins. None is what the machine has.'),
-    ("verbose", 0, "int, default=0", "1 prints the stages of a run on stderr, 2 their progress too."),
+    ("random_state", None, "Any", "int, RandomState instance or None, default=None", "Seed of everything random; None is the program's own seed, so that results repeat."),
+    ("n_jobs", None, "Optional[int]", "int, default=None", "Threads; None and -1 stand for all processors. Results do not depend on it."),
+    ("memory_limit", None, "Union[str, int, None]", "str or int, default=None", 'Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before the work begins. None is what the machine has.'),
+    ("verbose", 0, "int", "int, default=0", "1 prints the stages of a run on stderr, 2 their progress too."),
 ]
-MODE = ("mode", "distance", '{"distance", "connectivity"}, default="distance"', "Values of the graph: distances, or ones.")
-CALIBRATE = ("calibrate", "auto", 'int, "auto" or "none", default="auto"', "Folds in which labels are held out for probabilities and intervals; auto takes 10 where that is cheap.")
+MODE = ("mode", "distance", "str", '{"distance", "connectivity"}, default="distance"', "Values of the graph: distances, or ones.")
+CALIBRATE = ("calibrate", "auto", "Union[int, str]", 'int, "auto" or "none", default="auto"', "Folds in which labels are held out for probabilities and intervals; auto takes 10 where that is cheap.")
 
 
 def class_of(learner):
@@ -111,12 +116,23 @@ def describe(p, value):
     return kind, text + "."
 
 
+def hint(p, value):
+    """Return the type hint of a parameter."""
+    kinds = {"integer": ["int"], "number": ["float"], "numbers": ["Sequence[float]"], "boolean": ["bool"], "choice": []}[p["kind"]]
+    kinds = kinds + ["str"] * bool(p.get("choices") or p["kind"] == "choice") + ["None"] * (value is None)
+    if len(kinds) == 1:
+        return kinds[0]
+    if len(kinds) == 2 and kinds[1] == "None":
+        return f"Optional[{kinds[0]}]"
+    return f"Union[{', '.join(kinds)}]"
+
+
 def entries(params, open_graph=False):
-    """Return (name, default, type, text) of parameters."""
+    """Return (name, default, type hint, type, text) of parameters."""
     out = []
     for p in params:
         value = default(p, open_graph)
-        out.append((_run.parameter(p["name"]), value, *describe(p, value)))
+        out.append((_run.parameter(p["name"]), value, hint(p, value), *describe(p, value)))
     return out
 
 
@@ -149,15 +165,15 @@ def from_help(command, names):
 
 def base(name, doc, constants, parameters):
     """Return the source of a base class."""
-    signature = "".join(f"        {n}={v!r},\n" for n, v, _, _ in parameters)
+    signature = "".join(f"        {n}: {t} = {v!r},\n" for n, v, t, _, _ in parameters)
     body = "".join(f"        self.{n} = {n}\n" for n, *_ in parameters)
     wrapped = ""
-    for n, _, kind, text in parameters:
+    for n, _, _, kind, text in parameters:
         wrapped += f"    {n} : {kind}\n" + textwrap.fill(text, 100, initial_indent=" " * 8, subsequent_indent=" " * 8) + "\n\n"
     source = f"\n\nclass {name}(BaseEstimator):\n"
     source += f'    """{doc}\n\n    Parameters\n    ----------\n{wrapped.rstrip()}\n    """\n\n'
     source += "".join(f"    {n} = {v!r}\n" for n, v in constants)
-    return source + f"\n    def __init__(\n        self,\n        *,\n{signature}    ):\n{body.rstrip()}\n"
+    return source + f"\n    def __init__(\n        self,\n        *,\n{signature}    ) -> None:\n{body.rstrip()}\n"
 
 
 def sentence(text):
@@ -173,6 +189,7 @@ def generate():
     rows = [p for p in ready if p["name"] != "class-weights"]
     out = HEADER + f"\nVERSION = {_binary._version_of(_binary.find(), 0, 0)!r}\n"
     out += f"\n#: Parameters of the graph of nearest neighbours.\nGRAPH = {tuple(_run.parameter(p['name']) for p in graph)!r}\n"
+    out += f"\n#: What every learner learns.\nLEARNERS = {({m['name']: tuple(m['learns'].split(',')) for m in learners})!r}\n"
     wanted = used()
     for m in learners:
         if class_of(m["name"]) not in wanted:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin, clone
 
 import bigfit
 from bigfit import _generated, _run
@@ -22,8 +22,13 @@ def test_generated_is_up_to_date():
     assert done.returncode == 0, done.stderr
 
 
-def test_all_of_them():
-    assert len(ESTIMATORS) == 17
+def test_every_learner_has_an_estimator():
+    """Of each kind of targets that a learner of the program learns, by the program's own list."""
+    kinds = {"classes": ClassifierMixin, "values": RegressorMixin, "labels": RegressorMixin, "inside": OutlierMixin}
+    for learner, learns in _generated.LEARNERS.items():
+        for kind in learns:
+            assert [e for e in ESTIMATORS if getattr(e, "_model", "") == learner and issubclass(e, kinds[kind])], (learner, kind)
+    assert len(_generated.LEARNERS) >= 25
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -84,4 +84,4 @@ class SpectralClustering(ClusterMixin, Estimator, parameters.ClusterParameters):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        return self._answer(X)
+        return self._answer(X)[0]

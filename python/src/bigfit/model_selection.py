@@ -6,12 +6,12 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import column_or_1d, indexable
 
 from . import _generated as parameters
-from ._base import Classifier, Regressor, encode
+from ._base import Classifier, Regressor, Updates, encode
 
 __all__ = ["AutoClassifier", "AutoRegressor", "LabeledKFold"]
 
 
-class AutoClassifier(ClassifierMixin, Classifier, parameters.AutoParameters):
+class AutoClassifier(ClassifierMixin, Classifier, Updates, parameters.AutoParameters):
     """The mean of models that a cross-validation on the labels chooses among many.
 
     ``summary_["auto"]`` has the members, their weights and the error that the
@@ -19,7 +19,7 @@ class AutoClassifier(ClassifierMixin, Classifier, parameters.AutoParameters):
     """
 
 
-class AutoRegressor(RegressorMixin, Regressor, parameters.AutoParameters):
+class AutoRegressor(RegressorMixin, Regressor, Updates, parameters.AutoParameters):
     """The mean of models for values that a cross-validation chooses among many."""
 
 
