@@ -210,6 +210,9 @@ def generate():
         out += base(command.title() + "Parameters", f"Parameters of bigfit {command}.", [("_command", command)], own + RUN)
     search = [p for p in graph if p["name"] in ("neighbors", "distance", "method", "patience", "recall", "pca")]
     out += base("NeighborsParameters", "Parameters of bigfit neighbors.", [("_command", "neighbors")], entries(search) + [MODE] + RUN)
+    near = [p for p in search if p["name"] not in ("neighbors", "recall")]
+    radius = ("radius", 1.0, "float", "float, default=1.0", "Distance up to which points are neighbours; positive.")
+    out += base("RadiusNeighborsParameters", "Parameters of bigfit neighbors with a radius.", [("_command", "neighbors")], [radius, *entries(near), MODE] + RUN)
     own = [p for p in graph if p["name"] != "class-weights"]
     out += base("GraphParameters", "Parameters of bigfit graph.", [("_command", "graph")], entries(own) + RUN)
     return out

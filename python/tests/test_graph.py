@@ -1,12 +1,15 @@
 """Graphs, eigenpairs and linear systems, against SciPy."""
 
+import gc
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse.csgraph import laplacian
 
-from bigfit import KNeighborsTransformer, SpectralEmbedding
-from bigfit.graph import eigs, knn_graph, solve
+from bigfit import EngineError, KNeighborsTransformer, SpectralEmbedding
+from bigfit.graph import eigs, factorize, knn_graph, solve
 
 
 @pytest.fixture
@@ -62,3 +65,52 @@ def test_solve(points):
     x = solve(W, b, project=True)
     np.testing.assert_allclose(L @ x, b - b.mean(), atol=1e-6)
     assert x.shape == (150,) and abs(x.sum()) < 1e-6
+
+
+def test_factor(points):
+    W = knn_graph(points, 6)
+    L = laplacian(W)
+    B = np.random.default_rng(1).normal(size=(150, 3))
+    with factorize(W, 0.25) as factor:
+        for b in (B, B[:, 0], B):  # one factor, several right-hand sides
+            np.testing.assert_allclose(L @ factor.solve(b) + 0.25 * factor.solve(b), b, atol=1e-6)
+        child = factor._served._process.pid
+        with pickle.loads(pickle.dumps(factor)) as again:
+            assert again._served._process.pid != child and (again.solve(B) == factor.solve(B)).all()
+        assert factor._served._process.pid == child
+        with pytest.raises(ValueError, match="B has 9 rows and the graph 150 points"):
+            factor.solve(B[:9])
+    with pytest.raises(ValueError, match="closed"):
+        factor.solve(B)
+    M = laplacian(W, normed=True) + 0.5 * sparse.eye(150)
+    with factorize(W, 0.5, laplacian="normalized") as factor:
+        np.testing.assert_allclose(M @ factor.solve(B), B, atol=1e-6)
+
+
+def test_factor_without_shift(points):
+    W = knn_graph(points, 6)
+    b = np.random.default_rng(1).normal(size=150)
+    with factorize(W) as factor:
+        with pytest.raises(ValueError, match="^B: column 0 has .* along the null vector.*give shift, or project"):
+            factor.solve(b)
+        x = factor.solve(b - b.mean())  # a fault leaves the factor as it is
+    np.testing.assert_allclose(laplacian(W) @ x, b - b.mean(), atol=1e-6)
+    with factorize(W, project=True) as factor:
+        np.testing.assert_allclose(factor.solve(b), x, atol=1e-6)
+
+
+def test_factor_goes_with_its_object(points):
+    factor = factorize(knn_graph(points, 6), 0.1)
+    process = factor._served._process
+    del factor
+    gc.collect()
+    assert process.poll() is not None
+    with pytest.raises(ValueError, match="shift is -1"):
+        factorize(knn_graph(points, 6), -1)
+
+
+def test_factor_whose_process_was_killed(points):
+    with factorize(knn_graph(points, 6), 0.1) as factor:
+        factor._served._process.kill()
+        with pytest.raises(EngineError, match="signal 9"):
+            factor.solve(points)

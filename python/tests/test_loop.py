@@ -153,3 +153,26 @@ def test_without_probabilities(blobs):
     m = bigfit.LabelSpreading(calibrate="none").fit(X, y)
     assert not hasattr(m, "label_distributions_") and not hasattr(m, "predict_proba")
     assert (m.update(X[:3]).transduction_[120:] == 0).all()
+
+
+def test_compare(blobs, tmp_path):
+    X, _, truth = blobs
+    names = np.array(["ant", "bee", "cow"])[truth]
+    models = ["knn", bigfit.LabelSpreading(alpha=0.9), bigfit.Poisson]
+    files = [tmp_path / "t.tex", tmp_path / "t.svg", tmp_path / "t.html"]
+    r = bigfit.compare(models, X, names, labels_per_class=[1, 3], splits=2, n_neighbors=6, outputs=files, settings={"knn.vote": [1, 3]})
+    assert [(t["model"], t["per_class"]) for t in r["table"]] == [(m, k) for k in (1, 3) for m in ("knn", "lgc", "poisson")]
+    assert all(t["mean"] < 20 for t in r["table"]) and r["unit"] == "%" and all(f.exists() for f in files)
+    assert {f["setting"].get("alpha") for f in r["fits"] if f["model"] == "lgc"} == {0.9}
+    again = bigfit.compare(["lgc"], X, names, splits=np.array([[0, 1, 40, 80], [2, 3, 41, 81]]), graph=bigfit.graph.knn_graph(X))
+    assert again["done"] == 2
+    with pytest.raises(ValueError, match="named twice"):
+        bigfit.compare(["lgc", bigfit.LabelSpreading], X, names, labels=9)
+    with pytest.raises(TypeError, match="^compare has no parameter 'neighbours'"):
+        bigfit.compare(["lgc"], X, names, labels=9, neighbours=3)
+
+
+def test_compare_values(values):
+    X, _, t = values
+    r = bigfit.compare(["harmonic", bigfit.RLSRegressor(gamma_a=1e-3)], X, t, labels=20, splits=2, regression=True)
+    assert r["metric"] == "rmse" and all(row["mean"] < 0.5 for row in r["table"])

@@ -7,7 +7,7 @@ from sklearn import neighbors
 from sklearn.manifold import SpectralEmbedding
 from sklearn.pipeline import make_pipeline
 
-from bigfit import KNeighborsTransformer, precomputed_knn
+from bigfit import KNeighborsTransformer, RadiusNeighborsTransformer, precomputed_knn
 
 
 @pytest.fixture
@@ -56,3 +56,37 @@ def test_graph_of_other_pipelines(points):
     a = make_pipeline(KNeighborsTransformer(n_neighbors=6), embed).fit_transform(points)
     b = make_pipeline(neighbors.KNeighborsTransformer(n_neighbors=6), embed).fit_transform(points)
     np.testing.assert_allclose(a, b, atol=1e-8)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("mode", ["distance", "connectivity"])
+def test_radius(points, metric, mode):
+    queries = points[:30] + 0.01
+    ours, theirs = (c(radius=1.3, metric=metric, mode=mode) for c in (RadiusNeighborsTransformer, neighbors.RadiusNeighborsTransformer))
+    for a, b in ((ours.fit_transform(points), theirs.fit_transform(points)), (ours.transform(queries), theirs.transform(queries))):
+        assert a.shape == b.shape and a.nnz == b.nnz
+        np.testing.assert_allclose(a.toarray(), b.toarray(), atol=1e-7)
+        far = a.data if mode == "distance" else np.zeros(1)
+        assert all((np.diff(far[i:j]) >= 0).all() for i, j in zip(a.indptr, a.indptr[1:]))
+    twice = RadiusNeighborsTransformer(radius=0.01).fit_transform(np.repeat(points[:20], 2, axis=0))
+    assert twice.nnz == 80 and (twice.indices[::2] == np.arange(40)).all()  # zeros are stored, the point itself first
+
+
+def test_points_in_files(points, tmp_path):
+    np.save(tmp_path / "a.npy", points[:50])
+    np.save(tmp_path / "b.npy", points[50:])
+    names = [tmp_path / "a.npy", str(tmp_path / "b.npy")]
+    t = KNeighborsTransformer(n_neighbors=4)
+    assert (t.fit_transform(names) != t.fit_transform(points)).nnz == 0
+    t.fit(names)
+    np.save(tmp_path / "b.npy", points[50:] + 1)
+    with pytest.raises(ValueError, match="b.npy was changed since it was given; fit again"):
+        t.transform(points)
+
+
+def test_mapped_points_that_changed(points, tmp_path):
+    np.save(tmp_path / "a.npy", points)
+    t = KNeighborsTransformer(n_neighbors=4).fit(np.load(tmp_path / "a.npy", mmap_mode="r"))
+    np.save(tmp_path / "a.npy", points + 1)
+    with pytest.raises(ValueError, match="a.npy was changed since the fit; fit again"):
+        t.transform(points)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Optional, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -461,7 +461,7 @@ class Classifier(Loop):
     """An estimator of classes. −1 in y marks points without a label, in text "" or "-1"."""
 
     #: Checks of scikit-learn that cannot pass, with the reason.
-    _failures: dict[str, str] = {"check_classifiers_classes": "it has labels -1 and 1, and -1 marks points without a label"}
+    _failures: ClassVar[dict[str, str]] = {"check_classifiers_classes": "it has labels -1 and 1, and -1 marks points without a label"}
     _attributes = (
         """    Attributes
     ----------

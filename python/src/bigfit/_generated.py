@@ -3485,6 +3485,71 @@ class NeighborsParameters(BaseEstimator):
         self.verbose = verbose
 
 
+class RadiusNeighborsParameters(BaseEstimator):
+    """Parameters of bigfit neighbors with a radius.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        Distance up to which points are neighbours; positive.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    mode : {"distance", "connectivity"}, default="distance"
+        Values of the graph: distances, or ones.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _command = 'neighbors'
+
+    def __init__(
+        self,
+        *,
+        radius: float = 1.0,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        method: str = 'auto',
+        patience: float = 60.0,
+        mode: str = 'distance',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.radius = radius
+        self.pca = pca
+        self.metric = metric
+        self.method = method
+        self.patience = patience
+        self.mode = mode
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
 class GraphParameters(BaseEstimator):
     """Parameters of bigfit graph.
 

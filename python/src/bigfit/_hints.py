@@ -18,6 +18,7 @@ ELSEWHERE = {
     "kernel": ("weights", 'the graph joins n_neighbors nearest points, as kernel="knn" does; weights="heat" weighs edges by distance'),
     "max_iter": ("max_iterations", "solvers stop at their tolerance; few need a bound"),
     "n_init": ("restarts", ""),
+    "n_neighbors": ("vote", "the number of labeled points that vote"),
     "n_neighbours": ("n_neighbors", ""),
     "p": ("metric", 'p=1 is metric="manhattan", p=2 "euclidean"'),
     "probability": ("calibrate", 'probabilities are there unless calibrate="none"'),
@@ -46,7 +47,10 @@ def check(cls: type, arguments: tuple[Any, ...], parameters: dict[str, Any], nam
         With the name of the estimator, and the parameter that may be meant.
     """
     name = name or cls.__name__
-    known = [p for p in inspect.signature(cls.__init__).parameters if p != "self"]
+    parameters_of = list(inspect.signature(getattr(cls, "__init__")).parameters.values())[1:]
+    if any(p.kind is not p.KEYWORD_ONLY for p in parameters_of):
+        return  # a class of the user's own
+    known = [p.name for p in parameters_of]
     if arguments:
         raise TypeError(f"{name} takes parameters by name only, as {name}({known[0]}=…); {len(arguments)} given without a name")
     for wrong in parameters:

@@ -16,8 +16,10 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
+import weakref
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Callable, Optional, Union
@@ -183,13 +185,8 @@ class Call:
         ConvergenceWarning
             If a solver stopped before its tolerance; results are usable.
         """
-        program = _binary.find()
+        words = self._words()
         folder = self.folder
-        for file, _, write in self._writers:
-            write(folder / file)
-        words = [program, self.command, "--json", "--progress=json"]
-        for give in self._arguments:
-            words += give(folder)
         code, said, errors = self._spawn(words, folder / "summary.json")
         if code not in (0, NOT_CONVERGED):
             raise self._error(code, errors)
@@ -200,13 +197,23 @@ class Call:
             warn(self._plain(text))
         return summary
 
+    def _words(self) -> list[str]:
+        """Write the inputs and return the command line."""
+        program = _binary.find()
+        folder = self.folder
+        for file, _, write in self._writers:
+            write(folder / file)
+        words = [program, self.command, "--json", "--progress=json"]
+        for give in self._arguments:
+            words += give(folder)
+        return words
+
     def _spawn(self, words: list[str], stdout: Path) -> tuple[int, list[str], list[tuple[str, str]]]:
         """Run to the end and return the exit code, warnings and errors."""
         said: list[str] = []
         errors: list[tuple[str, str]] = []
         with open(stdout, "wb") as out:
-            environment = {**_binary.environment(), "BIGFIT_PARENT": str(os.getpid())}  # the program stops with this process
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, env=environment)
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, env=_environment())
         try:
             assert process.stderr is not None
             with process.stderr as lines:
@@ -268,6 +275,89 @@ class Call:
     def bytes(self, file: str) -> bytes:
         """Return the bytes of a file."""
         return (self.folder / file).read_bytes()
+
+
+class Served:
+    """A run of the program that stays and answers: a line with names of files each on stdin and stdout.
+
+    Parameters
+    ----------
+    call : Call
+        The run, whose folder this object removes when it ends.
+    """
+
+    def __init__(self, call: Call) -> None:
+        words = call._words()
+        self._call = call
+        self._lock = threading.Lock()
+        self._asked = 0
+        with open(call.folder / "errors.txt", "wb") as errors:
+            self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=_environment())
+        self._end = weakref.finalize(self, _hang_up, self._process, call)
+        #: What the program says when it is ready.
+        self.summary: dict[str, Any] = self._answer()
+
+    def ask(self, array: Array) -> tuple[Array, dict[str, Any]]:
+        """Return the array that answers an array, and what the program says of it."""
+        with self._lock:
+            if not self._end.alive:
+                raise ValueError("it was closed")
+            self._asked += 1
+            question = self._call.folder / f"B{self._asked}.npy"
+            answer = self._call.folder / f"X{self._asked}.npy"
+            np.save(question, np.ascontiguousarray(array), allow_pickle=False)
+            assert self._process.stdin is not None
+            try:
+                self._process.stdin.write(f"{question}\t{answer}\n".encode())
+                self._process.stdin.flush()
+            except OSError:
+                pass  # it ended, and the answer says why
+            try:
+                summary = self._answer()
+                fault = self._call._plain(summary.get("fault", "")).replace(question.name, "B")
+                if not answer.exists():
+                    raise ValueError(fault)
+                if fault:
+                    warn(fault, ConvergenceWarning)
+                found: Array = np.load(answer, allow_pickle=False)
+                return found, summary
+            finally:
+                question.unlink(missing_ok=True)
+                answer.unlink(missing_ok=True)
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if line:
+            said: dict[str, Any] = json.loads(line)
+            return said
+        errors: list[tuple[str, str]] = []
+        for line in (self._call.folder / "errors.txt").read_bytes().splitlines():
+            self._call._event(line.decode("utf-8", "replace"), [], errors)
+        error = self._call._error(self._process.wait(), errors)
+        self.close()
+        raise error
+
+    def close(self) -> None:
+        """End the run."""
+        self._end()
+
+
+def _hang_up(process: subprocess.Popen[bytes], call: Call) -> None:
+    """End a run that is served, and remove its files."""
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except OSError:
+                pass  # the other end is gone
+    _stop(process)
+    call.__exit__(None, None, None)
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a run, which stops with this process."""
+    return {**_binary.environment(), "BIGFIT_PARENT": str(os.getpid())}
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
@@ -365,11 +455,12 @@ def mapped_file(value: object) -> Optional[str]:
     if _replaced(held):
         raise ValueError(f"{held.filename} was replaced after it was mapped into memory; map it again, as by numpy.load(path, mmap_mode=\"r\")")
     try:
-        shape, fortran, dtype, begin = _header(held.filename)
+        path = str(held.filename)
+        shape, fortran, dtype, begin = _header(path)
     except (OSError, ValueError):
         return None
     same = value.shape == shape and value.dtype == dtype and not fortran and held.offset == begin and _address(value) == _address(held)
-    return os.path.abspath(held.filename) if same else None
+    return os.path.abspath(path) if same else None
 
 
 def _header(path: Union[str, os.PathLike[str]]) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:

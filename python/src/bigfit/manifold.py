@@ -1,10 +1,14 @@
 """Coordinates of points by the Laplacian of their graph."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _generated as parameters
-from ._base import Estimator
+from ._base import Array, Estimator, Matrix
 
 __all__ = ["SpectralEmbedding"]
 
@@ -39,7 +43,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         Number of columns of X.
 """
 
-    def fit(self, X, y=None, graph=None):
+    def fit(self, X: Matrix, y: None = None, graph: Matrix = None) -> Any:
         """Compute the coordinates.
 
         Parameters
@@ -70,11 +74,11 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         self._n_features_out = self.embedding_.shape[1]
         return self
 
-    def fit_transform(self, X, y=None, graph=None):
+    def fit_transform(self, X: Matrix, y: None = None, graph: Matrix = None) -> Array:
         """Compute the coordinates and return them; those of :meth:`fit`."""
         return self.fit(X, graph=graph).embedding_
 
-    def transform(self, X):
+    def transform(self, X: Matrix) -> Array:
         """Return coordinates of new points.
 
         Parameters

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.utils import column_or_1d
 
 from . import _generated as parameters
-from ._base import _COMMON_ATTRIBUTES, Array, Classifier, Estimator, Margins, Matrix, Regressor, Updates, _same_length, column_or_1d
+from ._base import _COMMON_ATTRIBUTES, Array, Classifier, Estimator, Margins, Matrix, Regressor, Updates, _same_length
 from ._run import warn
 
 __all__ = [
