@@ -89,8 +89,10 @@ class Estimator(BaseEstimator):
         without : collection of str
             Parameters not to give.
         """
-        for name, p in inspect.signature(type(self).__init__).parameters.items():
-            if name == "self" or name in _RUN or name in without or only is not None and name not in only:
+        # A class of the user's own may have other parameters; the flags are those of the program.
+        generated = next(c for c in type(self).__mro__ if c.__name__.endswith("Parameters"))
+        for name, p in inspect.signature(generated).parameters.items():
+            if name in _RUN or name in without or only is not None and name not in only:
                 continue
             value = getattr(self, name)
             if name == "n_neighbors" and getattr(self, "radius", None) is None:
