@@ -11,8 +11,10 @@ import (
 
 // SuspectSettings of [Model.Suspects]. A nil *SuspectSettings and zero fields are the defaults.
 type SuspectSettings struct {
-	// Folds in which the labels are left out, at least 2. Default: labels are left out one at
-	// a time where there are formulas for it, of harmonic, lgc, tikhonov and poisson, else 10.
+	// Folds in which the labels are left out, at least 2. Default: the answers for the labels that
+	// the fit held out for its choices or its probabilities. Of a model without them labels are left
+	// out one at a time where there are formulas for it, of harmonic, lgc, tikhonov and poisson,
+	// else in 10 folds.
 	Folds int
 	// Count is the most suspects that are listed. Default: all.
 	Count int
@@ -22,8 +24,7 @@ type SuspectSettings struct {
 type Suspect struct {
 	Point            int    // its number among the points of the model
 	Given, Suggested string // classes by name, integers as their digits
-	// Score is the share of the suggested class among the scores less that of the given class,
-	// in (0, 1].
+	// Score is 1 − p of the given class, by a model that did not know the label, in (0, 1].
 	Score float64
 }
 
@@ -32,8 +33,8 @@ type Suspect struct {
 // graph are not judged.
 //
 // The model must hold its points and labels: one of [Fit] or [Model.Update] does, and one that
-// was loaded if [Load] says so. Suspects fits the model once for each fold; lgc and harmonic have
-// formulas instead and take less time.
+// was loaded if [Load] says so. With the answers of the fit Suspects takes no time; else it fits the
+// model once for each fold, or takes the formulas of lgc and its relatives.
 func (m *Model) Suspects(ctx context.Context, s *SuspectSettings) (suspects []Suspect, err error) {
 	defer plain(&err)
 	if s == nil {
@@ -49,15 +50,19 @@ func (m *Model) Suspects(ctx context.Context, s *SuspectSettings) (suspects []Su
 		return nil, err
 	}
 
-	// The labels are left out in turn, and the model is asked for the points that had them.
 	p := m.run.pipeline()
 	l, in, short := m.labeled(ctx, p, false)
 	if !Usable(short) {
 		return nil, short
 	}
-	found, err := labeling.Planner{Pipeline: p}.Suspects(ctx, l, in, nil, s.Folds)
-	if !Usable(err) {
-		return nil, err
+
+	// Without answers of the fit, labels are left out in turn, and the model is asked for their points.
+	found := labeling.SuspectsOfFit(m.model, in.Targets)
+	if found == nil || s.Folds > 0 {
+		found, err = labeling.Planner{Pipeline: p}.Suspects(ctx, l, in, nil, s.Folds)
+		if !Usable(err) {
+			return nil, err
+		}
 	}
 
 	list := found.List
@@ -65,10 +70,14 @@ func (m *Model) Suspects(ctx context.Context, s *SuspectSettings) (suspects []Su
 		list = list[:s.Count]
 	}
 	t := in.Targets
+	rows := labeling.RowsOf(m.model, t.Len)
 	out := make([]Suspect, len(list))
 	for i, at := range list {
 		given := data.ClassName(t.Classes, t.Names, at.Given)
 		suggested := data.ClassName(t.Classes, t.Names, at.Suggested)
+		if rows != nil {
+			at.Point = int(rows[at.Point])
+		}
 		out[i] = Suspect{Point: at.Point, Given: given, Suggested: suggested, Score: at.Score}
 	}
 	return out, errors.Join(short, err)

@@ -71,8 +71,10 @@ type Out struct {
 	// Points are numbers of training points, ascending. A point is left out if no model without its
 	// label knew its class, or anything of the point.
 	Points []int32
-	// Probabilities of the classes, a row for each of Points.
+	// Probabilities of the classes, a row for each of Points; nil for values.
 	Probabilities *mat.Dense
+	// Residuals, values less answers, a row for each of Points; nil for classes.
+	Residuals *mat.Dense
 }
 
 // Rough tells that no answers were held out: the temperature is a rule, not a fit. See [RoughClasses].
@@ -106,13 +108,18 @@ func (c *Calibration) Check(classes, values int) error {
 	case c.BreakEven != nil && (classes != 2 || *c.BreakEven-*c.BreakEven != 0):
 		return fmt.Errorf("calibration: a break-even point at %v of a model with %d classes",
 			*c.BreakEven, classes)
-	case c.Classes != nil && c.Out != nil:
-		return errors.Join(c.Classes.check(classes), c.Out.check(classes))
-	case c.Classes != nil:
-		return c.Classes.check(classes)
 	}
 
-	return c.Intervals.check(c.Held, values)
+	var faults []error
+	if c.Out != nil {
+		faults = append(faults, c.Out.check(classes, values))
+	}
+	if c.Classes != nil {
+		faults = append(faults, c.Classes.check(classes))
+	} else {
+		faults = append(faults, c.Intervals.check(c.Held, values))
+	}
+	return errors.Join(faults...)
 }
 
 // String describes the calibration in a few words.
@@ -137,12 +144,22 @@ func (c *Calibration) String() string {
 	return fmt.Sprintf("%s by %d points held out in %d folds", what, c.Held, c.Folds)
 }
 
-// check returns an error unless the parts fit together and suit the number of classes.
-func (o *Out) check(classes int) error {
-	rows, columns := o.Probabilities.Dims()
-	if rows != len(o.Points) || columns != classes {
-		return fmt.Errorf("calibration: held-out probabilities %d×%d of %d points and %d classes", rows, columns,
-			len(o.Points), classes)
+// check returns an error unless the parts fit together and suit the number of classes, or of values if
+// classes is 0.
+func (o *Out) check(classes, values int) error {
+	answers := o.Residuals
+	want := values
+	if classes > 0 {
+		answers = o.Probabilities
+		want = classes
+	}
+	if answers == nil || (o.Residuals == nil) == (o.Probabilities == nil) {
+		return fmt.Errorf("calibration: held-out answers of a model with %d classes are of another kind", classes)
+	}
+	rows, columns := answers.Dims()
+	if rows != len(o.Points) || columns != want {
+		return fmt.Errorf("calibration: held-out answers %d×%d of %d points and %d columns", rows, columns,
+			len(o.Points), want)
 	}
 	for k, i := range o.Points {
 		if i < 0 || k > 0 && i <= o.Points[k-1] {
@@ -150,9 +167,9 @@ func (o *Out) check(classes int) error {
 		}
 	}
 	for k := range rows {
-		for _, p := range o.Probabilities.RawRowView(k) {
-			if !(p >= 0 && p <= 1) {
-				return fmt.Errorf("calibration: a held-out probability of point %d is %v", o.Points[k], p)
+		for _, v := range answers.RawRowView(k) {
+			if classes > 0 && !(v >= 0 && v <= 1) || v-v != 0 {
+				return fmt.Errorf("calibration: a held-out answer of point %d is %v", o.Points[k], v)
 			}
 		}
 	}

@@ -294,3 +294,15 @@ func TestCheck(t *testing.T) {
 		t.Error("residuals that do not ascend are accepted")
 	}
 }
+
+// Knots ascend whatever the counts at the smoothed ends: a mean sum/count may be off by a rounding error.
+func TestKnotsAscend(t *testing.T) {
+	for first := range 400 {
+		for count := 2; count < 100; count++ {
+			blocks := []block{{0, 0.1, 0, float64(first + 1)}, {0.2, 0.3, 1, float64(count)}, {0.4, 0.9, 1, 1}}
+			if err := checkKnots(knotsOf(blocks)); err != nil {
+				t.Fatalf("%d and %d points: %v", first+1, count, err)
+			}
+		}
+	}
+}

@@ -49,8 +49,11 @@ func (c *Classes) isotonic(held []Answer) [][2]float64 {
 		}
 	}
 
-	blocks = pool(blocks)
+	return knotsOf(pool(blocks))
+}
 
+// knotsOf returns the knots of the function that has the mean of each block on it.
+func knotsOf(blocks []block) [][2]float64 {
 	// A finite number of points cannot show a probability of 0 or 1: the ends are smoothed as
 	// the targets of Platt are.
 	if first := &blocks[0]; first.sum == 0 && len(blocks) > 1 {
@@ -60,12 +63,15 @@ func (c *Classes) isotonic(held []Answer) [][2]float64 {
 		blocks[last].sum = blocks[last].count * max(1-1/(blocks[last].count+2), blocks[last-1].mean())
 	}
 
-	// g is constant on a block and linear between blocks.
+	// g is constant on a block and linear between blocks. A smoothed end may be beyond its neighbour by
+	// a rounding error, as sum/count is not exact.
 	var knots [][2]float64
+	least := 0.0
 	for _, b := range blocks {
-		knots = append(knots, [2]float64{b.low, b.mean()})
+		least = max(least, b.mean())
+		knots = append(knots, [2]float64{b.low, least})
 		if b.high > b.low {
-			knots = append(knots, [2]float64{b.high, b.mean()})
+			knots = append(knots, [2]float64{b.high, least})
 		}
 	}
 

@@ -71,8 +71,10 @@ func todayColumns(m models.Model, today *models.Prediction, rows []int64) []pipe
 const FirstOfComponent = "component"
 
 // SuspectAnswers returns labels that may be wrong, with the columns row, label, suggested and
-// score; labels are named. alone and ids have the meaning that they have in [NextAnswers].
-func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alone bool) pipeline.Answers {
+// score; labels are named. alone and ids have the meaning that they have in [NextAnswers]. fit holds
+// the numbers of the points in the fit ([RowsOf]).
+func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alone bool,
+	fit []int32) pipeline.Answers {
 	rows := make([]int64, len(list))
 	scores := make([]float64, len(list))
 	given := make([]int32, len(list))
@@ -94,8 +96,38 @@ func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alo
 
 	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "suspects"}, IDs: named(ids, rows),
 		Columns: []pipeline.Column{{Name: "row", Values: rows}}}
+	for q, s := range list {
+		rows[q] = int64(rowAt(fit, s.Point))
+	}
 	if !alone {
 		a.Columns = append(a.Columns, label("label", given), label("suggested", suggested),
+			pipeline.Column{Name: "score", Values: scores})
+	}
+	return a
+}
+
+// OutlierAnswers returns values that may be wrong, with the columns row, value, predicted and score. alone
+// and ids have the meaning that they have in [NextAnswers].
+func OutlierAnswers(list []active.Outlier, ids *data.IDs, alone bool) pipeline.Answers {
+	rows := make([]int64, len(list))
+	scores := make([]float64, len(list))
+	var given, predicted []float64
+	for q, v := range list {
+		rows[q] = int64(v.Point)
+		scores[q] = v.Score
+		given = append(given, v.Given...)
+		predicted = append(predicted, v.Predicted...)
+	}
+
+	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "suspects"}, IDs: named(ids, rows),
+		Columns: []pipeline.Column{{Name: "row", Values: rows}}}
+	if !alone {
+		width := 0
+		if len(list) > 0 && len(list[0].Given) > 1 {
+			width = len(list[0].Given)
+		}
+		a.Columns = append(a.Columns, pipeline.Column{Name: "value", Values: given, Width: width},
+			pipeline.Column{Name: "predicted", Values: predicted, Width: width},
 			pipeline.Column{Name: "score", Values: scores})
 	}
 	return a

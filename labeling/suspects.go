@@ -69,14 +69,16 @@ func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Inpu
 	if !models.Usable(err) {
 		return nil, err
 	}
-	return active.Disagreeing(in.Targets, shares, known, folds), errors.Join(short, err)
+	found := active.Disagreeing(in.Targets, shares, known)
+	found.Folds = folds
+	return found, errors.Join(short, err)
 }
 
 // leaveOneOut returns the shares of the classes at the labeled points, each without its
 // label.
 func (p Planner) leaveOneOut(ctx context.Context, l models.SelfChecker, in *models.Input) (*mat.Dense,
 	[]bool, error) {
-	cost, err := l.LeaveOneOutCost(in)
+	cost, err := l.LeaveOneOutCost(in, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,7 +87,7 @@ func (p Planner) leaveOneOut(ctx context.Context, l models.SelfChecker, in *mode
 	}
 	p.Observed().Begin("suspects")
 	in.Progress = func(s models.Progress) { p.Observed().Update(s.Done, s.Total, s.Note) }
-	scores, known, err := l.LeaveOneOut(ctx, in)
+	scores, known, err := l.LeaveOneOut(ctx, in, 0)
 	if !models.Usable(err) {
 		return nil, nil, err
 	}

@@ -23,6 +23,9 @@ type Chosen struct {
 	// Ends names the parameters with the smallest or the largest value of the grid:
 	// values beyond may be better.
 	Ends []string `json:"ends,omitempty"`
+	// HeldOut has the answers of the choice for the labels that cross-validation held out; nil if it
+	// kept none.
+	HeldOut *HeldOut `json:"-"`
 }
 
 // String says what was chosen, and how, in one line.

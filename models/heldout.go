@@ -8,8 +8,8 @@ type HeldOut struct {
 	Folds int
 	// Labels are positions in [Targets.Labeled], each at most once.
 	Labels []int
-	// Scores has a row for each of Labels and a column for each class of the targets; NaN marks a
-	// class that the model did not know without the label.
+	// Scores has a row for each of Labels and a column for each class or value of the targets; NaN marks
+	// a class that the model did not know without the label.
 	Scores *mat.Dense
 }
 

@@ -276,7 +276,10 @@ type SelfChecker interface {
 	// LeaveOneOut returns the scores of the labeled points, each without its own label, in
 	// the order of in.Targets.Labeled with a column for each class. known is false for a
 	// point that no other label reaches. It returns the errors of Fit.
-	LeaveOneOut(ctx context.Context, in *Input) (scores *mat.Dense, known []bool, err error)
+	//
+	// With probes = 0 each label costs a column of a linear system. A positive number of probes
+	// takes that many columns for all labels, and the scores are approximate.
+	LeaveOneOut(ctx context.Context, in *Input, probes int) (scores *mat.Dense, known []bool, err error)
 	// LeaveOneOutCost estimates the cost of LeaveOneOut, as Cost estimates a fit.
-	LeaveOneOutCost(in *Input) (stage.Cost, error)
+	LeaveOneOutCost(in *Input, probes int) (stage.Cost, error)
 }

@@ -47,6 +47,9 @@ type Kept struct {
 	// Targets holds the targets of the fit. It is nil if the model's file does not hold
 	// them: files from before version 0.2.
 	Targets *Targets
+	// Rows are the numbers of the points among those of the fit, if the model keeps some of them
+	// only; else nil.
+	Rows []int32
 	// Start holds scores or eigenvectors at all points, n×c, if the learner solves for
 	// them; else nil.
 	Start *mat.Dense

@@ -263,10 +263,11 @@ func (d *wrapping) probabilities(p *Prediction, known func() *mat.Dense) error {
 // calibration points × outputs.
 const residualsArray = "calibration_residuals"
 
-// The held-out answers of h labeled points in a model file, for c classes.
+// The held-out answers of h labeled points in a model file.
 const (
 	heldPoints        = "held_points"        // int32, h
-	heldProbabilities = "held_probabilities" // float64, h×c
+	heldProbabilities = "held_probabilities" // float64, h×c; of classes
+	heldResiduals     = "held_residuals"     // float64, h×m; of m values
 )
 
 // The ids of n points in a model file: their texts in UTF-8, one behind the other, and the byte
@@ -289,8 +290,12 @@ func (d *wrapping) encode(m Model) (*Encoded, error) {
 		out.Arrays = append(out.Arrays, MatrixEntry(residualsArray, c.Intervals.Residuals))
 	}
 	if c := d.calibration; c != nil && c.Out != nil {
-		out.Arrays = append(out.Arrays, archive.Array{Name: heldPoints, Data: c.Out.Points},
-			MatrixEntry(heldProbabilities, c.Out.Probabilities))
+		out.Arrays = append(out.Arrays, archive.Array{Name: heldPoints, Data: c.Out.Points})
+		if c.Classes != nil {
+			out.Arrays = append(out.Arrays, MatrixEntry(heldProbabilities, c.Out.Probabilities))
+		} else {
+			out.Arrays = append(out.Arrays, MatrixEntry(heldResiduals, c.Out.Residuals))
+		}
 	}
 	if d.ids != nil {
 		size := 0
@@ -339,15 +344,21 @@ func (r *Reader) ids() (*data.IDs, error) {
 // calibration returns the calibration in the file, nil if it has none.
 func (r *Reader) calibration() (*calibration.Calibration, error) {
 	c, residuals := r.Manifest.Calibration, r.Has(residualsArray)
+	held := r.Has(heldPoints) || r.Has(heldProbabilities) || r.Has(heldResiduals)
 	switch {
-	case c == nil && !residuals && !r.Has(heldPoints) && !r.Has(heldProbabilities):
+	case c == nil && !residuals && !held:
 		return nil, nil
 	case c == nil || residuals == (c.Classes != nil):
 		return nil, errors.New("the manifest and the arrays contradict each other on the calibration")
 	}
 
-	if r.Has(heldPoints) || r.Has(heldProbabilities) {
-		c.Out = &calibration.Out{Points: Numbers[int32](r, heldPoints), Probabilities: r.Matrix(heldProbabilities)}
+	if held {
+		c.Out = &calibration.Out{Points: Numbers[int32](r, heldPoints)}
+		if residuals {
+			c.Out.Residuals = r.Matrix(heldResiduals)
+		} else {
+			c.Out.Probabilities = r.Matrix(heldProbabilities)
+		}
 		if r.Err != nil {
 			return nil, r.Err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -17,11 +18,11 @@ import (
 )
 
 // [Pipeline.CalibrateByDefault] may take CalibrationShare of the operations of the fit and its graph,
-// and LeastOperations, about a twentieth of a second, in any case. Operations are counted, not timed,
+// and LeastOperations, about a hundredth of a second, in any case. Operations are counted, not timed,
 // so that a fit is the same on every machine.
 const (
 	CalibrationShare = 0.25
-	LeastOperations  = 1e10
+	LeastOperations  = 1e9
 )
 
 // foldTolerance is the relative residual at which solvers of the folds stop, unless the tolerance of
@@ -42,20 +43,23 @@ func (p *Pipeline) Calibrate(ctx context.Context, l models.Learner, m models.Mod
 	if err != nil {
 		return nil, err
 	}
-	cost, err := selection.HeldOutCost(l, fold, folds)
+	deal := selection.Deal{Folds: folds}
+	cost, err := selection.HeldOutCost(l, fold, deal)
 	if err != nil {
 		return nil, err
 	}
-	return p.calibrate(ctx, l, m, fold, cost, folds)
+	return p.calibrate(ctx, l, m, fold, cost, deal)
 }
 
 // CalibrateByDefault returns m with probabilities or intervals at little cost beside the fit:
 //
-//   - A model that held labels out to make its choices ([models.Validated]) is calibrated by their
-//     answers.
-//   - Else labels are held out in 10 folds, or in 5 or 3 where more would take more than
-//     [CalibrationShare] of the fit. Solvers of the folds stop at a residual of 1e-3.
-//   - Where there are too few labels, or three folds take too much, the probabilities are rough: a
+//   - A model that held labels out to make its choices ([models.Validated]), or whose required values
+//     cross-validation chose ([models.Chosen]), is calibrated by the answers for these labels.
+//   - A learner that can leave out every label by itself ([models.SelfChecker]) does so, by two
+//     right-hand sides for each class, at least 24.
+//   - Else labels are held out in 10 folds, in 5 or 3, or a third of them once: the most of them that
+//     takes at most [CalibrationShare] of the fit. Solvers of the folds stop at a residual of 1e-3.
+//   - Where there are too few labels, or one more fit takes too much, the probabilities are rough: a
 //     rule makes them of the scores ([calibration.RoughClasses]), and a note says what to do.
 //
 // m is the model that l fitted to in. If there can be neither, as for points with several labels,
@@ -66,8 +70,8 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	if err != nil {
 		return m, nil
 	}
-	if v, ok := models.Unnamed(m).(models.Validated); ok && v.HeldOut() != nil {
-		c, err := selection.CalibrationOf(in.Targets, v.HeldOut())
+	if held := heldOutOf(m, in); held != nil {
+		c, err := selection.CalibrationOf(in.Targets, held)
 		if err != nil {
 			return p.roughly(ctx, m, in, "as "+err.Error())
 		}
@@ -75,17 +79,23 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	}
 
 	loosen(l, fold.Values, foldTolerance)
-	folds, cost, err := p.affordableFolds(l, fold)
+	if out, err := p.calibrateBySelf(ctx, l, m, fold); out != nil || err != nil {
+		return out, err
+	}
+	deal, cost, err := p.affordableFolds(l, fold)
 	if err != nil {
 		return m, nil
 	}
-	if folds == 0 {
+	if deal.Folds == 0 && !selection.Enough(in.Targets) {
+		return p.roughly(ctx, m, in, "as there are few labels")
+	}
+	if deal.Folds == 0 {
 		return p.roughly(ctx, m, in, fmt.Sprintf("as held-out labels would take too long; %s %d holds some out",
 			param.Name("calibrate"), selection.CalibrationFolds(len(in.Targets.Labeled))))
 	}
 
 	// Too few labels are no fault here: nobody asked for a calibration.
-	out, err := p.calibrate(ctx, l, m, fold, cost, folds)
+	out, err := p.calibrate(ctx, l, m, fold, cost, deal)
 	switch {
 	case errors.Is(err, calibration.ErrFew), errors.Is(err, models.ErrOneClass):
 		return p.roughly(ctx, m, in, "as there are too few labels to hold some out")
@@ -99,28 +109,112 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	return out, ctx.Err()
 }
 
-// affordableFolds returns the number of folds for [Pipeline.CalibrateByDefault], 0 if none is cheap, and
+// heldOutOf returns the answers for labels that the choices of a fit held out, nil if there are none.
+func heldOutOf(m models.Model, in *models.Input) *models.HeldOut {
+	if v, ok := models.Unnamed(m).(models.Validated); ok && v.HeldOut() != nil {
+		return v.HeldOut()
+	}
+	if in.Chosen != nil {
+		return in.Chosen.HeldOut
+	}
+	return nil
+}
+
+// leaveOutProbes returns the number of right-hand sides by which labels are left out one by one.
+func leaveOutProbes(t *models.Targets) int { return max(24, 2*len(t.Classes)) }
+
+// selfChecker returns l as a learner that leaves out labels one by one, if it can, with scores on the
+// scale of its model.
+func selfChecker(l models.Learner, in *models.Input) (models.SelfChecker, bool) {
+	checker, ok := l.(models.SelfChecker)
+	return checker, ok && in.Targets.Classes != nil && in.Values["class-mass"] != "true"
+}
+
+// calibrateBySelf returns m with a calibration by labels that were left out one by one; nil if the
+// learner cannot do it.
+func (p *Pipeline) calibrateBySelf(ctx context.Context, l models.Learner, m models.Model,
+	in *models.Input) (models.Model, error) {
+	checker, ok := selfChecker(l, in)
+	if !ok {
+		return nil, nil
+	}
+	if t, ok := models.Unnamed(m).(models.Trained); ok {
+		in.Start = t.Training(true).Scores
+	}
+	cost, err := checker.LeaveOneOutCost(in, leaveOutProbes(in.Targets))
+	if err != nil || p.Memory > 0 && cost.Bytes > p.Memory {
+		return nil, nil
+	}
+	if err := p.Observed().Announce("calibration", cost); err != nil {
+		return nil, nil
+	}
+
+	p.Observed().Begin("calibration")
+	scores, known, err := checker.LeaveOneOut(ctx, in, leaveOutProbes(in.Targets))
+	if !models.Usable(err) {
+		return nil, err
+	}
+	c, err := selection.CalibrationOf(in.Targets, leftOut(in.Targets, scores, known))
+	if errors.Is(err, calibration.ErrFew) {
+		return p.roughly(ctx, m, in, "as there are too few labels to leave some out")
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Observed().End(c.String())
+	return models.WithCalibration(m, c)
+}
+
+// leftOut returns the answers for labels that were left out one by one. A class with one label is not
+// known without it. Of m labels of a class m − 1 are left, so that its score, a sum over its labels, is
+// multiplied by m/(m − 1): without that, probabilities of five labels a class were too low by a tenth.
+func leftOut(t *models.Targets, scores *mat.Dense, known []bool) *models.HeldOut {
+	count := make([]int, len(t.Classes))
+	for q := range t.Labeled {
+		count[t.Class(q)]++
+	}
+
+	var labels []int
+	for q := range t.Labeled {
+		if known[q] {
+			labels = append(labels, q)
+		}
+	}
+	out := &models.HeldOut{Labels: labels, Scores: mat.NewDense(max(1, len(labels)), len(t.Classes), nil)}
+	for row, q := range labels {
+		copy(out.Scores.RawRowView(row), scores.RawRowView(q))
+		class := t.Class(q)
+		if m := float64(count[class]); m > 1 {
+			out.Scores.Set(row, class, scores.At(q, class)*m/(m-1))
+		} else {
+			out.Scores.Set(row, class, math.NaN())
+		}
+	}
+	return out
+}
+
+// affordableFolds returns the folds for [Pipeline.CalibrateByDefault], none if they are not cheap, and
 // their cost.
-func (p *Pipeline) affordableFolds(l models.Learner, in *models.Input) (int, stage.Cost, error) {
+func (p *Pipeline) affordableFolds(l models.Learner, in *models.Input) (selection.Deal, stage.Cost, error) {
 	fit, err := l.Cost(in)
 	if err != nil {
-		return 0, stage.Cost{}, err
+		return selection.Deal{}, stage.Cost{}, err
 	}
 	most := CalibrationShare*(fit.Operations+graphOperations(in.Graph)) + LeastOperations
-	for _, folds := range []int{10, 5, 3} {
-		folds = min(folds, len(in.Targets.Labeled))
-		if folds < 2 {
+	for _, deal := range []selection.Deal{{Folds: 10}, {Folds: 5}, {Folds: 3}, {Folds: 3, Held: 1}} {
+		deal.Folds = min(deal.Folds, len(in.Targets.Labeled))
+		if deal.Folds < 2 {
 			continue
 		}
-		cost, err := selection.HeldOutCost(l, in, folds)
+		cost, err := selection.HeldOutCost(l, in, deal)
 		if err != nil {
-			return 0, stage.Cost{}, err
+			return selection.Deal{}, stage.Cost{}, err
 		}
 		if cost.Operations <= most && (p.Memory <= 0 || cost.Bytes <= p.Memory) {
-			return folds, cost, nil
+			return deal, cost, nil
 		}
 	}
-	return 0, stage.Cost{}, nil
+	return selection.Deal{}, stage.Cost{}, nil
 }
 
 // graphOperations estimates the operations of the search that made a graph; 0 if it is not known.
@@ -201,12 +295,12 @@ func calibrationInput(l models.Learner, m models.Model, in *models.Input) (*mode
 
 // calibrate fits to folds and returns m with the calibration by the held-out answers.
 func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Model, fold *models.Input,
-	cost stage.Cost, folds int) (models.Model, error) {
+	cost stage.Cost, deal selection.Deal) (models.Model, error) {
 	if err := p.Observed().Announce("calibration", cost); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("calibration")
-	held, short := selection.NewHeldOut(ctx, l, fold, folds)
+	held, short := selection.NewHeldOut(ctx, l, fold, deal)
 	if !models.Usable(short) {
 		return nil, short
 	}

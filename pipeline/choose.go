@@ -63,7 +63,7 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 	if in.Graph != nil && t.Data.Graph != nil {
 		in.Graph = t.Data.Graph // joined with the points
 	}
-	s := selection.Settings{Repeats: choiceRepeats(in)}
+	s := selection.Settings{Repeats: choiceRepeats(in), KeepAnswers: true}
 	if err := p.sayLongChoice(t, s); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,8 @@ func (p *Pipeline) choose(ctx context.Context, l models.Learner, in *models.Inpu
 	in.Chosen = &models.Chosen{Values: only(in.Values, open), Settings: len(r.Scores), Folds: r.Folds,
 		Repeats:   r.Repeats,
 		Criterion: r.Criterion.String(), Score: models.Finite(float64(best.Mean)),
-		StdErr: models.Finite(float64(best.StdErr)), Ends: ends(l, in.Values, open)}
+		StdErr: models.Finite(float64(best.StdErr)), Ends: ends(l, in.Values, open),
+		HeldOut: r.HeldOut}
 	p.Observed().Note(info.Name + ": " + in.Chosen.String())
 	return short, nil
 }

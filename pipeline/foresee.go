@@ -60,9 +60,12 @@ func (p *Pipeline) Foresee(ctx context.Context, l models.Learner, in *models.Inp
 	}
 
 	if folds < 0 {
+		if open != nil && ruleFor(l, in, s) == "" {
+			return nil // the choice of required values holds labels out
+		}
 		return p.foreseeDefault(l, in, s)
 	}
-	cost, err := selection.HeldOutCost(l, in, folds)
+	cost, err := selection.HeldOutCost(l, in, selection.Deal{Folds: folds})
 	if err != nil {
 		return err
 	}
@@ -81,9 +84,18 @@ func (p *Pipeline) foreseeDefault(l models.Learner, in *models.Input, s *GraphSe
 	if _, err := calibrationInput(l, nil, in); err != nil || l.Info().OpenGraph {
 		return nil // there is no calibration, or a fit holds labels out by itself
 	}
-	folds, cost, err := p.affordableFolds(l, in)
-	if err != nil || folds == 0 {
-		return nil
+	var cost stage.Cost
+	if checker, ok := selfChecker(l, in); ok {
+		var err error
+		if cost, err = checker.LeaveOneOutCost(in, leaveOutProbes(in.Targets)); err != nil {
+			return nil
+		}
+	} else {
+		deal, c, err := p.affordableFolds(l, in)
+		if err != nil || deal.Folds == 0 {
+			return nil
+		}
+		cost = c
 	}
 	held, err := p.toMake(l, in, s)
 	if err != nil {

@@ -100,7 +100,7 @@ func TestThreshold(t *testing.T) {
 		t.Errorf("of a model that keeps its labels: %v", got)
 	}
 	// The break-even point is that of the labels of the fit, each answered for without it.
-	held, err := selection.NewHeldOut(t.Context(), all.Learner("rls-linear"), in, 10)
+	held, err := selection.NewHeldOut(t.Context(), all.Learner("rls-linear"), in, selection.Deal{Folds: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

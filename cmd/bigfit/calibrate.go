@@ -21,7 +21,7 @@ type calibrateFlag struct {
 // flag adds --calibrate.
 func (c *calibrateFlag) flag(f *pflag.FlagSet) {
 	f.Var(c, "calibrate", "hold labels out in so many `folds` for probabilities and intervals: auto "+
-		"(10 where it is cheap), none or a number")
+		"(at little cost beside the fit), none or a number")
 }
 
 // Set implements pflag.Value.

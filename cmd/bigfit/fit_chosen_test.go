@@ -63,7 +63,11 @@ func TestFitNeedsNoSettings(t *testing.T) {
 			if (got.Chosen.Settings > 0) == info.Learns.Has(models.LearnsInside) {
 				t.Errorf("by %d settings", got.Chosen.Settings)
 			}
+			// A calibration by the cross-validation that chose is another one than by folds of its own.
+			plain := []string{"fit", "--model", info.Name, "X.npy", y, "-q", "--json", "--calibrate", "none", "-o", "m.npz"}
+			succeed(t, plain...)
 			best := content(t, "m.npz")
+			args = append(args, "--calibrate", "none")
 			if again := parseChosen(t, succeed(t, append(args, "-o", "again.npz")...)); again.Chosen != nil || content(t, "again.npz") != best {
 				t.Errorf("another model with the values given: %v", again.Chosen)
 			}

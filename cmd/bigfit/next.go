@@ -23,8 +23,8 @@ import (
 // nextOptions are the flags of bigfit next.
 type nextOptions struct {
 	shell.LabeledOptions
-	choice    labeling.NextSettings
-	eigs, out string
+	choice           labeling.NextSettings
+	eigs, proba, out string
 }
 
 func (a *app) nextCommand() *cobra.Command {
@@ -65,6 +65,7 @@ others give all points with -X and their labels with -y. The graph may be given 
 	f.Float64Var(&o.choice.Delta, "delta", 0.01, "δ of the variances (Λ + δI)⁻¹ along the eigenvectors")
 	f.Float64Var(&o.choice.Noise, "noise", 1,
 		"variance of a label, as a share of the mean variance before any")
+	f.StringVar(&o.proba, "proba", "", probaHelp+", in place of the answers of the model")
 	f.StringVar(&o.eigs, "eigs", "", "`file` of eigenpairs of the graph, in place of those that are computed")
 	o.Flags(a.App, f)
 	f.StringVarP(&o.out, "output", "o", "next.csv",
@@ -87,7 +88,7 @@ func (a *app) checkNext(path string, o *nextOptions) error {
 			return shell.Usagef("--%s is %v; it must be positive", f.name, f.v)
 		}
 	}
-	return shell.CheckAnswers(o.Source.X.Inputs(path, o.Y, o.Source.File, o.eigs), []string{o.out})
+	return shell.CheckAnswers(o.Source.X.Inputs(path, o.Y, o.Source.File, o.eigs, o.proba), []string{o.out})
 }
 
 func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
@@ -114,7 +115,7 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 	}
 
 	// The answers of today tell which points are uncertain, and stand beside the points.
-	today, err := a.answersOf(ctx, path, p, o.choice.Rule.NeedsScores())
+	today, err := a.answersToday(ctx, path, p, o)
 	if err != nil {
 		return err
 	}
@@ -142,6 +143,22 @@ func (a *app) next(ctx context.Context, path string, o *nextOptions) error {
 	}
 	s := newNextSummary(o.choice.Rule, choices, p)
 	return errors.Join(short, a.Print(s, fmt.Sprintf("%s: %s", o.out, s)))
+}
+
+// answersToday returns the answers of the model, or of the program whose probabilities are given.
+func (a *app) answersToday(ctx context.Context, path string, p *shell.LabeledPoints,
+	o *nextOptions) (*models.Prediction, error) {
+	if o.proba == "" {
+		return a.answersOf(ctx, path, p, o.choice.Rule.NeedsScores())
+	}
+	if p.Targets.Classes == nil {
+		return nil, shell.Usagef("--proba is for classes, and %s answers with %s", path, p.Model.Output().Kind)
+	}
+	all, err := a.readProba(o.proba, p.Targets)
+	if err != nil {
+		return nil, err
+	}
+	return probaAnswers(all), nil
 }
 
 // readPairs reads eigenpairs of the graph.

@@ -163,7 +163,8 @@ func TestNextBadUsage(t *testing.T) {
 		{"suspects X.npy short.npy", []string{"short.npy has 30 labels for 90 points"}},
 		{"suspects X.npy y.npy --model best", []string{`"best"`, "harmonic"}},
 		{"suspects X.npy y.npy --model svr", []string{"learns no classes"}},
-		{"suspects values.npz", []string{"values", "labels of classes"}},
+		{"suspects values.npz", []string{"values", "no answers for values held out"}},
+		{"suspects values.npz --folds 3", []string{"leave --proba, --folds and -y out"}},
 	} {
 		fail(t, 2, c.want, strings.Fields(c.line)...)
 	}

@@ -24,26 +24,30 @@ import (
 // suspectOptions are the flags of bigfit suspects.
 type suspectOptions struct {
 	shell.LabeledOptions
-	folds, most int
-	model, out  string
+	folds, most       int
+	model, proba, out string
 }
 
 func (a *app) suspectsCommand() *cobra.Command {
 	var o suspectOptions
 	cmd := &cobra.Command{
-		Use:   "suspects {model.npz | X.npy… y.npy} -o suspects.csv",
+		Use:   "suspects {model.npz | X.npy… y.npy | --proba p.npy y.npy} -o suspects.csv",
 		Short: "List labels that disagree with what the others say",
 		Long: `List the labels of a model's points that disagree with what the model says of them
-when it does not know them, and write row, label, the suggested one and a score, the
-largest first: by how much the share of the suggested class among the scores is
-above that of the given one, from 0 to 1.
+when it does not know them. Write id and row, label, the suggested one and a score, the
+largest first: 1 less the probability of the given label. An estimate says how many
+labels are wrong (confident learning, Northcutt et al. 2021). Of values, list those far
+from the prediction, with the residual in units of its spread as the score.
 
-For harmonic, lgc, tikhonov and poisson each label is left out alone, by formulas
-instead of fits, if there are at most 4096; see docs/next.md. Otherwise the labels are
-dealt into --folds, and each fold is held against a fit to the others. Labels that are
-alone in their components of the graph are counted, and not judged.
+A fit that chose by cross-validation, as auto, or that has probabilities by labels held
+out, knows these answers: they cost nothing. Without them, and with --folds, labels are
+left out anew: one by one for harmonic, lgc, tikhonov and poisson, by formulas instead
+of fits, if there are at most 4096 (docs/next.md); else in folds. Labels that are alone
+in their components of the graph, or in their classes, are counted and not judged.
+--proba judges labels by the probabilities of any other program, whose model did not
+know them.
 
-A model of harmonic, lgc, tikhonov, poisson, eigenmap or knn keeps its points and
+A model of auto, harmonic, lgc, tikhonov, poisson, eigenmap or knn keeps its points and
 labels. Of others give the points with -X and the labels with -y. Points and labels in
 place of a model are judged by --model with its defaults; harmonic, which asks the
 neighbours in the graph, is the one to take where most points have a label.`,
@@ -54,8 +58,9 @@ neighbours in the graph, is the one to take where most points have a label.`,
 	f.StringVar(&o.model, "model", "harmonic",
 		"`name` of the model that judges points and labels given without one")
 	o.Flags(a.App, f)
-	f.IntVar(&o.folds, "folds", 0, "folds of labels to leave out (default: one label at a time where "+
-		"there are formulas, else 10)")
+	f.IntVar(&o.folds, "folds", 0, "folds of labels to leave out anew (default: the answers of the fit; without "+
+		"them one label at a time where there are formulas, else 10)")
+	f.StringVar(&o.proba, "proba", "", probaHelp)
 	f.IntVarP(&o.most, "count", "n", 0, "list at most so many (default: all)")
 	f.StringVarP(&o.out, "output", "o", "suspects.csv",
 		"`file` to write, "+enum.Or(table.Several)+"; .npy has the rows only")
@@ -75,7 +80,7 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 		return shell.Usagef("--count is %d; it must be at least 1", o.most)
 	}
 
-	if err := shell.CheckAnswers(o.Source.X.Inputs(path, o.Y, o.Source.File), []string{o.out}); err != nil {
+	if err := shell.CheckAnswers(o.Source.X.Inputs(path, o.Y, o.Source.File, o.proba), []string{o.out}); err != nil {
 		return err
 	}
 	var p *shell.LabeledPoints
@@ -89,40 +94,109 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 	if !models.Usable(short) {
 		return short
 	}
-	if p.Targets.Classes == nil {
-		return shell.Usagef("%s answers with %s; suspects are labels of classes", path, p.Model.Output().Kind)
-	}
-	s, err := labeling.Planner{Pipeline: a.Pipeline()}.Suspects(ctx, p.Learner, &p.Input, nil, o.folds)
-	if !models.Usable(err) {
-		return a.FlagFaults(p.Learner.Info().Name, err)
-	}
-
-	// The summary counts all suspects, also when the list is cut to --count.
-	short = errors.Join(short, err)
-	sum := suspectSummary{Labeled: s.Labeled, Suspects: len(s.List), Unknown: s.Unknown, Folds: s.Folds}
-	if o.most > 0 && len(s.List) > o.most {
-		s.List = s.List[:o.most]
-	}
+	alone := strings.EqualFold(filepath.Ext(o.out), ".npy")
 	ids, err := a.IDsOf(p.Targets.Len)
 	if err != nil {
 		return err
 	}
-
-	answers := labeling.SuspectAnswers(p.Targets, s.List, ids, strings.EqualFold(filepath.Ext(o.out), ".npy"))
-	answers.Hashes, answers.Files, answers.Settings.Learner = p.Hashes, a.Files, p.Learner.Info().Name
-	answers.CSVSafe = a.CSVSafe
-	if err := a.Write(ctx, func() error { return answers.Write(o.out) }); err != nil {
+	if p.Targets.Classes == nil {
+		return errors.Join(short, a.outliers(ctx, path, o, p, ids, alone))
+	}
+	s, err := a.judge(ctx, o, p)
+	if !models.Usable(err) {
 		return err
 	}
-	sum.list(p.Targets, s.List)
+
+	// The summary counts all suspects, also when the list is cut to --count.
+	short = errors.Join(short, err)
+	sum := suspectSummary{Labeled: s.Labeled, Suspects: len(s.List), Unknown: s.Unknown, Wrong: s.Wrong,
+		Folds: s.Folds, ByFit: s.ByFit, proba: o.proba}
+	if o.most > 0 && len(s.List) > o.most {
+		s.List = s.List[:o.most]
+	}
+	rows := labeling.RowsOf(p.Model, p.Targets.Len)
+	answers := labeling.SuspectAnswers(p.Targets, s.List, ids, alone, rows)
+	if err := a.writeSuspects(ctx, o, p, &answers); err != nil {
+		return err
+	}
+	sum.list(p.Targets, s.List, rows)
 	return errors.Join(short, a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)))
+}
+
+// judge finds suspects among labels of classes: by the probabilities in a file, by the answers that the
+// fit held out, or by fits without the labels.
+func (a *app) judge(ctx context.Context, o *suspectOptions, p *shell.LabeledPoints) (*active.Suspects, error) {
+	if o.proba != "" {
+		all, err := a.readProba(o.proba, p.Targets)
+		if err != nil {
+			return nil, err
+		}
+		return labeling.SuspectsOfProbabilities(p.Targets, all), nil
+	}
+	// Labels in a file need not be those of the fit.
+	if p.Model != nil && o.Y == "" && o.folds == 0 {
+		if s := labeling.SuspectsOfFit(p.Model, p.Targets); s != nil {
+			return s, nil
+		}
+	}
+	s, err := labeling.Planner{Pipeline: a.Pipeline()}.Suspects(ctx, p.Learner, &p.Input, nil, o.folds)
+	if !models.Usable(err) {
+		return nil, a.FlagFaults(p.Learner.Info().Name, err)
+	}
+	return s, err
+}
+
+// writeSuspects writes a list.
+func (a *app) writeSuspects(ctx context.Context, o *suspectOptions, p *shell.LabeledPoints,
+	answers *pipeline.Answers) error {
+	answers.Hashes = p.Hashes
+	answers.Files = a.Files
+	if p.Learner != nil {
+		answers.Settings.Learner = p.Learner.Info().Name
+	}
+	answers.CSVSafe = a.CSVSafe
+	return a.Write(ctx, func() error { return answers.Write(o.out) })
+}
+
+// outliers lists values that are far from the answers for them.
+func (a *app) outliers(ctx context.Context, path string, o *suspectOptions, p *shell.LabeledPoints,
+	ids *data.IDs, alone bool) error {
+	if o.proba != "" || o.folds > 0 || o.Y != "" {
+		return shell.Usagef("%s answers with %s, which are judged by the values that the fit held out; leave "+
+			"--proba, --folds and -y out", path, p.Model.Output().Kind)
+	}
+	list, ok := labeling.OutliersOfFit(p.Model, p.Targets)
+	if !ok {
+		return shell.Usagef("%s has no answers for values held out; fit it with --calibrate 10", path)
+	}
+
+	sum := outlierSummary{Labeled: len(p.Targets.Labeled), Suspects: len(list)}
+	if o.most > 0 && len(list) > o.most {
+		list = list[:o.most]
+	}
+	answers := labeling.OutlierAnswers(list, ids, alone)
+	if err := a.writeSuspects(ctx, o, p, &answers); err != nil {
+		return err
+	}
+	return a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum))
+}
+
+// outlierSummary is the output of suspects for values.
+type outlierSummary struct {
+	Labeled  int `json:"labeled"`
+	Suspects int `json:"suspects"`
+}
+
+func (s outlierSummary) String() string {
+	return fmt.Sprintf("%d of %d values, held out by the fit, are %d spreads or more from the answers for them",
+		s.Suspects, s.Labeled, active.FarResidual)
 }
 
 // takeSuspects takes the arguments. It returns the name of the model file, or "" if points and
 // labels were given in place of a model.
 func (a *app) takeSuspects(args []string, o *suspectOptions) (string, error) {
 	// One argument with -X or -y may be a model or a file of points: its contents decide.
-	model := len(args) == 1 && len(o.Source.X) == 0 && o.Y == ""
+	model := len(args) == 1 && len(o.Source.X) == 0 && o.Y == "" && o.proba == ""
 	if len(args) == 1 && !model {
 		info, err := artifact.Inspect(args[0], int64(a.Memory))
 		model = err == nil && info.Kind == archive.Model
@@ -134,6 +208,16 @@ func (a *app) takeSuspects(args []string, o *suspectOptions) (string, error) {
 				"model, and %s is one", args[0])
 		}
 		return args[0], nil
+	}
+	if o.proba != "" {
+		if len(args) == 1 && o.Y == "" {
+			o.Y = args[0]
+			args = nil
+		}
+		if o.Y == "" || len(args) > 0 || len(o.Source.X) > 0 || o.Source.File != "" || a.Given["model"] {
+			return "", shell.Usagef("--proba judges the labels of a model, or of one file of labels, by itself")
+		}
+		return "", nil
 	}
 	if note := o.Source.X.Take(args, &o.Y, o.Source.File != ""); note != "" {
 		a.Note("%s", note)
@@ -153,6 +237,20 @@ func (a *app) takeSuspects(args []string, o *suspectOptions) (string, error) {
 
 // readUnfitted reads points and labels that no model was fitted to.
 func (a *app) readUnfitted(ctx context.Context, o *suspectOptions) (*shell.LabeledPoints, error) {
+	if o.proba != "" {
+		p := &shell.LabeledPoints{Hashes: pipeline.Hashes{}}
+		n := data.Rows(o.proba)
+		if n == 0 { // only reading tells
+			all, err := data.ReadValues(o.proba, data.ReadOptions{Limit: a.Left()})
+			if err != nil {
+				return nil, err
+			}
+			n, _ = all.Dims()
+		}
+		var err error
+		p.Targets, err = a.labelsOf(o, n)
+		return p, err
+	}
 	l, err := shell.FindLearner(o.model)
 	if err != nil {
 		return nil, err
@@ -183,26 +281,38 @@ func (a *app) readUnfitted(ctx context.Context, o *suspectOptions) (*shell.Label
 		return nil, err
 	}
 
-	y, err := o.Label.ReadTruth(a.App, o.Y, p.Rows())
+	if p.Targets, err = a.labelsOf(o, p.Rows()); err != nil {
+		return nil, err
+	}
+	return p, short
+}
+
+// labelsOf reads the labels of n points.
+func (a *app) labelsOf(o *suspectOptions, n int) (*models.Targets, error) {
+	y, err := o.Label.ReadTruth(a.App, o.Y, n)
 	if err != nil {
 		return nil, err
 	}
-	if y.Len() != p.Rows() {
-		return nil, fmt.Errorf("%s has %d labels for %d points", o.Y, y.Len(), p.Rows())
+	if y.Len() != n {
+		return nil, fmt.Errorf("%s has %d labels for %d points", o.Y, y.Len(), n)
 	}
-	if p.Targets, err = models.ClassTargets(y); err != nil {
+	t, err := models.ClassTargets(y)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Y, err)
 	}
-	return p, short
+	return t, nil
 }
 
 // suspectSummary is the output of suspects.
 type suspectSummary struct {
 	Labeled  int           `json:"labeled"`
 	Suspects int           `json:"suspects"`
-	Unknown  int           `json:"unknown"` // alone in their components
+	Unknown  int           `json:"unknown"` // alone in their components or classes
+	Wrong    int           `json:"wrong"`   // estimated
 	Folds    int           `json:"folds"`   // 0: one label at a time
+	ByFit    bool          `json:"by_fit"`  // the fit held the labels out
 	List     []suspectText `json:"list"`
+	proba    string        // file that judges
 }
 
 // suspectText is a suspect as it is printed.
@@ -213,9 +323,13 @@ type suspectText struct {
 	Score     float64 `json:"score"`
 }
 
-func (s *suspectSummary) list(t *models.Targets, list []active.Suspect) {
+func (s *suspectSummary) list(t *models.Targets, list []active.Suspect, rows []int32) {
 	for _, v := range list {
-		s.List = append(s.List, suspectText{v.Point, data.ClassName(t.Classes, t.Names, v.Given),
+		row := v.Point
+		if rows != nil {
+			row = int(rows[row])
+		}
+		s.List = append(s.List, suspectText{row, data.ClassName(t.Classes, t.Names, v.Given),
 			data.ClassName(t.Classes, t.Names, v.Suggested), v.Score})
 	}
 }
@@ -223,11 +337,20 @@ func (s *suspectSummary) list(t *models.Targets, list []active.Suspect) {
 func (s suspectSummary) String() string {
 	how := "left out one by one"
 	if s.Folds > 0 {
-		how = fmt.Sprintf("in %d folds", s.Folds)
+		how = fmt.Sprintf("left out in %d folds", s.Folds)
 	}
-	text := fmt.Sprintf("%d of %d labels, %s, disagree with the others", s.Suspects, s.Labeled, how)
+	if s.ByFit {
+		how += " by the fit"
+	}
+	others := "the others"
+	if s.proba != "" {
+		how = "by their probabilities"
+		others = s.proba
+	}
+	text := fmt.Sprintf("%d of %d labels, %s, disagree with %s; about %d are wrong", s.Suspects, s.Labeled, how,
+		others, s.Wrong)
 	if s.Unknown > 0 {
-		text += fmt.Sprintf("; %d are alone in their components and not judged", s.Unknown)
+		text += fmt.Sprintf("; %d are alone in their components or classes and not judged", s.Unknown)
 	}
 	// Ten rows give an impression on the terminal; the file has them all.
 	const rows = 10

@@ -125,6 +125,8 @@ type Model struct {
 	Settings Settings
 	Classes  []int64
 	Labels   []int32 // of the labeled points, positions in Classes
+	// Rows are the numbers of the labeled points among those of the fit; nil if all had a label.
+	Rows []int32
 	// Tried are the leave-one-out errors if Settings named no number of votes.
 	Tried []VoteError
 	// Points are the labeled ones, l×d.
@@ -154,6 +156,11 @@ func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings,
 	h.Method = chosen(h.Points, s)
 	m := &Model{Settings: *s, Classes: y.Classes, Labels: y.Select(labeled).Index, Neighborhood: h.Keep()}
 	m.Settings.Method = h.Method
+	if len(labeled) < n {
+		for _, i := range labeled {
+			m.Rows = append(m.Rows, int32(i))
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -216,7 +223,7 @@ func (m *Model) Kept() *models.Kept {
 	if err != nil {
 		t = nil // a damaged file
 	}
-	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: t}
+	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: t, Rows: m.Rows}
 }
 
 // Name is [Name].
@@ -285,7 +292,7 @@ type fit struct {
 	Neighborhood models.RawState `json:"neighborhood"`
 }
 
-// Encode returns classes (c), labels (l) and the labeled points.
+// Encode returns classes (c), labels (l), the labeled points, and their rows (l) in the fit.
 func (m *Model) Encode() (*models.Encoded, error) {
 	state, arrays, err := m.Neighborhood.Encode()
 	if err != nil {
@@ -293,6 +300,9 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	}
 	arrays = append(arrays, append(models.ClassEntries(m.Classes), archive.Array{Name: "labels",
 		Data: m.Labels})...)
+	if m.Rows != nil {
+		arrays = append(arrays, archive.Array{Name: "rows", Data: m.Rows})
+	}
 	return &models.Encoded{Values: params.Encode(&m.Settings), Fit: fit{m.Tried, state}, Arrays: arrays}, nil
 }
 
@@ -308,6 +318,9 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	}
 	m := &Model{Settings: s, Tried: f.Tried, Classes: r.ReadClasses(),
 		Labels: models.Numbers[int32](r, "labels")}
+	if r.Has("rows") { // not in files from before version 0.2
+		m.Rows = models.Numbers[int32](r, "rows")
+	}
 	if r.Err != nil {
 		return nil, r.Err
 	}
@@ -321,6 +334,14 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 func (m *Model) check() error {
 	if m.Points == nil || len(m.Labels) == 0 {
 		return errors.New("nearest: there are no points")
+	}
+	if m.Rows != nil && len(m.Rows) != len(m.Labels) {
+		return fmt.Errorf("nearest: %d rows of %d labeled points", len(m.Rows), len(m.Labels))
+	}
+	for k, i := range m.Rows {
+		if i < 0 || k > 0 && i <= m.Rows[k-1] {
+			return fmt.Errorf("nearest: element %d of the rows is %d; they must ascend", k, i)
+		}
 	}
 	if len(m.Classes) < 2 || m.Settings.Vote < 1 {
 		return fmt.Errorf("nearest: %d classes and a vote of %d", len(m.Classes), m.Settings.Vote)

@@ -233,7 +233,7 @@ func (m *Model) check(f *fileFit) error {
 		if m.factors != nil && len(m.factors) != c {
 			return fmt.Errorf("pool: %d factors of %d classes", len(m.factors), c)
 		}
-		if k := slices.IndexFunc(m.factors, func(v float64) bool { return !(v > 0) }); k >= 0 {
+		if k := slices.IndexFunc(m.factors, func(v float64) bool { return !(v >= 0) }); k >= 0 {
 			return fmt.Errorf("pool: the factor of class %d is %v", k, m.factors[k])
 		}
 		if !slices.IsSorted(m.output.Classes) {

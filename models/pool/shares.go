@@ -90,6 +90,9 @@ func classFactors(p *mat.Dense, counts []float64, given []int32) (factors, share
 	shares = make([]float64, c)
 	for k := range shares {
 		shares[k] = counts[k] / labels
+		if counts[k] == 0 {
+			factors[k] = 0 // a class without a label is no answer
+		}
 	}
 	row := make([]float64, c)
 
@@ -112,7 +115,9 @@ func classFactors(p *mat.Dense, counts []float64, given []int32) (factors, share
 			q := (sums[k] + strength*r) / (n + strength)
 			change = max(change, math.Abs(q-shares[k]))
 			shares[k] = q
-			factors[k] = q / r
+			if r > 0 {
+				factors[k] = q / r
+			}
 		}
 
 		if change < shareTolerance {

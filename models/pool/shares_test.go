@@ -73,3 +73,18 @@ func TestClassFactorsUnsure(t *testing.T) {
 		t.Errorf("uncertain answers for %d points make the share of the first class %v", len(class), shares[0])
 	}
 }
+
+// A class without a label is no answer, and no probability is NaN.
+func TestClassFactorsWithoutLabel(t *testing.T) {
+	p := mat.NewDense(3, 3, []float64{0.6, 0.3, 0.1, 0.2, 0.5, 0.3, 0.1, 0.2, 0.7})
+	factors, shares := classFactors(p, []float64{4, 4, 0}, nil)
+	weighClassRows(p, factors)
+	if factors[2] != 0 || shares[2] != 0 {
+		t.Errorf("factors %v, shares %v", factors, shares)
+	}
+	for i := range 3 {
+		if row := p.RawRowView(i); row[2] != 0 || math.Abs(row[0]+row[1]-1) > 1e-12 {
+			t.Errorf("row %d is %v", i, row)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -36,8 +37,13 @@ import (
 // Where no other label is in the component, known is false and the row is zero. It costs
 // a solution with l right-hand sides, in blocks, beside the fit. An error that is
 // [models.Usable] comes with the scores that were reached.
-func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Settings) (scores *mat.Dense,
-	known []bool, err error) {
+//
+// With 0 < probes < l the labels are dealt into that many groups. One right-hand side, the sum of the
+// unit vectors of a group with random signs, gives the g_i of the whole group, each with an error of the
+// size of the responses of the other labels of the group at i. They are small beside g_i, as the labels
+// are far from each other in a large graph. seed deals the groups and draws the signs.
+func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Settings, probes int,
+	seed uint64) (scores *mat.Dense, known []bool, err error) {
 	if s == nil {
 		s = &Settings{}
 	}
@@ -51,10 +57,16 @@ func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Setting
 
 	// Class masses and priors depend on the labels that are left out, so they join at the end.
 	l := &leave{priors: filled.Priors}
+	if l.priors != nil || filled.MassNormalization {
+		filled.Start = nil
+	}
 	filled.MassNormalization = false
-	filled.Start = nil
 	filled.Priors = nil
 	l.draw = p.newDraw(y, filled)
+	if filled.Start != nil {
+		l.start = p.there(filled.Start)
+	}
+	l.deal(probes, seed)
 	short := l.prepare(ctx)
 	if !models.Usable(short) {
 		return nil, nil, short
@@ -79,9 +91,32 @@ type leave struct {
 	*draw
 	f      *mat.Dense // values with all labels, n×c
 	g      []float64  // g_i of the labeled points
+	groups [][]int    // of labels, each with a right-hand side
+	signs  []float64  // of the labels in their groups
 	extra  *mat.Dense // Lf of harmonic, n×c; Σ_j G_ij of poisson, n×1
 	priors []float64
 	means  map[int32][]float64 // shares of the classes in each component, for poisson
+}
+
+// deal deals the labels into groups: one label each, or as many groups as probes.
+func (l *leave) deal(probes int, seed uint64) {
+	labels := len(l.at)
+	l.signs = make([]float64, labels)
+	if probes <= 0 || probes >= labels {
+		l.groups = make([][]int, labels)
+		for q := range labels {
+			l.groups[q] = []int{q}
+			l.signs[q] = 1
+		}
+		return
+	}
+
+	l.groups = make([][]int, probes)
+	rng := rand.New(rand.NewPCG(seed, 0x70726f6265)) // "probe"
+	for k, q := range rng.Perm(labels) {
+		l.groups[k%probes] = append(l.groups[k%probes], q)
+		l.signs[q] = float64(2*rng.IntN(2) - 1)
+	}
 }
 
 // prepare solves the systems.
@@ -90,6 +125,7 @@ func (l *leave) prepare(ctx context.Context) error {
 	if !models.Usable(short) {
 		return short
 	}
+	l.start = nil // of the labels, not of the responses
 	l.f = fit.X
 	n := l.problem.Len()
 	// Two methods need one more product or system with all labels.
@@ -114,37 +150,41 @@ func (l *leave) prepare(ctx context.Context) error {
 	return errors.Join(short, err)
 }
 
-// respond finds the g_i, a block of labels at a time.
+// respond finds the g_i, a block of groups at a time.
 func (l *leave) respond(ctx context.Context) error {
 	solve := l.response()
 	size := blockOf(l.problem.Len())
 	l.g = make([]float64, len(l.at))
 	var short error
-	// Blocks of labels bound the memory of the responses.
-	for lo := 0; lo < len(l.at); lo += size {
-		hi := min(lo+size, len(l.at))
+	// Blocks of groups bound the memory of the responses.
+	for lo := 0; lo < len(l.groups); lo += size {
+		hi := min(lo+size, len(l.groups))
 		r, err := solve(ctx, lo, hi)
 		if !models.Usable(err) {
 			return err
 		}
 		short = errors.Join(short, err)
-		for q := lo; q < hi; q++ {
-			l.g[q] = l.responseOf(r.X, q, q-lo)
+		for j, group := range l.groups[lo:hi] {
+			for _, q := range group {
+				l.g[q] = l.responseOf(r.X, q, j)
+			}
 		}
 	}
 
 	return short
 }
 
-// blockOf is the number of labels left out at a time in a graph of n points.
+// blockOf is the number of right-hand sides at a time in a graph of n points.
 func blockOf(n int) int { return min(max(1<<22/n, 16), 256) }
 
-// response returns the solver of the method for a block of labels, with a column for each.
+// response returns the solver of the method for a block of groups, with a column for each.
 func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, error) {
 	units := func(lo, hi int, v float64) *mat.Dense {
 		b := mat.NewDense(l.problem.Len(), hi-lo, nil)
-		for q := lo; q < hi; q++ {
-			b.Set(int(l.at[q]), q-lo, v)
+		for j, group := range l.groups[lo:hi] {
+			for _, q := range group {
+				b.Set(int(l.at[q]), j, v*l.signs[q])
+			}
 		}
 		return b
 	}
@@ -156,11 +196,21 @@ func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, er
 			if err != nil {
 				return nil, err
 			}
-			one := mat.NewDense(hi-lo, hi-lo, nil)
-			for q := range hi - lo {
-				one.Set(q, q, 1)
+			var at []int32
+			for _, group := range l.groups[lo:hi] {
+				for _, q := range group {
+					at = append(at, l.at[q])
+				}
 			}
-			return l.solve(ctx, a, l.inflow(l.at[lo:hi], one, fixed), m, nil)
+			one := mat.NewDense(len(at), hi-lo, nil)
+			row := 0
+			for j, group := range l.groups[lo:hi] {
+				for _, q := range group {
+					one.Set(row, j, l.signs[q])
+					row++
+				}
+			}
+			return l.solve(ctx, a, l.inflow(at, one, fixed), m, nil)
 		}
 	case Tikhonov:
 		a, m, err := l.weighted()
@@ -185,8 +235,9 @@ func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, er
 // responseOf returns g of labeled point q from the solution in column j of x.
 func (l *leave) responseOf(x *mat.Dense, q, j int) float64 {
 	i := int(l.at[q])
+	sign := l.signs[q]
 	if l.settings.Method != Harmonic {
-		return x.At(i, j)
+		return sign * x.At(i, j)
 	}
 	// For harmonic functions g_i is the Schur complement d_i − w_iᵤ x, the flow that keeps vertex
 	// i at one.
@@ -201,7 +252,7 @@ func (l *leave) responseOf(x *mat.Dense, q, j int) float64 {
 			g -= v // a loop, which is in the degree and not in L
 			continue
 		}
-		g -= v * x.At(int(u), j) // zero at labeled points
+		g -= v * sign * x.At(int(u), j) // zero at labeled points
 	}
 
 	return g
@@ -260,7 +311,7 @@ func (l *leave) labelsOfComponents() []float64 {
 }
 
 // LeaveOneOut is [Problem.LeaveOneOut] on the graph and the targets of in.
-func (l Learner) LeaveOneOut(ctx context.Context, in *models.Input) (*mat.Dense, []bool, error) {
+func (l Learner) LeaveOneOut(ctx context.Context, in *models.Input, probes int) (*mat.Dense, []bool, error) {
 	s, err := l.settings(in.Values)
 	if err != nil {
 		return nil, nil, err
@@ -280,16 +331,21 @@ func (l Learner) LeaveOneOut(ctx context.Context, in *models.Input) (*mat.Dense,
 		in.Report(float64(state.Converged), float64(state.Columns), state.String())
 		return nil
 	}
-	return p.LeaveOneOut(ctx, in.Targets, &s)
+	s.Start = in.Start
+	return p.LeaveOneOut(ctx, in.Targets, &s, probes, in.Seed)
 }
 
-// LeaveOneOutCost returns the cost of a fit and of systems with a column for each labeled point.
-func (l Learner) LeaveOneOutCost(in *models.Input) (stage.Cost, error) {
+// LeaveOneOutCost returns the cost of a fit and of systems with a column for each probe, or for each
+// labeled point.
+func (l Learner) LeaveOneOutCost(in *models.Input, probes int) (stage.Cost, error) {
 	c, err := l.Cost(in)
 	if err != nil {
 		return c, err
 	}
 	labels := len(in.Targets.Labeled)
+	if probes > 0 {
+		labels = min(labels, probes)
+	}
 	columns := columns(in.Targets)
 	block := min(labels, blockOf(in.Len()))
 	solver, err := cg.Bytes(in.Len(), block, &cg.Settings{})
@@ -297,7 +353,7 @@ func (l Learner) LeaveOneOutCost(in *models.Input) (stage.Cost, error) {
 		return c, err
 	}
 
-	// A column for each label of a block, beside the fit.
+	// A column for each right-hand side of a block, beside the fit.
 	c.Bytes += stage.HeapBytes(solver + 24*int64(in.Len())*int64(block+columns))
 	c.Operations *= float64(labels+columns) / float64(columns)
 	c.Remedy = fmt.Sprintf("take fewer labels, or leave out whole folds of them with %s", param.Name("folds"))

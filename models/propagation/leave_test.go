@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -39,7 +40,7 @@ func TestLeaveOneOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.settings.Tolerance = 1e-12
-			scores, known, err := p.LeaveOneOut(context.Background(), targets, &c.settings)
+			scores, known, err := p.LeaveOneOut(context.Background(), targets, &c.settings, 0, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +100,7 @@ func TestLeaveOneOutValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &Settings{Method: Harmonic, Tolerance: 1e-12}
-	got, _, err := p.LeaveOneOut(context.Background(), targets, s)
+	got, _, err := p.LeaveOneOut(context.Background(), targets, s, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,42 @@ func TestLeaveOneOutValues(t *testing.T) {
 			t.Errorf("point %d: %v without its value, a fit says %v", i, got.At(q, 0), want)
 		}
 	}
-	if _, _, err := p.LeaveOneOut(context.Background(), modeltest.ClassTargets(t, data.NewLabels([]int64{0, 1}, nil)), s); err == nil {
+	if _, _, err := p.LeaveOneOut(context.Background(), modeltest.ClassTargets(t, data.NewLabels([]int64{0, 1}, nil)), s, 0, 0); err == nil {
 		t.Error("targets of two points for a graph of 40 are no error")
+	}
+}
+
+// TestProbes compares scores of groups of labels with those of single labels, on a graph whose labels are
+// far from each other.
+func TestProbes(t *testing.T) {
+	w := weightedGraph(t, 21, 1500)
+	targets := modeltest.ClassTargets(t, drawClasses(21, w.Rows, 45, 3))
+	p, err := NewProblem(w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []Method{LGC, Harmonic, Poisson} {
+		s := &Settings{Method: method, Tolerance: 1e-10}
+		exact, known, err := p.LeaveOneOut(t.Context(), targets, s, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		about, knownToo, err := p.LeaveOneOut(t.Context(), targets, s, 15, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _, err := p.LeaveOneOut(t.Context(), targets, s, 15, 7)
+		if err != nil || !mat.Equal(about, again) {
+			t.Errorf("%v: the same seed gave other scores, or %v", method, err)
+		}
+		if !slices.Equal(known, knownToo) {
+			t.Errorf("%v: %v known, want %v", method, knownToo, known)
+		}
+
+		var diff mat.Dense
+		diff.Sub(about, exact)
+		if e := mat.Norm(&diff, 2) / mat.Norm(exact, 2); !(e < 0.15) || e == 0 {
+			t.Errorf("%v: scores differ by %.3f of their norm", method, e)
+		}
 	}
 }

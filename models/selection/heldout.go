@@ -26,13 +26,29 @@ type HeldOut struct {
 	Answers []models.Answer // for the points held of each split
 }
 
-// NewHeldOut deals the labels of in into folds. For each fold it fits a model with the values
-// of in to the other labels, and keeps its answers for the points of the fold. Where folds is
-// 0, [CalibrationFolds] gives the number. The graph and the eigenpairs of in serve all folds,
+// Deal says how labels are dealt into folds to be held out.
+type Deal struct {
+	Folds int // [CalibrationFolds] for 0
+	Held  int // folds that are held out; all for 0
+}
+
+// fill returns d with the numbers for l labels.
+func (d Deal) fill(l int) Deal {
+	if d.Folds == 0 {
+		d.Folds = CalibrationFolds(l)
+	}
+	if d.Held == 0 || d.Held > d.Folds {
+		d.Held = d.Folds
+	}
+	return d
+}
+
+// NewHeldOut deals the labels of in into folds. For each fold that is held out it fits a model with the
+// values of in to the other labels, and keeps its answers for the points of the fold. The graph and the eigenpairs of in serve all folds,
 // as they do not depend on labels. Folds run in parallel; the result has the same bits at any
 // GOMAXPROCS. An error that is [models.Usable] comes with the answers of the fits as they are.
-func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, folds int) (*HeldOut, error) {
-	h, err := heldOut(in, folds)
+func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, deal Deal) (*HeldOut, error) {
+	h, err := heldOut(in, deal)
 	if err != nil {
 		return nil, err
 	}
@@ -70,20 +86,18 @@ func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, folds i
 }
 
 // heldOut deals the labels into folds and makes room for the answers.
-func heldOut(in *models.Input, folds int) (*HeldOut, error) {
+func heldOut(in *models.Input, deal Deal) (*HeldOut, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	h := &HeldOut{Folds: folds, Targets: in.Targets}
-	if h.Folds == 0 {
-		h.Folds = CalibrationFolds(len(in.Targets.Labeled))
-	}
-	var err error
-	h.Splits, err = in.Targets.Splits(h.Folds, 1, in.Seed)
+	deal = deal.fill(len(in.Targets.Labeled))
+	h := &HeldOut{Folds: deal.Folds, Targets: in.Targets}
+	splits, err := in.Targets.Splits(h.Folds, 1, in.Seed)
 	if err != nil {
 		return nil, err
 	}
 
+	h.Splits = splits[:min(deal.Held, len(splits))]
 	h.Answers = make([]models.Answer, len(h.Splits))
 	return h, nil
 }
@@ -118,15 +132,14 @@ func (h *HeldOut) grid(l models.Learner, in *models.Input) *models.Grid {
 // HeldOutCost estimates what [NewHeldOut] and [HeldOut.Calibration] take beside what in
 // has: the fits, the codes of the labels of every fold, the answers, and the search for
 // probabilities. It deals no folds: each counts as if it had all labels.
-func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, error) {
+func HeldOutCost(l models.Learner, in *models.Input, deal Deal) (stage.Cost, error) {
 	if err := in.Check(); err != nil {
 		return stage.Cost{}, err
 	}
 	t := in.Targets
 	labels := len(t.Labeled)
-	if folds == 0 {
-		folds = CalibrationFolds(labels)
-	}
+	deal = deal.fill(labels)
+	folds := deal.Held
 	_, columns := t.Y.Dims()
 	columns = max(columns, len(t.Classes))
 
@@ -136,7 +149,7 @@ func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, err
 		all := data.Range(0, labels)
 		h := &HeldOut{Folds: folds, Targets: t,
 			Splits: slices.Repeat([]*models.Split{{Train: t, Labels: t.ClassLabels(), Kept: all,
-				Held: all[:labels/max(1, folds)]}}, folds)}
+				Held: all[:labels/max(1, deal.Folds)]}}, folds)}
 		c, err := grid.GridCost(h.grid(l, in))
 		if err != nil {
 			return stage.Cost{}, err
@@ -164,38 +177,29 @@ func HeldOutCost(l models.Learner, in *models.Input, folds int) (stage.Cost, err
 // than the final one, which makes its scores little less certain.
 func CalibrationFolds(l int) int { return min(10, l) }
 
-// Calibration fits a calibration to the answers: probabilities for classes, intervals for
-// values. A class with one label contributes nothing, as no model knows the class while that
-// label is held out. Targets of several labels a point are an error.
+// Calibration fits a calibration to the answers: see [CalibrationOf].
 func (h *HeldOut) Calibration() (*calibration.Calibration, error) {
-	out := &calibration.Calibration{Folds: h.Folds}
-	t := h.Targets
-	var err error
-	switch {
-	case t.Labels != nil:
-		return nil, errors.New("selection: probabilities are those of one class a point, and the " +
-			"points may have several labels")
-	case t.Classes == nil:
-		var residuals *mat.Dense
-		if residuals, err = h.residuals(); err != nil {
-			return nil, err
-		}
-		out.Held, _ = residuals.Dims()
-		out.Intervals, err = calibration.FitIntervals(residuals)
-		return out, err
-	}
-
-	return CalibrationOf(t, h.answers())
+	return CalibrationOf(h.Targets, h.answers())
 }
 
-// answers returns the scores of the points held out.
+// answers returns the scores, or the values, of the points held out.
 func (h *HeldOut) answers() *models.HeldOut {
 	t := h.Targets
-	out := &models.HeldOut{Folds: h.Folds, Scores: mat.NewDense(len(t.Labeled), len(t.Classes), nil)}
-	out.Labels = make([]int, 0, len(t.Labeled))
+	_, values := t.Y.Dims()
+	held := 0
+	for _, s := range h.Splits {
+		held += len(s.Held)
+	}
+	out := &models.HeldOut{Folds: h.Folds, Scores: mat.NewDense(held, max(values, len(t.Classes)), nil)}
+	out.Labels = make([]int, 0, held)
 	for f, s := range h.Splits {
 		for i, q := range s.Held {
 			row := out.Scores.RawRowView(len(out.Labels))
+			if t.Classes == nil {
+				copy(row, h.Answers[f].Scores.RawRowView(i))
+				out.Labels = append(out.Labels, q)
+				continue
+			}
 			for c := range row {
 				row[c] = math.NaN()
 			}
@@ -221,9 +225,24 @@ func Priors(t *models.Targets) []float64 {
 	return priors
 }
 
-// CalibrationOf fits a calibration of classes to held-out answers. A point counts if the model that
-// did not know its label knew its class.
+// CalibrationOf fits a calibration to held-out answers: probabilities for classes, intervals for
+// values. A point of classes counts if the model that did not know its label knew its class; a class
+// with one label contributes nothing. Targets of several labels a point are an error.
 func CalibrationOf(t *models.Targets, h *models.HeldOut) (*calibration.Calibration, error) {
+	switch {
+	case t.Labels != nil:
+		return nil, errors.New("selection: probabilities are those of one class a point, and the " +
+			"points may have several labels")
+	case t.Classes == nil:
+		residuals, err := residuals(t, h)
+		if err != nil {
+			return nil, err
+		}
+		out := &calibration.Calibration{Folds: h.Folds, Held: len(h.Labels), Out: residuals}
+		out.Intervals, err = calibration.FitIntervals(residuals.Residuals)
+		return out, err
+	}
+
 	held := make([]calibration.Answer, 0, len(h.Labels))
 	rows := make([]int, 0, len(h.Labels))
 	for r, q := range h.Labels {
@@ -313,19 +332,21 @@ func heldBreakEven(held []calibration.Answer) (*float64, error) {
 	return &b.Threshold, nil
 }
 
-// residuals returns values minus answers, one row for each labeled point.
-func (h *HeldOut) residuals() (*mat.Dense, error) {
-	l, m := h.Targets.Y.Dims()
-	out := mat.NewDense(l, m, nil)
-	for f, s := range h.Splits {
-		for i, q := range s.Held {
-			for j, v := range h.Targets.Y.RawRowView(q) {
-				if v-v != 0 { // NaN or infinite
-					return nil, fmt.Errorf("selection: point %d has no value in column %d; intervals "+
-						"need all values of a labeled point", h.Targets.Labeled[q], j)
-				}
-				out.Set(q, j, v-h.Answers[f].Scores.At(i, j))
+// residuals returns values minus answers, one row for each held-out point, in the order of the labels.
+func residuals(t *models.Targets, h *models.HeldOut) (*calibration.Out, error) {
+	_, m := t.Y.Dims()
+	order := data.Range(0, len(h.Labels))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(h.Labels[a], h.Labels[b]) })
+	out := &calibration.Out{Residuals: mat.NewDense(len(h.Labels), m, nil)}
+	for row, r := range order {
+		q := h.Labels[r]
+		out.Points = append(out.Points, int32(t.Labeled[q]))
+		for j, v := range t.Y.RawRowView(q) {
+			if v-v != 0 { // NaN or infinite
+				return nil, fmt.Errorf("selection: point %d has no value in column %d; intervals "+
+					"need all values of a labeled point", t.Labeled[q], j)
 			}
+			out.Residuals.Set(row, j, v-h.Scores.At(r, j))
 		}
 	}
 

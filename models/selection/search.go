@@ -43,7 +43,13 @@ type Settings struct {
 	// repeated, except for work that they share with others.
 	OnFits func([]Fit) error
 	Known  []Fit
+	// KeepAnswers keeps the answers of the first repetition for Result.HeldOut, if those of all
+	// settings take at most 64 MiB.
+	KeepAnswers bool
 }
+
+// mostKept bounds the bytes of answers that a search keeps.
+const mostKept = 64 << 20
 
 // Result of a cross-validation.
 type Result struct {
@@ -57,6 +63,9 @@ type Result struct {
 	Total int `json:"total"`
 	// Scores of all settings, best first: see [Search].
 	Scores []Score `json:"scores"`
+	// HeldOut has the answers of the best setting for the labels that were held out; nil without
+	// Settings.KeepAnswers, or where some are not known.
+	HeldOut *models.HeldOut `json:"-"`
 }
 
 // Score of a setting in a cross-validation.
@@ -135,6 +144,7 @@ func (t *search) choose(ctx context.Context) (*Result, error) {
 	}
 	r := t.snapshot()
 	best := r.Best()
+	r.HeldOut = t.heldOut(best.at)
 	failed := func(err error) bool { return !models.Usable(err) }
 	unconverged := func(err error) bool { return err != nil && models.Usable(err) }
 	switch {
@@ -174,8 +184,9 @@ type search struct {
 	graphs   map[int]*models.Graph // by number of neighbours
 
 	mu     sync.Mutex
-	scores []Score   // in the order of points
-	errs   [][]error // of every setting on every split
+	scores []Score           // in the order of points
+	errs   [][]error         // of every setting on every split
+	kept   [][]models.Answer // of every setting on the splits of the first repetition; nil if none are kept
 	done   [][]bool
 	halt   error // of OnFits
 }
@@ -222,8 +233,31 @@ func (t *search) begin() (err error) {
 		t.done = append(t.done, make([]bool, len(t.grid.Splits)))
 	}
 
+	y := t.data.Targets.Y.RawMatrix()
+	answers := 8 * int64(len(t.points)) * int64(y.Rows) * int64(max(y.Cols, len(t.data.Targets.Classes)))
+	if t.settings.KeepAnswers && answers <= mostKept {
+		t.kept = make([][]models.Answer, len(t.points))
+		for i := range t.kept {
+			t.kept[i] = make([]models.Answer, t.settings.Folds)
+		}
+	}
 	t.restore(t.settings.Known)
 	return nil
+}
+
+// heldOut returns the kept answers of a setting, nil if some are not known.
+func (t *search) heldOut(setting int) *models.HeldOut {
+	if t.kept == nil {
+		return nil
+	}
+	for _, a := range t.kept[setting] {
+		if a.Scores == nil {
+			return nil
+		}
+	}
+	folds := t.settings.Folds
+	h := &HeldOut{Folds: folds, Targets: t.data.Targets, Splits: t.grid.Splits[:folds], Answers: t.kept[setting]}
+	return h.answers()
 }
 
 // graphKey names the graph of a setting.
@@ -378,6 +412,9 @@ func (t *search) record(f int, settings []int, answers []models.Answer) {
 		t.scores[p].Folds[f] = metrics.Number(values[i])
 		t.scores[p].Done++
 		t.errs[p][f] = answers[i].Err
+		if t.kept != nil && f < len(t.kept[p]) && models.Usable(answers[i].Err) {
+			t.kept[p][f] = answers[i]
+		}
 	}
 
 	if t.settings.OnFits != nil && t.halt == nil {
