@@ -231,7 +231,8 @@ class Loop(Estimator):
     the columns, X and y of the fit are given again.
     """
 
-    def next(self, n: int = 50, *, rule: str = "combined", X: Matrix = None, y: Matrix = None, graph: Matrix = None) -> NDArray[np.int64]:
+    def next(self, n: int = 50, *, rule: str = "combined", proba: Optional[Array] = None, X: Matrix = None, y: Matrix = None,
+             graph: Matrix = None) -> NDArray[np.int64]:
         """Choose points whose labels would help most.
 
         Parameters
@@ -241,6 +242,8 @@ class Loop(Estimator):
         rule : {"combined", "vopt", "sopt", "uncertainty", "random"}, default="combined"
             Rule of the choice; see ``bigfit next --help``. Values have no uncertain class:
             take "vopt", "sopt" or "random" there.
+        proba : ndarray of shape (n_samples, n_classes), default=None
+            Probabilities of another model, by which points are uncertain.
         X, y, graph : default=None
             What the model was fitted to, if it does not keep its points and labels.
 
@@ -252,9 +255,55 @@ class Loop(Estimator):
         with self._again("next", X, y, graph) as call:
             call.flag("count", n)
             call.flag("rule", rule)
+            if proba is not None:
+                call.input("--proba", "proba", np.asarray(proba))
             call.output("-o", "next.npz")
             call.run()
             return call.read("next.npz")["row"].astype(np.int64)
+
+    def suspects(self, n: Optional[int] = None, *, folds: Optional[int] = None, proba: Optional[Array] = None, X: Matrix = None,
+                 y: Matrix = None, graph: Matrix = None) -> dict[str, Array]:
+        """List labels that disagree with what the model says of them when it does not know them.
+
+        ``suspects_summary_`` then has the summary of the program, with "wrong", an estimate of
+        how many labels are wrong.
+
+        Parameters
+        ----------
+        n : int, default=None
+            At most so many; None is all.
+        folds : int, default=None
+            Folds of labels to leave out anew; None takes the answers that the fit held out,
+            where it did.
+        proba : ndarray of shape (n_samples, n_classes), default=None
+            Probabilities by a model that did not know the labels, in place of this one, with
+            columns in the order of ``classes_``.
+        X, y, graph : default=None
+            What the model was fitted to, if it does not keep its points and labels.
+
+        Returns
+        -------
+        suspects : dict of ndarray
+            "row", and of classes "label" as given, "suggested" and "score", the largest first;
+            of values "value", "predicted" and "score", the residual in units of its spread.
+            ``pandas.DataFrame`` takes it.
+        """
+        with self._again("suspects", X, y, graph) as call:
+            if n is not None:
+                call.flag("count", n)
+            if folds is not None:
+                call.flag("folds", folds)
+            if proba is not None:
+                call.input("--proba", "proba", np.asarray(proba))
+            call.output("-o", "suspects.npz")
+            self.suspects_summary_ = call.run()
+            found = call.read("suspects.npz")
+        found.pop("manifest", None)
+        return self._named(found)
+
+    def _named(self, found: dict[str, Array]) -> dict[str, Array]:
+        """Return a table with the labels in it by their names."""
+        return found
 
     def report(self, path: Union[str, os.PathLike[str]], *, X: Matrix = None, y: Matrix = None, graph: Matrix = None) -> None:
         """Write a page on the model, its points and labels that can be handed on.
@@ -546,35 +595,7 @@ class Classifier(Loop):
         codes, p = self._answer(X, "--proba")
         return self._agree(p, codes)
 
-    def suspects(self, n: Optional[int] = None, *, folds: Optional[int] = None, X: Matrix = None, y: Matrix = None,
-                 graph: Matrix = None) -> dict[str, Array]:
-        """List labels that disagree with what the model says of them when it does not know them.
-
-        Parameters
-        ----------
-        n : int, default=None
-            At most so many; None is all.
-        folds : int, default=None
-            Folds of labels to leave out; None is one label at a time where there are formulas,
-            else 10.
-        X, y, graph : default=None
-            What the model was fitted to, if it does not keep its points and labels.
-
-        Returns
-        -------
-        suspects : dict of ndarray
-            "row", "label" as given, "suggested", and "score" from 0 to 1, the largest first.
-            ``pandas.DataFrame`` takes it.
-        """
-        with self._again("suspects", X, y, graph) as call:
-            if n is not None:
-                call.flag("count", n)
-            if folds is not None:
-                call.flag("folds", folds)
-            call.output("-o", "suspects.npz")
-            call.run()
-            found = call.read("suspects.npz")
-        found.pop("manifest", None)
+    def _named(self, found: dict[str, Array]) -> dict[str, Array]:
         for name in ("label", "suggested"):
             found[name] = self._names[found[name].astype(np.int64)]
         return found
