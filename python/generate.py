@@ -27,7 +27,7 @@ TARGET = HERE / "src" / "bigfit" / "_generated.py"
 #: Flags of embed and cluster that are parameters of their own; others name files or are
 #: those of graphs and kernels.
 COMMANDS = {
-    "embed": ["dimensions", "laplacian", "tolerance", "gamma", "power", "landmarks"],
+    "embed": ["dimensions", "laplacian", "tolerance", "alpha", "gamma", "power", "landmarks"],
     "cluster": ["clusters", "rule", "row-normalize", "min-component", "restarts", "tolerance", "gamma", "landmarks"],
 }
 #: Parameters of the kernel, for --gamma of those commands.
@@ -208,6 +208,10 @@ def generate():
     for command, names in COMMANDS.items():
         own = entries(from_help(command, names)) + entries(rows) + entries(kernel)
         out += base(command.title() + "Parameters", f"Parameters of bigfit {command}.", [("_command", command)], own + RUN)
+    alpha = ("alpha", 1.0, "float", "float, default=1.0", "Takes the density of the points out: fully with 1, not at all with 0; from 0 to 1.")
+    time = ("time", 1.0, "float", "float, default=1.0", "Time t of the diffusion, in |1 - λ|^t; at least 0.")
+    own = entries([p for p in from_help("embed", COMMANDS["embed"]) if p["name"] in ("dimensions", "tolerance")])
+    out += base("DiffusionParameters", "Parameters of bigfit embed for diffusion maps.", [("_command", "embed")], own + [alpha, time] + entries(rows) + RUN)
     search = [p for p in graph if p["name"] in ("neighbors", "distance", "method", "patience", "recall", "pca")]
     out += base("NeighborsParameters", "Parameters of bigfit neighbors.", [("_command", "neighbors")], entries(search) + [MODE] + RUN)
     near = [p for p in search if p["name"] not in ("neighbors", "recall")]

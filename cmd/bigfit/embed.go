@@ -29,6 +29,8 @@ type embedOptions struct {
 	source         shell.GraphSource
 	transform, out string
 	dimensions     int
+	alpha, time    float64 // of diffusion maps; time counts if it is given
+	diffusion      bool    // time is given
 	eigs           pipeline.EigsSettings
 	regular        regularOptions
 }
@@ -44,6 +46,11 @@ the smallest eigenvalues of the Laplacian of the graph of nearest neighbours,
 those that are constant on its components left out. The graph is made of the
 points, the arguments or -X, or is given in their place, a sparse .npz. With both, the
 graph is the first argument.
+
+--alpha and --diffusion-time make diffusion maps (Coifman & Lafon 2006): the weights are
+W_ij/(q_i q_j)^α for the degrees q, so that α = 1 takes the density of the points out,
+and coordinate j is |1 − λ_j|^t times the eigenvector of the random walk, of mean
+square one under its stationary distribution: distances are diffusion distances.
 
 With --gamma the coordinates are functions of a kernel's space instead: the
 regularized eigenmap of Belkin, Niyogi & Sindhwani (2006), section 6.1, equation
@@ -61,6 +68,7 @@ extension through a new point's nearest neighbours.`,
 			}
 			// The value of --gamma cannot tell whether the flag was given.
 			o.regular.asked = cmd.Flags().Changed("gamma")
+			o.diffusion = cmd.Flags().Changed("diffusion-time")
 			return a.embed(cmd.Context(), args, &o, cmd.Flags().Changed("laplacian"))
 		},
 	}
@@ -70,6 +78,8 @@ extension through a new point's nearest neighbours.`,
 	f.VarP(&o.source.X, "points", "X", shell.PointsHelp)
 	f.StringVar(&o.transform, "transform", "", "model `file` by which to give new points coordinates")
 	shell.EigsFlags(f, &o.eigs)
+	f.Float64Var(&o.alpha, "alpha", 0, "α of the weights W_ij/(q_i q_j)^α, from 0 to 1")
+	f.Float64Var(&o.time, "diffusion-time", 0, "t of |1 − λ|^t in the coordinates of a diffusion map")
 	o.regular.flags(f)
 	f.IntVar(&o.regular.power, "power", o.regular.power, "power p of the Laplacian, with --gamma")
 	o.source.Flags(a.App, f)
@@ -273,6 +283,14 @@ func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 		return shell.Usagef("--dimensions is %d; it must be at least 1", o.dimensions)
 	case !(o.eigs.Tolerance > 0 && o.eigs.Tolerance < 1):
 		return shell.Usagef("--tolerance is %v; it must be positive and less than 1", o.eigs.Tolerance)
+	case !(o.alpha >= 0 && o.alpha <= 1):
+		return shell.Usagef("--alpha is %v; it must be from 0 to 1", o.alpha)
+	case !(o.time >= 0) || math.IsInf(o.time, 1):
+		return shell.Usagef("--diffusion-time is %v; it must be at least 0", o.time)
+	case regular && (a.Given["alpha"] || o.diffusion):
+		return shell.Usagef("--alpha and --diffusion-time are for eigenvectors of the graph, without --gamma")
+	case o.diffusion && o.eigs.Laplacian != sparse.RandomWalk:
+		return shell.Usagef("--diffusion-time is for --laplacian %v", sparse.RandomWalk)
 	case !regular && a.Given["power"]:
 		return shell.Usagef("--power goes with --gamma; the eigenvectors of all powers are the same")
 	case o.regular.power < 1:
@@ -300,14 +318,29 @@ func (a *app) eigenmap(ctx context.Context, g *shell.Sourced, o *embedOptions) (
 			"the components", enum.Count(g.Components.Count(), "component"), enum.Count(g.W.Rows, "point"),
 			g.W.Rows-g.Components.Count())
 	}
-	r, notConverged := a.Pipeline().Eigenpairs(ctx, &g.Graph.Graph, &eo, nil)
+	graph := g.Graph.Graph
+	var density []float64
+	if o.alpha > 0 {
+		if err := a.Need("density", 8*int64(g.W.NNZ())+16*int64(g.W.Rows), 0, "leave --alpha out"); err != nil {
+			return nil, err
+		}
+		graph.W, density = g.W.DensityNormalized(o.alpha)
+		graph.Degrees = graph.W.Degrees()
+	}
+	r, notConverged := a.Pipeline().Eigenpairs(ctx, &graph, &eo, nil)
 	if !models.Usable(notConverged) {
 		return nil, notConverged
 	}
 
-	m, err := eigenmap.NewEmbedding(r, eo.Laplacian, &g.Neighborhood)
+	m, err := eigenmap.NewEmbedding(r, eo.Laplacian, &graph.Neighborhood)
 	if err != nil {
 		return nil, err
+	}
+	m.Alpha, m.Density = o.alpha, density
+	if o.diffusion {
+		if err := m.Diffuse(o.time); err != nil {
+			return nil, err
+		}
 	}
 	return m, notConverged
 }

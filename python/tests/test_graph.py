@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse.csgraph import laplacian
 
-from bigfit import EngineError, KNeighborsTransformer, SpectralEmbedding
+from bigfit import DiffusionMap, EngineError, KNeighborsTransformer, SpectralEmbedding
 from bigfit.graph import eigs, factorize, knn_graph, solve
 
 
@@ -114,3 +114,52 @@ def test_factor_whose_process_was_killed(points):
         factor._served._process.kill()
         with pytest.raises(EngineError, match="signal 9"):
             factor.solve(points)
+
+
+@pytest.mark.parametrize("alpha", [0, 0.5, 1])
+def test_diffusion_map(points, alpha):
+    """Against the definition, by dense eigenvectors: distances of all coordinates are diffusion distances."""
+    points = points[:60]
+    W = knn_graph(points, 8, weights="heat", t=1.0)
+    K = W.toarray()
+    q = K.sum(axis=1)
+    K /= np.outer(q, q) ** alpha
+    d = K.sum(axis=1)
+    P = K / d[:, None]
+    pi = d / d.sum()
+    time = 3
+    power = np.linalg.matrix_power(P, time)
+    m = DiffusionMap(n_components=59, alpha=alpha, time=time, weights="precomputed", tolerance=1e-12).fit(W)
+    np.testing.assert_allclose(pi @ m.embedding_**2, (1 - np.array(m.eigenvalues_)) ** (2 * time), rtol=1e-6, atol=1e-12)
+    for i, j in ((0, 1), (5, 40), (20, 59)):
+        diffusion = (((power[i] - power[j]) ** 2) / pi).sum()
+        np.testing.assert_allclose(((m.embedding_[i] - m.embedding_[j]) ** 2).sum(), diffusion, rtol=1e-6)
+    near = DiffusionMap(n_components=3, alpha=alpha, n_neighbors=8, weights="heat", t=1.0).fit(points)
+    np.testing.assert_allclose(near.transform(points), near.embedding_, atol=1e-12)
+    moved = near.transform(points + 1e-9)
+    assert np.abs(moved - near.embedding_).max() < 0.7 * np.abs(near.embedding_).max()
+
+
+def test_density_goes():
+    """Points on a circle, of which half of the circle holds nine tenths: with alpha 1 the angles come out even."""
+    r = np.random.default_rng(0)
+    angle = np.sort(np.concatenate([r.uniform(0, np.pi, 900), r.uniform(np.pi, 2 * np.pi, 100)]))
+    X = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+    def uneven(alpha):
+        z = DiffusionMap(alpha=alpha, radius=0.5, weights="heat", t=0.01).fit_transform(X)
+        found = np.unwrap(np.arctan2(z[:, 1], z[:, 0]))
+        turn = found[-1] - found[0]
+        fit = np.abs((found - found[0]) / turn - (angle - angle[0]) / (angle[-1] - angle[0]))
+        return fit.max()
+
+    assert uneven(1) < 0.05 < uneven(0)
+
+
+def test_diffusion_parameters(points):
+    with pytest.raises(ValueError, match="alpha is 2; it must be from 0 to 1"):
+        DiffusionMap(alpha=2).fit(points)
+    plain = SpectralEmbedding(alpha=1).fit(points)
+    scaled = DiffusionMap(alpha=1, time=0).fit(points)
+    ratio = plain.embedding_ / scaled.embedding_
+    np.testing.assert_allclose(ratio, np.broadcast_to(np.median(ratio, axis=0), ratio.shape), rtol=1e-6)

@@ -3130,6 +3130,9 @@ class EmbedParameters(BaseEstimator):
     tolerance : float, default=1e-08
         Largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖.
 
+    alpha : float, default=None
+        α of the weights W_ij/(q_i q_j)^α, from 0 to 1.
+
     gamma : float, default=None
         γ = γ_A/γ_I, the weight of the kernel's norm beside fᵀLf.
 
@@ -3210,6 +3213,7 @@ class EmbedParameters(BaseEstimator):
         n_components: int = 2,
         laplacian: str = 'random-walk',
         tolerance: float = 1e-08,
+        alpha: Optional[float] = None,
         gamma: Optional[float] = None,
         power: int = 1,
         landmarks: Optional[int] = None,
@@ -3236,6 +3240,7 @@ class EmbedParameters(BaseEstimator):
         self.n_components = n_components
         self.laplacian = laplacian
         self.tolerance = tolerance
+        self.alpha = alpha
         self.gamma = gamma
         self.power = power
         self.landmarks = landmarks
@@ -3408,6 +3413,113 @@ class ClusterParameters(BaseEstimator):
         self.degree = degree
         self.scale = scale
         self.offset = offset
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class DiffusionParameters(BaseEstimator):
+    """Parameters of bigfit embed for diffusion maps.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of coordinates.
+
+    tolerance : float, default=1e-08
+        Largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖.
+
+    alpha : float, default=1.0
+        Takes the density of the points out: fully with 1, not at all with 0; from 0 to 1.
+
+    time : float, default=1.0
+        Time t of the diffusion, in |1 - λ|^t; at least 0.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _command = 'embed'
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 2,
+        tolerance: float = 1e-08,
+        alpha: float = 1.0,
+        time: float = 1.0,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.tolerance = tolerance
+        self.alpha = alpha
+        self.time = time
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
