@@ -27,12 +27,15 @@ def test_same_as_sklearn(points, metric, mode):
 
 def test_scanpy(points):
     """scanpy takes an estimator whose fit_transform gives a CSR matrix of distances with the same number
-    of entries in each row, ascending; it takes a first column of the points themselves as such
-    (``_get_indices_distances_from_sparse_matrix``), and n_neighbors - 1 others."""
-    k = 15
-    D = KNeighborsTransformer(n_neighbors=k - 1).fit_transform(points)
-    assert (np.diff(D.indptr) == k).all()
-    indices, distances = D.indices.reshape(-1, k), D.data.reshape(-1, k)
+    of entries in each row, ascending; its own n_neighbors is the one of ``get_params``, it takes a
+    first column of the points themselves as such, and cuts rows to n_neighbors entries."""
+    transformer = KNeighborsTransformer(n_neighbors=15)
+    k = transformer.get_params()["n_neighbors"]
+    D = transformer.fit_transform(points)
+    assert (np.diff(D.indptr) == k + 1).all()
+    indices, distances = (a.reshape(-1, k + 1)[:, :k] for a in (D.indices, D.data))
+    without = KNeighborsTransformer(n_neighbors=k - 1).fit_transform(points)  # as scanpy's own search of k
+    assert (indices.ravel() == without.indices).all()
     assert (indices[:, 0] == np.arange(90)).all() and (distances[:, 0] == 0).all()
     assert (np.diff(distances, axis=1) >= 0).all()
     # Points on the same place: each is still first in its own row.
