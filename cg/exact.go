@@ -120,7 +120,12 @@ func (a *assembly) eliminate(t int) bool {
 	}
 
 	a.panels[t] = make([]float64, (panelRows(s)+panelRows(m))*s)
-	if rank == 0 {
+	switch {
+	case s == 0:
+		// Parts that no vertex separates: their updates go on to the front above.
+		a.updates[t] = mat.DenseCopyOf(mat.NewDense(m, m, a.dense))
+		return true
+	case rank == 0:
 		return true
 	}
 	inverse, coupling := a.panel(t)

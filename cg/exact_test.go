@@ -89,6 +89,45 @@ func TestExactLimit(t *testing.T) {
 	}
 }
 
+// A cut of a dense random graph may leave no vertex in the separator: the update of the part below goes
+// on to the front above.
+func TestExactEmptySeparator(t *testing.T) {
+	rng := newRand()
+	empty := 0
+	for range 30 {
+		const n = 100
+		var edges [][3]float64
+		for i := range n {
+			for range 6 {
+				if j := rng.IntN(n); j != i {
+					edges = append(edges, [3]float64{float64(i), float64(j), 1})
+				}
+			}
+		}
+		l := laplacian(t, graph(n, edges), sparse.Combinatorial).With(1, 0.1)
+		m := newExact(newSystem(l), true)
+		if m == nil {
+			continue
+		}
+		if slices.ContainsFunc(m.fronts, func(f front) bool { return f.lo == f.hi }) {
+			empty++
+		}
+
+		x := normal(n, 2, rng)
+		y := mat.NewDense(n, 2, nil)
+		z := mat.NewDense(n, 2, nil)
+		l.MulTo(y, x)
+		m.ApplyTo(z, y)
+		z.Sub(z, x)
+		if off := mat.Norm(z, 2) / mat.Norm(x, 2); !(off <= 1e-9) {
+			t.Errorf("off by %.1e", off)
+		}
+	}
+	if empty == 0 {
+		t.Error("no separator was empty")
+	}
+}
+
 // union is two graphs side by side.
 func union(a, b *sparse.CSR) *sparse.CSR {
 	var edges [][3]float64

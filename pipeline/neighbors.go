@@ -8,10 +8,11 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/lists"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // NeighborParams are the parameters of [GraphSettings] that matter to a search for neighbours.
-var NeighborParams = GraphParams.Without("radius", "symmetry", "weights", "t", "class-weights")
+var NeighborParams = GraphParams.Without("symmetry", "weights", "t", "class-weights")
 
 // NeighborSettings are the settings of lists of neighbours in the manifests of their files.
 type NeighborSettings struct {
@@ -58,6 +59,25 @@ func (p *Pipeline) QueryNeighbors(ctx context.Context, x, q data.Points, s *Grap
 	}
 	p.Observed().End(fmt.Sprintf("%d of each of %d points", nb.K, nb.Len()) + g.keep(ix))
 	return g, nb, nil
+}
+
+// Within finds all pairs of points of x that are at most s.Graph.Radius apart, and returns their
+// distances as a symmetric n×n matrix without its diagonal; distances of 0 are stored.
+func (p *Pipeline) Within(ctx context.Context, x data.Points, s *GraphSettings) (*Graph, *sparse.CSR, error) {
+	g, key, err := p.prepare(ctx, x, s, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	ix, err := p.search(g, key, "neighbours")
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := ix.Within(ctx, g.Settings.Graph.Radius)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Observed().End(fmt.Sprintf("%d pairs of %d points", w.NNZ()/2, w.Rows))
+	return g, w, nil
 }
 
 // NeighborsFile holds lists of neighbours to be written.

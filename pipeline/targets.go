@@ -100,6 +100,24 @@ func BlockTargets(values *mat.Dense, code func(*mat.Dense) (*models.Targets, err
 	return t, err
 }
 
+// KnownTargets returns targets of which all are used, as a model keeps them.
+func KnownTargets(t *models.Targets) *Targets {
+	if t.Classes != nil {
+		y := t.ClassLabels()
+		return &Targets{Targets: t, truth: y, used: y}
+	}
+
+	_, m := t.Y.Dims()
+	values := mat.NewDense(t.Len, m, nil)
+	for i := range t.Len {
+		blankRow(values, i)
+	}
+	for q, i := range t.Labeled {
+		values.SetRow(i, t.Y.RawRowView(q))
+	}
+	return &Targets{Targets: t, values: values, usedValues: values}
+}
+
 // Used returns the classes that are used; nil for other targets.
 func (t *Targets) Used() *data.Labels { return t.used }
 

@@ -83,7 +83,7 @@ def contents(name, program):
     number = version()
     info = f"bigfit-{number}.dist-info"
     tags = "".join(f"Tag: py3-none-{tag}\n" for tag in PLATFORMS[name])
-    files = [(f"bigfit/{p.name}", p.read_bytes(), False) for p in sorted(PACKAGE.glob("*.py"))]
+    files = [(f"bigfit/{p.name}", p.read_bytes(), False) for p in sorted([*PACKAGE.glob("*.py"), PACKAGE / "py.typed"])]
     files.append((f"bigfit/bin/{program.name}", program.read_bytes(), True))
     files.append((f"{info}/METADATA", metadata(number).encode(), False))
     files.append((f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: bigfit\nRoot-Is-Purelib: false\n{tags}".encode(), False))

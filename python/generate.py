@@ -27,7 +27,7 @@ TARGET = HERE / "src" / "bigfit" / "_generated.py"
 #: Flags of embed and cluster that are parameters of their own; others name files or are
 #: those of graphs and kernels.
 COMMANDS = {
-    "embed": ["dimensions", "laplacian", "tolerance", "gamma", "power", "landmarks"],
+    "embed": ["dimensions", "laplacian", "tolerance", "alpha", "gamma", "power", "landmarks"],
     "cluster": ["clusters", "rule", "row-normalize", "min-component", "restarts", "tolerance", "gamma", "landmarks"],
 }
 #: Parameters of the kernel, for --gamma of those commands.
@@ -35,17 +35,22 @@ KERNEL = ["kernel", "sigma", "degree", "scale", "offset"]
 
 HEADER = '''"""Parameters of the estimators. Written by generate.py from ``bigfit models --json``; do not edit."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional, Union
+
 from sklearn.base import BaseEstimator
 '''
 
 RUN = [
-    ("random_state", None, "int, RandomState instance or None, default=None", "Seed of everything random; None is the program's own seed, so that results repeat."),
-    ("n_jobs", None, "int, default=None", "Threads; None and -1 stand for all processors. Results do not depend on it."),
-    ("memory_limit", None, "str or int, default=None", 'Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before the work begins. None is what the machine has.'),
-    ("verbose", 0, "int, default=0", "1 prints the stages of a run on stderr, 2 their progress too."),
+    ("random_state", None, "Any", "int, RandomState instance or None, default=None", "Seed of everything random; None is the program's own seed, so that results repeat."),
+    ("n_jobs", None, "Optional[int]", "int, default=None", "Threads; None and -1 stand for all processors. Results do not depend on it."),
+    ("memory_limit", None, "Union[str, int, None]", "str or int, default=None", 'Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before the work begins. None is what the machine has.'),
+    ("verbose", 0, "int", "int, default=0", "1 prints the stages of a run on stderr, 2 their progress too."),
 ]
-MODE = ("mode", "distance", '{"distance", "connectivity"}, default="distance"', "Values of the graph: distances, or ones.")
-CALIBRATE = ("calibrate", "auto", 'int, "auto" or "none", default="auto"', "Folds in which labels are held out for probabilities and intervals; auto takes 10 where that is cheap.")
+MODE = ("mode", "distance", "str", '{"distance", "connectivity"}, default="distance"', "Values of the graph: distances, or ones.")
+CALIBRATE = ("calibrate", "auto", "Union[int, str]", 'int, "auto" or "none", default="auto"', "Folds in which labels are held out for probabilities and intervals; auto takes 10 where that is cheap.")
 
 
 def class_of(learner):
@@ -111,12 +116,23 @@ def describe(p, value):
     return kind, text + "."
 
 
+def hint(p, value):
+    """Return the type hint of a parameter."""
+    kinds = {"integer": ["int"], "number": ["float"], "numbers": ["Sequence[float]"], "boolean": ["bool"], "choice": []}[p["kind"]]
+    kinds = kinds + ["str"] * bool(p.get("choices") or p["kind"] == "choice") + ["None"] * (value is None)
+    if len(kinds) == 1:
+        return kinds[0]
+    if len(kinds) == 2 and kinds[1] == "None":
+        return f"Optional[{kinds[0]}]"
+    return f"Union[{', '.join(kinds)}]"
+
+
 def entries(params, open_graph=False):
-    """Return (name, default, type, text) of parameters."""
+    """Return (name, default, type hint, type, text) of parameters."""
     out = []
     for p in params:
         value = default(p, open_graph)
-        out.append((_run.parameter(p["name"]), value, *describe(p, value)))
+        out.append((_run.parameter(p["name"]), value, hint(p, value), *describe(p, value)))
     return out
 
 
@@ -149,15 +165,15 @@ def from_help(command, names):
 
 def base(name, doc, constants, parameters):
     """Return the source of a base class."""
-    signature = "".join(f"        {n}={v!r},\n" for n, v, _, _ in parameters)
+    signature = "".join(f"        {n}: {t} = {v!r},\n" for n, v, t, _, _ in parameters)
     body = "".join(f"        self.{n} = {n}\n" for n, *_ in parameters)
     wrapped = ""
-    for n, _, kind, text in parameters:
+    for n, _, _, kind, text in parameters:
         wrapped += f"    {n} : {kind}\n" + textwrap.fill(text, 100, initial_indent=" " * 8, subsequent_indent=" " * 8) + "\n\n"
     source = f"\n\nclass {name}(BaseEstimator):\n"
     source += f'    """{doc}\n\n    Parameters\n    ----------\n{wrapped.rstrip()}\n    """\n\n'
     source += "".join(f"    {n} = {v!r}\n" for n, v in constants)
-    return source + f"\n    def __init__(\n        self,\n        *,\n{signature}    ):\n{body.rstrip()}\n"
+    return source + f"\n    def __init__(\n        self,\n        *,\n{signature}    ) -> None:\n{body.rstrip()}\n"
 
 
 def sentence(text):
@@ -173,6 +189,7 @@ def generate():
     rows = [p for p in ready if p["name"] != "class-weights"]
     out = HEADER + f"\nVERSION = {_binary._version_of(_binary.find(), 0, 0)!r}\n"
     out += f"\n#: Parameters of the graph of nearest neighbours.\nGRAPH = {tuple(_run.parameter(p['name']) for p in graph)!r}\n"
+    out += f"\n#: What every learner learns.\nLEARNERS = {({m['name']: tuple(m['learns'].split(',')) for m in learners})!r}\n"
     wanted = used()
     for m in learners:
         if class_of(m["name"]) not in wanted:
@@ -191,8 +208,15 @@ def generate():
     for command, names in COMMANDS.items():
         own = entries(from_help(command, names)) + entries(rows) + entries(kernel)
         out += base(command.title() + "Parameters", f"Parameters of bigfit {command}.", [("_command", command)], own + RUN)
+    alpha = ("alpha", 1.0, "float", "float, default=1.0", "Takes the density of the points out: fully with 1, not at all with 0; from 0 to 1.")
+    time = ("time", 1.0, "float", "float, default=1.0", "Time t of the diffusion, in |1 - λ|^t; at least 0.")
+    own = entries([p for p in from_help("embed", COMMANDS["embed"]) if p["name"] in ("dimensions", "tolerance")])
+    out += base("DiffusionParameters", "Parameters of bigfit embed for diffusion maps.", [("_command", "embed")], own + [alpha, time] + entries(rows) + RUN)
     search = [p for p in graph if p["name"] in ("neighbors", "distance", "method", "patience", "recall", "pca")]
     out += base("NeighborsParameters", "Parameters of bigfit neighbors.", [("_command", "neighbors")], entries(search) + [MODE] + RUN)
+    near = [p for p in search if p["name"] not in ("neighbors", "recall")]
+    radius = ("radius", 1.0, "float", "float, default=1.0", "Distance up to which points are neighbours; positive.")
+    out += base("RadiusNeighborsParameters", "Parameters of bigfit neighbors with a radius.", [("_command", "neighbors")], [radius, *entries(near), MODE] + RUN)
     own = [p for p in graph if p["name"] != "class-weights"]
     out += base("GraphParameters", "Parameters of bigfit graph.", [("_command", "graph")], entries(own) + RUN)
     return out

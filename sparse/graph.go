@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 
@@ -288,4 +289,30 @@ func (m *CSR) Degree(i int) (sum float64) {
 		sum += v
 	}
 	return sum
+}
+
+// DensityNormalized returns the weights W_ij/(q_i q_j)^α of a graph with the degrees q, and q (Coifman &
+// Lafon, Appl. Comput. Harmon. Anal. 21, 2006, section 3.1): α = 0 leaves the density of the points in the
+// operator, 1 takes it out, ½ gives the Fokker–Planck operator. The pattern is shared.
+func (m *CSR) DensityNormalized(alpha float64) (w *CSR, q []float64) {
+	q = m.Degrees()
+	factor := make([]float64, len(q))
+	for i, d := range q {
+		if d > 0 {
+			factor[i] = math.Pow(d, -alpha)
+		}
+	}
+
+	w = &CSR{Rows: m.Rows, Cols: m.Cols, Ptr: m.Ptr, Col: m.Col, Val: make([]float64, len(m.Col))}
+	for i := range m.Rows {
+		for p := m.Ptr[i]; p < m.Ptr[i+1]; p++ {
+			v := 1.0
+			if m.Val != nil {
+				v = m.Val[p]
+			}
+			// One product for both ends, so that the matrix stays symmetric to the last bit.
+			w.Val[p] = v * (factor[i] * factor[m.Col[p]])
+		}
+	}
+	return w, q
 }

@@ -857,3 +857,26 @@ func TestForm(t *testing.T) {
 		}
 	}
 }
+
+// DensityNormalized divides a weight by the degrees of both ends; a path shows it by hand.
+func TestDensityNormalized(t *testing.T) {
+	w := &CSR{Rows: 4, Cols: 4, Ptr: []int64{0, 1, 3, 4, 4}, Col: []int32{1, 0, 2, 1}, Val: []float64{2, 2, 6, 6}}
+	for _, alpha := range []float64{0, 0.5, 1} {
+		n, q := w.DensityNormalized(alpha)
+		if want := []float64{2, 8, 6, 0}; !slices.Equal(q, want) {
+			t.Errorf("degrees %v, not %v", q, want)
+		}
+		for p, want := range []float64{2 / math.Pow(16, alpha), 2 / math.Pow(16, alpha), 6 / math.Pow(48, alpha), 6 / math.Pow(48, alpha)} {
+			if !(math.Abs(n.Val[p]-want) < 1e-15) {
+				t.Errorf("α = %v: weight %d is %v, not %v", alpha, p, n.Val[p], want)
+			}
+		}
+		if n.Val[0] != n.Val[1] || n.Val[2] != n.Val[3] {
+			t.Errorf("α = %v: not symmetric", alpha)
+		}
+	}
+	ones := &CSR{Rows: 2, Cols: 2, Ptr: []int64{0, 1, 2}, Col: []int32{1, 0}}
+	if n, _ := ones.DensityNormalized(1); n.Val[0] != 1 {
+		t.Errorf("weights of ones became %v", n.Val)
+	}
+}

@@ -31,6 +31,8 @@ type embedOptions struct {
 	transform, out string
 	method         embedMethod
 	dimensions     int
+	alpha, time    float64 // of diffusion maps; time counts if it is given
+	diffusion      bool    // time is given
 	eigs           pipeline.EigsSettings
 	regular        regularOptions
 }
@@ -52,6 +54,11 @@ each other and all points repel each other, as in LargeVis and UMAP, so that cla
 come apart that two eigenvectors lay on top of each other. It takes about a second for
 20,000 points, and new points cannot be added.
 
+--alpha and --diffusion-time make diffusion maps (Coifman & Lafon 2006): the weights are
+W_ij/(q_i q_j)^α for the degrees q, so that α = 1 takes the density of the points out,
+and coordinate j is |1 − λ_j|^t times the eigenvector of the random walk, of mean
+square one under its stationary distribution: distances are diffusion distances.
+
 With --gamma the coordinates are functions of a kernel's space instead: the
 regularized eigenmap of Belkin, Niyogi & Sindhwani (2006), section 6.1, equation
 14, with γ = γ_A/γ_I. It takes dense matrices of n², or --landmarks.
@@ -72,6 +79,7 @@ extension through a new point's nearest neighbours.`,
 			}
 			// The value of --gamma cannot tell whether the flag was given.
 			o.regular.asked = cmd.Flags().Changed("gamma")
+			o.diffusion = cmd.Flags().Changed("diffusion-time")
 			if o.method == layoutMethod {
 				return a.layout(cmd.Context(), args, &o)
 			}
@@ -84,6 +92,8 @@ extension through a new point's nearest neighbours.`,
 	f.VarP(&o.source.X, "points", "X", shell.PointsHelp)
 	f.StringVar(&o.transform, "transform", "", "model `file` by which to give new points coordinates")
 	shell.EigsFlags(f, &o.eigs)
+	f.Float64Var(&o.alpha, "alpha", 0, "α of the weights W_ij/(q_i q_j)^α, from 0 to 1")
+	f.Float64Var(&o.time, "diffusion-time", 0, "t of |1 − λ|^t in the coordinates of a diffusion map")
 	o.regular.flags(f)
 	f.IntVar(&o.regular.power, "power", o.regular.power, "power p of the Laplacian, with --gamma")
 	o.source.Flags(a.App, f)
@@ -293,6 +303,14 @@ func (a *app) checkEmbed(args []string, o *embedOptions, laplacian bool) error {
 		return shell.Usagef("--dimensions is %d; it must be at least 1", o.dimensions)
 	case !(o.eigs.Tolerance > 0 && o.eigs.Tolerance < 1):
 		return shell.Usagef("--tolerance is %v; it must be positive and less than 1", o.eigs.Tolerance)
+	case !(o.alpha >= 0 && o.alpha <= 1):
+		return shell.Usagef("--alpha is %v; it must be from 0 to 1", o.alpha)
+	case !(o.time >= 0) || math.IsInf(o.time, 1):
+		return shell.Usagef("--diffusion-time is %v; it must be at least 0", o.time)
+	case regular && (a.Given["alpha"] || o.diffusion):
+		return shell.Usagef("--alpha and --diffusion-time are for eigenvectors of the graph, without --gamma")
+	case o.diffusion && o.eigs.Laplacian != sparse.RandomWalk:
+		return shell.Usagef("--diffusion-time is for --laplacian %v", sparse.RandomWalk)
 	case !regular && a.Given["power"]:
 		return shell.Usagef("--power goes with --gamma; the eigenvectors of all powers are the same")
 	case o.regular.power < 1:
@@ -405,14 +423,29 @@ func (a *app) eigenmap(ctx context.Context, g *shell.Sourced, o *embedOptions) (
 			"the components", enum.Count(g.Components.Count(), "component"), enum.Count(g.W.Rows, "point"),
 			g.W.Rows-g.Components.Count())
 	}
-	r, notConverged := a.Pipeline().Eigenpairs(ctx, &g.Graph.Graph, &eo, nil)
+	graph := g.Graph.Graph
+	var density []float64
+	if o.alpha > 0 {
+		if err := a.Need("density", 8*int64(g.W.NNZ())+16*int64(g.W.Rows), 0, "leave --alpha out"); err != nil {
+			return nil, err
+		}
+		graph.W, density = g.W.DensityNormalized(o.alpha)
+		graph.Degrees = graph.W.Degrees()
+	}
+	r, notConverged := a.Pipeline().Eigenpairs(ctx, &graph, &eo, nil)
 	if !models.Usable(notConverged) {
 		return nil, notConverged
 	}
 
-	m, err := eigenmap.NewEmbedding(r, eo.Laplacian, &g.Neighborhood)
+	m, err := eigenmap.NewEmbedding(r, eo.Laplacian, &graph.Neighborhood)
 	if err != nil {
 		return nil, err
+	}
+	m.Alpha, m.Density = o.alpha, density
+	if o.diffusion {
+		if err := m.Diffuse(o.time); err != nil {
+			return nil, err
+		}
 	}
 	return m, notConverged
 }

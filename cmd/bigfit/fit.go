@@ -41,7 +41,7 @@ type fitOptions struct {
 type fitFiles struct {
 	x                                              shards.Names
 	graphFile, eigsFile, outputGraph, outputKernel string
-	out, predictions, report                       string
+	out, predictions, proba, report                string
 }
 
 // inputFlags are flags that go with an input of learners.
@@ -121,6 +121,8 @@ the points, points and labels to look at, with texts or pictures by --show.
 	f.StringVarP(&o.out, "output", "o", "model.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "",
 		"also write the answers for all training points to this `file`, as predict does")
+	f.StringVar(&o.proba, "proba", "",
+		"also write the class probabilities of the training points, n×c, to this `file`")
 	f.StringVar(&o.report, "report", "",
 		"also write a report on the points and their answers to this .html `file`")
 	a.Points.ShowFlag(f)
@@ -205,6 +207,9 @@ func (a *app) fitWhole(ctx context.Context, plan *fitPlan) (*fitInput, models.Mo
 		m, short = plan.calibrate.apply(ctx, a.Pipeline(), plan.learner, m, in)
 		err = errors.Join(err, short)
 	}
+	if models.Usable(err) && plan.proba != "" && !pipeline.HasProbabilities(m) {
+		err = noProbabilities()
+	}
 	if !models.Usable(err) {
 		return nil, nil, work.EngineFailure(a.FlagFaults(plan.model, err))
 	}
@@ -272,13 +277,13 @@ func (a *app) finishFit(ctx context.Context, plan *fitPlan, in *fitInput, m mode
 		}
 	}
 
-	// The answers for the training points are needed for three purposes; models that keep them are
+	// The answers for the training points are needed for several purposes; models that keep them are
 	// not asked again.
 	var p *models.Prediction
 	var err error
-	if plan.predictions != "" || plan.report != "" || t.HeldBack() {
+	if plan.predictions != "" || plan.proba != "" || plan.report != "" || t.HeldBack() {
 		page := plan.report != ""
-		sure := pipeline.HasProbabilities(m) && (page || table.IsTable(plan.predictions))
+		sure := pipeline.HasProbabilities(m) && (page || plan.proba != "" || table.IsTable(plan.predictions))
 		if p, err = pipeline.Training(m, page, sure); p == nil && err == nil {
 			p, err = a.Pipeline().Predict(ctx, m, in.Points,
 				models.PredictSettings{Probabilities: sure}, page)
@@ -307,6 +312,9 @@ func (a *app) finishFit(ctx context.Context, plan *fitPlan, in *fitInput, m mode
 			if answers, err = pipeline.AnswersTo(plan.predictions, m, p, 0, 0); err == nil {
 				err = a.WriteAnswers(plan.predictions, answers, in.hashes)
 			}
+		}
+		if err == nil && plan.proba != "" {
+			err = a.WriteAnswers(plan.proba, pipeline.ProbabilityAnswers(m, p), in.hashes)
 		}
 
 		if err == nil && page != nil {

@@ -131,6 +131,9 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 		values["kernel"] == expansion.Precomputed && o.graphFile == "" {
 		return shell.Usagef("--kernel precomputed gives no points to make a graph of; give it with --graph")
 	}
+	if o.proba != "" && (o.Regression || o.calibrate.none || !info.Learns.Has(models.LearnsClasses)) {
+		return shell.Usagef("--proba is for models of classes that are calibrated")
+	}
 	if err := a.CheckReport(o.report); err != nil {
 		return err
 	}
@@ -142,11 +145,11 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	if o.parts.Script != "" {
 		inputs = shell.Present(inputs)
 	}
-	outputs := []string{o.predictions, o.out, o.report}
+	outputs := []string{o.predictions, o.proba, o.out, o.report}
 	if err := errors.Join(o.CheckFiles(inputs, outputs...),
 		shell.CheckFolder("work", o.parts.Work, inputs, outputs...)); err != nil {
 		return err
 	}
 	return cmp.Or(shell.CheckOutput(inputs, outputs...),
-		shell.CheckAnswers(inputs, outputs[:1], outputs[1:2]...))
+		shell.CheckAnswers(inputs, outputs[:2], o.out))
 }

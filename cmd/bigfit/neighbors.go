@@ -13,6 +13,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // neighborsOptions are the flags of bigfit neighbors.
@@ -42,6 +43,7 @@ not in its own list, but its duplicates are; ties go to the smaller index.
                 reads it. For scanpy: obsp["distances"] of n_neighbors = k+1.
                 With --with-self too, for metric="precomputed" of scikit-learn
   --query Q     the neighbours that the points of Q have among those of X
+  --radius R    in place of k neighbours all points at most R apart, as with --csr
 
 bigfit graph --lists takes the file with and without --with-self, not with --csr.
 
@@ -93,6 +95,9 @@ func (a *app) neighbors(ctx context.Context, path shards.Names, o *neighborsOpti
 	if err != nil {
 		return err
 	}
+	if s.Graph.Radius > 0 {
+		return a.within(ctx, path, o, &s)
+	}
 	if s.Graph.K == 0 {
 		s.Graph.K = pipeline.DefaultNeighbors
 	}
@@ -121,6 +126,49 @@ func (a *app) neighbors(ctx context.Context, path shards.Names, o *neighborsOpti
 	a.Checkpoint.Clear()
 	sum := f.Summary()
 	return errors.Join(notReached, a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)))
+}
+
+// pairsSummary is the output of neighbors --radius.
+type pairsSummary struct {
+	Points int     `json:"points"`
+	Radius float64 `json:"radius"`
+	Method string  `json:"method"`
+	Pairs  int     `json:"pairs"`
+	Alone  int     `json:"alone"` // points without a neighbour
+}
+
+func (s pairsSummary) String() string {
+	return fmt.Sprintf("%d pairs of %d points at most %.6g apart by %s, %d points alone", s.Pairs, s.Points,
+		s.Radius, s.Method, s.Alone)
+}
+
+// within writes the distances of all pairs of points at most a radius apart.
+func (a *app) within(ctx context.Context, path shards.Names, o *neighborsOptions, s *pipeline.GraphSettings) error {
+	for flag, given := range map[string]bool{"query": len(o.query) > 0, "with-self": o.self,
+		"neighbors": a.Given["neighbors"], "checkpoint": o.checkpoint.Checkpoint != ""} {
+		if given {
+			return shell.Usagef("--%s is not for --radius", flag)
+		}
+	}
+	x, err := a.ReadPoints(path, data.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	g, w, err := a.Pipeline().Within(ctx, x, s)
+	if err != nil {
+		return err
+	}
+
+	sum := pairsSummary{Points: w.Rows, Radius: s.Graph.Radius, Method: g.Settings.Method.String(), Pairs: w.NNZ() / 2}
+	for i := range w.Rows {
+		if w.Ptr[i] == w.Ptr[i+1] {
+			sum.Alone++
+		}
+	}
+	if err := a.Write(ctx, func() error { return sparse.WriteNPZ(o.out, w, nil) }); err != nil {
+		return err
+	}
+	return a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum))
 }
 
 // findNeighbors searches. With knn.ErrRecall comes what was reached.

@@ -170,7 +170,8 @@ func TestBadNeighbors(t *testing.T) {
 		{"neighbors X.npy --query new.npy --checkpoint c", []string{"--checkpoint"}},
 		{"neighbors X.npy --query narrow.npy", []string{"2 columns"}},
 		{"neighbors X.npy -o knn.npy", []string{"knn.npy", ".npz"}},
-		{"neighbors X.npy --radius 3", []string{"radius"}},
+		{"neighbors X.npy --radius 3 -k 2", []string{"--neighbors is not for --radius"}},
+		{"neighbors X.npy --radius 3 --query new.npy", []string{"--query is not for --radius"}},
 		{"neighbors", []string{"the file of the points"}},
 	} {
 		fail(t, 2, c.want, append(strings.Fields(c.line), "-q")...)

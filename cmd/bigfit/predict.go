@@ -275,8 +275,7 @@ func (a *app) checkPredict(m models.Model, o *predictOptions) error {
 		return shell.Usagef("--proba and --reject are for classes, and %s answers with %v", m.Name(),
 			output.Kind)
 	case (o.proba != "" || o.reject > 0) && !pipeline.HasProbabilities(m):
-		return fmt.Errorf("the model has no probabilities; fit it again with --calibrate %d",
-			selection.CalibrationFolds(math.MaxInt))
+		return noProbabilities()
 	case o.interval > 0 && output.Kind != models.OutputValues:
 		return shell.Usagef("--interval is for values, and %s answers with %v", m.Name(), output.Kind)
 	case o.interval > 0 && models.CalibrationOf(m) == nil:
@@ -290,6 +289,12 @@ func (a *app) checkPredict(m models.Model, o *predictOptions) error {
 	}
 
 	return nil
+}
+
+// noProbabilities is the error that a model of classes was not calibrated.
+func noProbabilities() error {
+	return fmt.Errorf("the model has no probabilities; fit it again with --calibrate %d",
+		selection.CalibrationFolds(math.MaxInt))
 }
 
 // compare measures p against the truth.

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +23,7 @@ import (
 // solveOptions are the flags of bigfit solve.
 type solveOptions struct {
 	out       string
+	serve     bool
 	laplacian sparse.Kind
 	shift     float64
 	power     int
@@ -39,10 +44,20 @@ the null vectors of the components of the graph. The solution that has no such p
 either is written. --project takes that part from B first.
 
 If some columns are not within the tolerance after the last iteration, the last iterate
-is written and the exit code is 3.`,
+is written and the exit code is 3.
+
+With --serve the factor of L + cI is made once, exactly where the graph has small
+separators, and kept in memory: each line on stdin, B.npy and X.npy
+with a tab between them, is a system to solve, answered by a line on stdout.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case len(args) != 2:
+			case o.serve && len(args) != 1:
+				return shell.Usagef("bigfit solve --serve takes one argument, the graph; the right-hand " +
+					"sides come on stdin")
+			case o.serve && (o.power != 1 || a.Given["output"]):
+				return shell.Usagef("--serve goes without --power and --output: solve again for a power, " +
+					"and name the outputs on stdin")
+			case !o.serve && len(args) != 2:
 				return shell.Usagef("bigfit solve takes two arguments, the graph and the right-hand "+
 					"sides; %d are given", len(args))
 			case o.laplacian == sparse.RandomWalk:
@@ -58,6 +73,9 @@ is written and the exit code is 3.`,
 				return shell.Usagef("--max-iterations is %d; it must be at least 1", o.cg.MaxIterations)
 			}
 
+			if o.serve {
+				return a.serve(cmd.Context(), args[0], os.Stdin, &o)
+			}
 			return a.solve(cmd.Context(), args[0], args[1], &o)
 		},
 	}
@@ -73,6 +91,7 @@ is written and the exit code is 3.`,
 		"largest residual of a column, relative to that of B")
 	f.IntVar(&o.cg.MaxIterations, "max-iterations", o.cg.MaxIterations,
 		"iterations after which the run gives up")
+	f.BoolVar(&o.serve, "serve", false, "keep the factor, and solve for the files that lines on stdin name")
 	f.StringVarP(&o.out, "output", "o", "X.npy", "`file` to write")
 	return cmd
 }
@@ -86,75 +105,167 @@ type solveSummary struct {
 	Iterations  int     `json:"iterations"`
 	Products    int     `json:"products"`
 	Method      string  `json:"method"` // of the preconditioner
+
+	out string
+}
+
+func (s *solveSummary) String() string {
+	return fmt.Sprintf("%s: %d columns for %d points, relative residuals up to %.1e, recomputed, after %d "+
+		"iterations with the preconditioner %s", s.out, s.Columns, s.Points, s.MaxResidual, s.Iterations, s.Method)
+}
+
+// system is a graph's Laplacian to solve with.
+type system struct {
+	name  string // of the file of the graph
+	graph *pipeline.GraphFile
+	l     *sparse.Laplacian
+	// factor is the preconditioner to take, made by method; nil for one that is chosen and made anew.
+	factor cg.Preconditioner
+	method cg.Method
+}
+
+// readSystem reads a graph.
+func (a *app) readSystem(path string, o *solveOptions) (*system, error) {
+	g, err := pipeline.OpenGraph(path, int64(a.Memory), nil)
+	if err != nil {
+		return nil, err
+	}
+	l, err := sparse.NewLaplacian(g.W, o.laplacian)
+	if err != nil {
+		return nil, err
+	}
+	return &system{name: path, graph: g, l: l.With(o.power, o.shift)}, nil
 }
 
 func (a *app) solve(ctx context.Context, graph, right string, o *solveOptions) error {
 	if err := shell.CheckAnswers([]string{graph, right}, []string{o.out}); err != nil {
 		return err
 	}
-	g, err := pipeline.OpenGraph(graph, int64(a.Memory), nil)
+	s, err := a.readSystem(graph, o)
 	if err != nil {
 		return err
 	}
-	b, err := data.ReadValues(right, data.ReadOptions{Limit: a.Left(), Points: g.W.Rows})
-	if err != nil {
+	sum, short := a.solveFor(ctx, s, right, o)
+	if sum == nil {
+		return short
+	}
+	if err := a.Print(sum, sum.String()); err != nil {
 		return err
 	}
+	return short
+}
 
+// solveFor solves for the right-hand sides in a file and writes the solutions. A summary beside an error
+// tells that columns missed the tolerance; they are written too, as the exit code 3 promises.
+func (a *app) solveFor(ctx context.Context, s *system, right string, o *solveOptions) (*solveSummary, error) {
+	b, err := data.ReadValues(right, data.ReadOptions{Limit: a.Left(), Points: s.graph.W.Rows})
+	if err != nil {
+		return nil, err
+	}
 	n, m := b.Dims()
-	if n != g.W.Rows {
-		return fmt.Errorf("%s has %d rows and %s has %d points", right, n, graph, g.W.Rows)
+	if n != s.graph.W.Rows {
+		return nil, fmt.Errorf("%s has %d rows and %s has %d points", right, n, s.name, s.graph.W.Rows)
 	}
-
 	// One NaN would spread over all points of its component.
 	for i, v := range b.RawMatrix().Data {
 		if v != v {
-			return fmt.Errorf("%s: row %d, column %d is NaN; every value must be finite", right, i/m, i%m)
+			return nil, fmt.Errorf("%s: row %d, column %d is NaN; every value must be finite", right, i/m, i%m)
 		}
 	}
 
-	l, err := sparse.NewLaplacian(g.W, o.laplacian)
-	if err != nil {
-		return err
-	}
 	bytes, err := cg.Bytes(n, m, &o.cg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := a.Need("solve", bytes+8*int64(n)*int64(m), 0, "give fewer columns at a time"); err != nil {
-		return err
+		return nil, err
 	}
-
 	st := a.Progress.Stage("solve")
-	s := cg.LaplacianSettings{Settings: o.cg, Seed: a.Seed}
-	s.MemoryLimit = int64(a.Memory)
-	s.OnIteration = func(c cg.State) error { st.Update(float64(c.Iteration), 0, ""); return ctx.Err() }
-	r, solveErr := cg.Laplacian(ctx, l.With(o.power, o.shift), g.Components, b, &s)
+	set := cg.LaplacianSettings{Settings: o.cg, Seed: a.Seed}
+	set.Preconditioner = s.factor
+	set.MemoryLimit = int64(a.Memory)
+	set.OnIteration = func(c cg.State) error { st.Update(float64(c.Iteration), 0, ""); return ctx.Err() }
+	r, solveErr := cg.Laplacian(ctx, s.l, s.graph.Components, b, &set)
+
 	// A singular system without a solution is an input fault; the message names the column and the
 	// component.
 	if null := (*cg.NullComponentError)(nil); errors.As(solveErr, &null) {
-		return fmt.Errorf("%s: column %d has %.3g of its norm along the null vector of component %d, "+
+		return nil, fmt.Errorf("%s: column %d has %.3g of its norm along the null vector of component %d, "+
 			"so that there is no solution; give --shift, or --project to leave that part out",
 			right, null.Column, null.Relative, null.Vector)
 	}
 	if !models.Usable(solveErr) {
-		return solveErr
+		return nil, solveErr
 	}
 
-	sum := solveSummary{Points: n, Columns: m, Components: g.Components.Count(),
-		MaxResidual: slices.Max(r.Residuals),
-		Iterations:  slices.Max(r.Iterations), Products: r.Products, Method: r.Method.String()}
+	method := r.Method
+	if s.factor != nil {
+		method = s.method
+	}
+	sum := &solveSummary{Points: n, Columns: m, Components: s.graph.Components.Count(),
+		MaxResidual: slices.Max(r.Residuals), Iterations: slices.Max(r.Iterations), Products: r.Products,
+		Method: method.String(), out: o.out}
 	st.Done(fmt.Sprintf("%d iterations", sum.Iterations))
-	// Columns that missed the tolerance are written too, as the exit code 3 promises.
 	answers := pipeline.CoordinateAnswers("", r.X)
 	answers.Settings.Answers = "solutions"
 	if err := a.Write(ctx, func() error { return a.WriteAnswers(o.out, answers, nil) }); err != nil {
+		return nil, err
+	}
+	return sum, solveErr
+}
+
+// served is the answer of solve --serve to a line.
+type served struct {
+	*solveSummary
+	Fault string `json:"fault,omitempty"` // why there is no solution, or why it is not within the tolerance
+}
+
+// serve makes the factor of a system and solves for every pair of files that a line of requests names.
+func (a *app) serve(ctx context.Context, graph string, requests io.Reader, o *solveOptions) error {
+	s, err := a.readSystem(graph, o)
+	if err != nil {
 		return err
 	}
-	if err := a.Print(sum, fmt.Sprintf("%s: %d columns for %d points, relative residuals up to %.1e, "+
-		"recomputed, after %d iterations with the preconditioner %s",
-		o.out, m, n, sum.MaxResidual, sum.Iterations, sum.Method)); err != nil {
+	n := s.graph.W.Rows
+	if err := a.Need("factor", cg.FactorBytes(n, s.graph.W.NNZ()), 0, "give fewer points"); err != nil {
 		return err
 	}
-	return solveErr
+	st := a.Progress.Stage("factor")
+	s.method, s.factor = cg.Precondition(s.l, cg.Cholesky, a.Seed)
+	st.Done(s.method.String())
+
+	// The first line tells that the factor is there.
+	ready := served{solveSummary: &solveSummary{Points: n, Components: s.graph.Components.Count(),
+		Method: s.method.String()}}
+	if err := a.Print(ready, "factor: "+s.method.String()); err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(requests); lines.Scan(); {
+		right, out, ok := strings.Cut(lines.Text(), "\t")
+		if !ok {
+			return shell.Usagef("%q is no request; a line is the file of B, a tab, and the file of X to write",
+				lines.Text())
+		}
+		one := *o
+		one.out = out
+		if err := shell.CheckAnswers([]string{graph, right}, []string{out}); err != nil {
+			return err
+		}
+		sum, err := a.solveFor(ctx, s, right, &one)
+		answer := served{solveSummary: sum}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			answer.Fault = err.Error()
+		}
+		text := answer.Fault
+		if sum != nil {
+			text = sum.String()
+		}
+		if err := a.Print(answer, text); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -72,4 +73,44 @@ func TestSolve(t *testing.T) {
 	} {
 		fail(t, 2, c.want, strings.Fields(c.line)...)
 	}
+}
+
+// A served system answers each line on stdin with the solution that solve writes; a fault of one line
+// leaves the others alone.
+func TestServedSystem(t *testing.T) {
+	t.Chdir(t.TempDir())
+	w := sparse.CSR{Rows: 5, Cols: 5, Ptr: []int64{0, 1, 3, 4, 5, 6}, Col: []int32{1, 0, 2, 1, 4, 3}, Val: []float64{1, 1, 2, 2, 1, 1}}
+	must(t, sparse.WriteNPZ("w.npz", &w, nil))
+	must(t, npy.WriteFile("b.npy", []int{5, 2}, []float64{1, 0, -2, 3, 1, 0, 0, -1, 0, 1}))
+	must(t, npy.WriteFile("one.npy", []int{5}, []float64{1, 2, 3, 4, 5}))
+	must(t, npy.WriteFile("short.npy", []int{4}, make([]float64, 4)))
+
+	path, err := program()
+	must(t, err)
+	cmd := exec.Command(path, "solve", "w.npz", "--serve", "--shift", "0.5", "--json", "-q")
+	cmd.Stdin = strings.NewReader("b.npy\tx.npy\nshort.npy\ty.npy\none.npy\tz.npy\n")
+	out, err := cmd.Output()
+	must(t, err)
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != 4 || !strings.Contains(lines[2], "short.npy has 4") || strings.Contains(lines[3], "fault") {
+		t.Fatalf("%q", lines)
+	}
+	for _, pair := range [][2]string{{"b.npy", "x.npy"}, {"one.npy", "z.npy"}} {
+		succeed(t, "solve", "w.npz", pair[0], "--shift", "0.5", "-o", "alone.npy", "-q")
+		x, err := npy.ReadFile(pair[1], 1<<20)
+		must(t, err)
+		y, err := npy.ReadFile("alone.npy", 1<<20)
+		must(t, err)
+		a, err := x.Float64s()
+		must(t, err)
+		b, err := y.Float64s()
+		must(t, err)
+		for i := range a {
+			if !(math.Abs(a[i]-b[i]) < 1e-7) {
+				t.Errorf("%s: entry %d is %v, and %v alone", pair[1], i, a[i], b[i])
+			}
+		}
+	}
+	fail(t, 2, []string{"one argument"}, "solve", "w.npz", "b.npy", "--serve")
+	fail(t, 2, []string{"--power"}, "solve", "w.npz", "--serve", "--power", "2")
 }

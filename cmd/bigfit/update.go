@@ -21,11 +21,12 @@ import (
 
 // updateOptions are the flags of bigfit update.
 type updateOptions struct {
-	x                shards.Names
-	y, forget        string
-	out, predictions string
-	label            shell.LabelOptions
-	tolerance        float64
+	x         shards.Names
+	y, forget string
+
+	out, predictions, proba string
+	label                   shell.LabelOptions
+	tolerance               float64
 }
 
 func (a *app) updateCommand() *cobra.Command {
@@ -80,6 +81,8 @@ model. A fit anew from time to time renews them.`, pipeline.UpdateTolerance),
 	f.StringVarP(&o.out, "output", "o", "model2.npz", "model `file` to write")
 	f.StringVar(&o.predictions, "predictions", "",
 		"also write the answers for all points to this `file`, in the format of its extension")
+	f.StringVar(&o.proba, "proba", "",
+		"also write the probabilities of all classes for all points, n×c, to this `file`")
 	return cmd
 }
 
@@ -95,7 +98,7 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 		return shell.Usagef("--tolerance is %v; it must lie between 0 and 1", o.tolerance)
 	}
 
-	if err := shell.CheckAnswers(o.x.Inputs(path, o.y, o.forget), []string{o.predictions}, o.out); err != nil {
+	if err := shell.CheckAnswers(o.x.Inputs(path, o.y, o.forget), []string{o.predictions, o.proba}, o.out); err != nil {
 		return err
 	}
 	st := a.Progress.Stage("model")
@@ -124,19 +127,26 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 		hashes[pipeline.HashGraph] = data.HashPoints(g.W)
 	}
 
-	var answers *pipeline.Answers
+	var answers, sure *pipeline.Answers
 	if o.predictions != "" {
 		if answers, err = updatedAnswers(u.Model, o.predictions); err != nil {
 			return err
 		}
 	}
+	if o.proba != "" {
+		if sure, err = updatedProbabilities(u.Model); err != nil {
+			return err
+		}
+	}
 	err = a.Write(ctx, func() error {
 		err := models.Save(o.out, u.Model, hashes, a.Files)
-		if err == nil && answers != nil {
-			answers.Hashes = hashes
-			answers.Files = a.Files
-			answers.CSVSafe = a.CSVSafe
-			err = answers.Write(o.predictions)
+		for path, what := range map[string]*pipeline.Answers{o.predictions: answers, o.proba: sure} {
+			if err == nil && what != nil {
+				what.Hashes = hashes
+				what.Files = a.Files
+				what.CSVSafe = a.CSVSafe
+				err = what.Write(path)
+			}
 		}
 		return err
 	})
@@ -156,12 +166,34 @@ func updatedAnswers(m models.Model, path string) (*pipeline.Answers, error) {
 		return nil, err
 	}
 	if p == nil {
-		return nil, shell.Usagef("--predictions: a %s model keeps no answers for its points; ask for them "+
-			"with bigfit predict", m.Name())
+		return nil, keepsNoAnswers("predictions", m)
 	}
 	answers, err := pipeline.AnswersTo(path, m, p, 0, 0)
 	answers.IDs = models.IDsOf(m)
 	return &answers, err
+}
+
+// updatedProbabilities returns the probabilities of all points of an updated model, with their ids.
+func updatedProbabilities(m models.Model) (*pipeline.Answers, error) {
+	if !pipeline.HasProbabilities(m) {
+		return nil, noProbabilities()
+	}
+	p, err := pipeline.Training(m, false, true)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, keepsNoAnswers("proba", m)
+	}
+	answers := pipeline.ProbabilityAnswers(m, p)
+	answers.IDs = models.IDsOf(m)
+	return &answers, nil
+}
+
+// keepsNoAnswers is the error that a flag needs the answers for the training points.
+func keepsNoAnswers(flag string, m models.Model) error {
+	return shell.Usagef("--%s: a %s model keeps no answers for its points; ask for them with bigfit predict",
+		flag, m.Name())
 }
 
 // readGrowth reads what joins the model, and what leaves it.

@@ -3,6 +3,7 @@ package eigenmap
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -25,10 +26,17 @@ const EmbeddingName = "embedding"
 // eigenvector of the j-th smallest nonzero eigenvalue of the graph's Laplacian (Belkin &
 // Niyogi, Neural Computation 15, 2003, with the random-walk Laplacian). New points get the
 // Nyström extension of [Model.Predict].
+//
+// With Density the graph had the weights W_ij/(q_i q_j)^Alpha, where q are the degrees of the graph
+// of the neighbourhood (Coifman & Lafon, Appl. Comput. Harmon. Anal. 21, 2006, section 3.1): with
+// Alpha 1 the coordinates do not depend on how densely the points lie. Degrees are those of the
+// normalized graph.
 type Embedding struct {
 	Laplacian sparse.Kind
 	Values    []float64  // p, ascending
 	Vectors   *mat.Dense // n×p
+	Alpha     float64
+	Density   []float64 // q; nil without Alpha
 	models.Neighborhood
 }
 
@@ -61,6 +69,34 @@ func NewEmbedding(e *lanczos.Result, kind sparse.Kind, h *models.Neighborhood) (
 		m.Vectors.SetCol(j, f)
 	}
 	return m, nil
+}
+
+// Diffuse makes the coordinates those of a diffusion map at a time t: column j is |1 − λⱼ|ᵗψⱼ for the
+// eigenvector ψⱼ of the random walk with Σ π_i ψⱼ(i)² = 1, π the stationary distribution d/Σd. Euclidean
+// distances of all n − 1 coordinates are diffusion distances; the first ones come near them. The
+// extension to new points keeps the scale, as it is linear in the eigenvectors.
+func (m *Embedding) Diffuse(t float64) error {
+	if m.Laplacian != sparse.RandomWalk {
+		return fmt.Errorf("eigenmap: a diffusion map has eigenvectors of the random walk, not of the %v "+
+			"Laplacian", m.Laplacian)
+	}
+	total := 0.0
+	for _, d := range m.Degrees {
+		total += d
+	}
+	for j, value := range m.Values {
+		f := mat.Col(nil, j, m.Vectors)
+		var square float64
+		for i, v := range f {
+			square += m.Degrees[i] / total * v * v
+		}
+		scale := math.Pow(math.Abs(1-value), t) / math.Sqrt(square)
+		for i := range f {
+			f[i] *= scale
+		}
+		m.Vectors.SetCol(j, f)
+	}
+	return nil
 }
 
 // Name is [EmbeddingName].
@@ -111,11 +147,30 @@ func (m *Embedding) Predict(ctx context.Context, x data.Points,
 				copy(out.RawRowView(i), m.Vectors.RawRowView(int(index[0])))
 				continue
 			}
-			ext.extend(out.RawRowView(i), index, w[i*nb.K:(i+1)*nb.K])
+			row := w[i*nb.K : (i+1)*nb.K]
+			m.normalize(index, row)
+			ext.extend(out.RawRowView(i), index, row)
 		}
 	})
 
 	return &models.Prediction{Scores: out, Recall: recall}, nil
+}
+
+// normalize divides the weights between a new point and training points by their densities, as the
+// graph's own.
+func (m *Embedding) normalize(index []int32, w []float64) {
+	if m.Density == nil {
+		return
+	}
+	var q float64
+	for _, v := range w {
+		q += v
+	}
+	for p, i := range index {
+		if w[p] > 0 {
+			w[p] /= math.Pow(q*m.Density[i], m.Alpha)
+		}
+	}
 }
 
 // Summary names the Laplacian.
@@ -128,12 +183,14 @@ func (m *Embedding) Summary() models.Summary {
 // embeddingFit is the part of an embedding in its manifest that is no parameter.
 type embeddingFit struct {
 	Neighborhood models.RawState `json:"neighborhood"`
+	Alpha        float64         `json:"alpha,omitempty"`
 }
 
 // Encode returns the arrays of an embedding of n points in p coordinates:
 //
 //	values    float64  p    eigenvalues, ascending, without zeros
-//	vectors   float64  n×p  eigenvectors of norm one: the coordinates
+//	vectors   float64  n×p  the coordinates: eigenvectors of norm one, or those of [Embedding.Diffuse]
+//	density   float64  n    q, only with a positive alpha in the manifest
 //
 // and the arrays of the neighbourhood ([models.Neighborhood.Encode]).
 func (m *Embedding) Encode() (*models.Encoded, error) {
@@ -142,7 +199,10 @@ func (m *Embedding) Encode() (*models.Encoded, error) {
 		return nil, err
 	}
 	own := []archive.Array{{Name: "values", Data: m.Values}, models.MatrixEntry("vectors", m.Vectors)}
-	return &models.Encoded{Values: embeddingParams.Encode(&m.Laplacian), Fit: embeddingFit{state},
+	if m.Density != nil {
+		own = append(own, archive.Array{Name: "density", Data: m.Density})
+	}
+	return &models.Encoded{Values: embeddingParams.Encode(&m.Laplacian), Fit: embeddingFit{state, m.Alpha},
 		Arrays: append(own, arrays...)}, nil
 }
 
@@ -157,7 +217,10 @@ func DecodeEmbedding(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 	m := &Embedding{Laplacian: kind, Values: models.Numbers[float64](r, "values"),
-		Vectors: r.Matrix("vectors")}
+		Vectors: r.Matrix("vectors"), Alpha: f.Alpha}
+	if f.Alpha > 0 {
+		m.Density = models.Numbers[float64](r, "density")
+	}
 	if r.Err != nil {
 		return nil, r.Err
 	}
@@ -165,6 +228,9 @@ func DecodeEmbedding(r *models.Reader) (models.Model, error) {
 	n, p := m.Vectors.Dims()
 	if len(m.Values) != p {
 		return nil, fmt.Errorf("eigenmap: vectors are %d×%d for %d values", n, p, len(m.Values))
+	}
+	if f.Alpha > 0 && len(m.Density) != n {
+		return nil, fmt.Errorf("eigenmap: %d densities for %d points", len(m.Density), n)
 	}
 	if m.Neighborhood, err = r.Neighborhood(f.Neighborhood, n, true); err != nil {
 		return nil, err

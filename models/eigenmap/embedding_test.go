@@ -124,3 +124,64 @@ func TestEmbeddingDamage(t *testing.T) {
 		}
 	}
 }
+
+// The weights of a new point are divided by the densities as the graph's own; a copy that was saved and
+// loaded gives the same coordinates, and the scale of a diffusion map stays.
+func TestDensityOfEmbedding(t *testing.T) {
+	x, _ := synthetic.TwoMoons(300, 0.1, 5)
+	p := modeltest.NewProblem(t, x, knn.GraphSettings{K: 10}, sparse.RandomWalk, 5)
+	g := p.Graph()
+	w, density := g.W.DensityNormalized(1)
+	l, err := sparse.NewLaplacian(w, sparse.RandomWalk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := lanczos.Laplacian(t.Context(), l, w.Components(), &lanczos.Settings{K: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := g.Neighborhood
+	h.Degrees = w.Degrees()
+	m, err := NewEmbedding(r, sparse.RandomWalk, &h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Alpha, m.Density = 1, density
+	if err := m.Diffuse(2); err != nil {
+		t.Fatal(err)
+	}
+	total, square := 0.0, 0.0
+	for i, d := range h.Degrees {
+		total += d
+		square += d * m.Vectors.At(i, 0) * m.Vectors.At(i, 0)
+	}
+	if want := math.Pow(1-m.Values[0], 4); !(math.Abs(square/total-want) < 1e-9) {
+		t.Errorf("the first coordinate has the mean square %v, not %v", square/total, want)
+	}
+
+	moved := data.NewDense[float64](300, 2)
+	for i, v := range x.Data {
+		moved.Data[i] = v + 1e-4
+	}
+	f := modeltest.Raw(t, m, moved)
+	var d mat.Dense
+	d.Sub(f, m.Vectors)
+	if !(largestAbs(&d) <= 0.3*mat.Max(m.Vectors)) {
+		t.Errorf("beside the training points coordinates differ by %g of %g", largestAbs(&d), mat.Max(m.Vectors))
+	}
+	path := filepath.Join(t.TempDir(), "m.npz")
+	if err := models.Save(path, m, nil); err != nil {
+		t.Fatal(err)
+	}
+	loaded, _, err := load(path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(f, modeltest.Raw(t, loaded, moved)) {
+		t.Error("other coordinates after loading")
+	}
+	m.Laplacian = sparse.Normalized
+	if m.Diffuse(1) == nil {
+		t.Error("a diffusion map of the normalized Laplacian")
+	}
+}

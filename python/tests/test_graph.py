@@ -1,12 +1,15 @@
 """Graphs, eigenpairs and linear systems, against SciPy."""
 
+import gc
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse.csgraph import laplacian
 
-from bigfit import KNeighborsTransformer, SpectralEmbedding
-from bigfit.graph import eigs, knn_graph, solve
+from bigfit import DiffusionMap, EngineError, KNeighborsTransformer, SpectralEmbedding
+from bigfit.graph import eigs, factorize, knn_graph, solve
 
 
 @pytest.fixture
@@ -62,3 +65,101 @@ def test_solve(points):
     x = solve(W, b, project=True)
     np.testing.assert_allclose(L @ x, b - b.mean(), atol=1e-6)
     assert x.shape == (150,) and abs(x.sum()) < 1e-6
+
+
+def test_factor(points):
+    W = knn_graph(points, 6)
+    L = laplacian(W)
+    B = np.random.default_rng(1).normal(size=(150, 3))
+    with factorize(W, 0.25) as factor:
+        for b in (B, B[:, 0], B):  # one factor, several right-hand sides
+            np.testing.assert_allclose(L @ factor.solve(b) + 0.25 * factor.solve(b), b, atol=1e-6)
+        child = factor._served._process.pid
+        with pickle.loads(pickle.dumps(factor)) as again:
+            assert again._served._process.pid != child and (again.solve(B) == factor.solve(B)).all()
+        assert factor._served._process.pid == child
+        with pytest.raises(ValueError, match="B has 9 rows and the graph 150 points"):
+            factor.solve(B[:9])
+    with pytest.raises(ValueError, match="closed"):
+        factor.solve(B)
+    M = laplacian(W, normed=True) + 0.5 * sparse.eye(150)
+    with factorize(W, 0.5, laplacian="normalized") as factor:
+        np.testing.assert_allclose(M @ factor.solve(B), B, atol=1e-6)
+
+
+def test_factor_without_shift(points):
+    W = knn_graph(points, 6)
+    b = np.random.default_rng(1).normal(size=150)
+    with factorize(W) as factor:
+        with pytest.raises(ValueError, match="^B: column 0 has .* along the null vector.*give shift, or project"):
+            factor.solve(b)
+        x = factor.solve(b - b.mean())  # a fault leaves the factor as it is
+    np.testing.assert_allclose(laplacian(W) @ x, b - b.mean(), atol=1e-6)
+    with factorize(W, project=True) as factor:
+        np.testing.assert_allclose(factor.solve(b), x, atol=1e-6)
+
+
+def test_factor_goes_with_its_object(points):
+    factor = factorize(knn_graph(points, 6), 0.1)
+    process = factor._served._process
+    del factor
+    gc.collect()
+    assert process.poll() is not None
+    with pytest.raises(ValueError, match="shift is -1"):
+        factorize(knn_graph(points, 6), -1)
+
+
+def test_factor_whose_process_was_killed(points):
+    with factorize(knn_graph(points, 6), 0.1) as factor:
+        factor._served._process.kill()
+        with pytest.raises(EngineError, match="signal 9"):
+            factor.solve(points)
+
+
+@pytest.mark.parametrize("alpha", [0, 0.5, 1])
+def test_diffusion_map(points, alpha):
+    """Against the definition, by dense eigenvectors: distances of all coordinates are diffusion distances."""
+    points = points[:60]
+    W = knn_graph(points, 8, weights="heat", t=1.0)
+    K = W.toarray()
+    q = K.sum(axis=1)
+    K /= np.outer(q, q) ** alpha
+    d = K.sum(axis=1)
+    P = K / d[:, None]
+    pi = d / d.sum()
+    time = 3
+    power = np.linalg.matrix_power(P, time)
+    m = DiffusionMap(n_components=59, alpha=alpha, time=time, weights="precomputed", tolerance=1e-12).fit(W)
+    np.testing.assert_allclose(pi @ m.embedding_**2, (1 - np.array(m.eigenvalues_)) ** (2 * time), rtol=1e-6, atol=1e-12)
+    for i, j in ((0, 1), (5, 40), (20, 59)):
+        diffusion = (((power[i] - power[j]) ** 2) / pi).sum()
+        np.testing.assert_allclose(((m.embedding_[i] - m.embedding_[j]) ** 2).sum(), diffusion, rtol=1e-6)
+    near = DiffusionMap(n_components=3, alpha=alpha, n_neighbors=8, weights="heat", t=1.0).fit(points)
+    np.testing.assert_allclose(near.transform(points), near.embedding_, atol=1e-12)
+    moved = near.transform(points + 1e-9)
+    assert np.abs(moved - near.embedding_).max() < 0.7 * np.abs(near.embedding_).max()
+
+
+def test_density_goes():
+    """Points on a circle, of which half of the circle holds nine tenths: with alpha 1 the angles come out even."""
+    r = np.random.default_rng(0)
+    angle = np.sort(np.concatenate([r.uniform(0, np.pi, 900), r.uniform(np.pi, 2 * np.pi, 100)]))
+    X = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+    def uneven(alpha):
+        z = DiffusionMap(alpha=alpha, radius=0.5, weights="heat", t=0.01).fit_transform(X)
+        found = np.unwrap(np.arctan2(z[:, 1], z[:, 0]))
+        turn = found[-1] - found[0]
+        fit = np.abs((found - found[0]) / turn - (angle - angle[0]) / (angle[-1] - angle[0]))
+        return fit.max()
+
+    assert uneven(1) < 0.05 < uneven(0)
+
+
+def test_diffusion_parameters(points):
+    with pytest.raises(ValueError, match="alpha is 2; it must be from 0 to 1"):
+        DiffusionMap(alpha=2).fit(points)
+    plain = SpectralEmbedding(alpha=1).fit(points)
+    scaled = DiffusionMap(alpha=1, time=0).fit(points)
+    ratio = plain.embedding_ / scaled.embedding_
+    np.testing.assert_allclose(ratio, np.broadcast_to(np.median(ratio, axis=0), ratio.shape), rtol=1e-6)

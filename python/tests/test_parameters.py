@@ -1,6 +1,7 @@
 """Parameters are those of the program, and estimators follow scikit-learn's conventions."""
 
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin, clone
 
 import bigfit
 from bigfit import _generated, _run
@@ -22,8 +23,13 @@ def test_generated_is_up_to_date():
     assert done.returncode == 0, done.stderr
 
 
-def test_all_of_them():
-    assert len(ESTIMATORS) == 17
+def test_every_learner_has_an_estimator():
+    """Of each kind of targets that a learner of the program learns, by the program's own list."""
+    kinds = {"classes": ClassifierMixin, "values": RegressorMixin, "labels": RegressorMixin, "inside": OutlierMixin}
+    for learner, learns in _generated.LEARNERS.items():
+        for kind in learns:
+            assert [e for e in ESTIMATORS if getattr(e, "_model", "") == learner and issubclass(e, kinds[kind])], (learner, kind)
+    assert len(_generated.LEARNERS) >= 25
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -66,3 +72,44 @@ def test_errors_name_parameters(blobs):
     X[3, 1] = np.nan
     with pytest.raises(ValueError, match="X: row 3, column 1 is NaN"):
         bigfit.LabelSpreading().fit(X, y)
+
+
+def test_type_errors_name_the_estimator():
+    for cls, wrong, message in (
+        (bigfit.LabelSpreading, "max_iter", "LabelSpreading has no parameter 'max_iter'; it has max_iterations"),
+        (bigfit.LabelSpreading, "kernel", "LabelSpreading has no parameter 'kernel'; it has weights: .*n_neighbors"),
+        (bigfit.LapSVC, "C", r"LapSVC has no parameter 'C'; it has gamma_a: gamma_a = 1 / \(2 · C · number of labels\)"),
+        (bigfit.SVC, "gamma", r"SVC has no parameter 'gamma'; it has sigma: sigma = 1 / sqrt\(2 · gamma\)"),
+        (bigfit.KNeighborsClassifier, "n_neighbors", "KNeighborsClassifier has no parameter 'n_neighbors'; it has vote"),
+        (bigfit.SpectralClustering, "n_init", "SpectralClustering has no parameter 'n_init'; it has restarts"),
+        (bigfit.Poisson, "neighbors", "Poisson has no parameter 'neighbors'; 'n_neighbors' is near"),
+        (bigfit.Poisson, "zzz", "Poisson has no parameter 'zzz'; it has priors, tolerance"),
+    ):
+        with pytest.raises(TypeError, match="^" + message):
+            cls(**{wrong: 1})
+    with pytest.raises(TypeError, match="^LabelSpreading takes parameters by name only, as LabelSpreading\\(alpha=…\\); 1 given"):
+        bigfit.LabelSpreading(0.9)
+    with pytest.raises(TypeError, match="^knn_graph has no parameter 'n_neighbours'"):
+        bigfit.graph.knn_graph(np.eye(3), n_neighbours=5)
+
+
+def test_subclasses(blobs):
+    X, y, _ = blobs
+
+    class Mine(bigfit.LabelSpreading):
+        def __init__(self, power=1):
+            super().__init__(alpha=0.9**power)
+            self.power = power
+
+    m = Mine(2).fit(X, y)
+    assert m.alpha == 0.9**2 and clone(Mine(power=3)).power == 3
+
+
+def test_type_hints():
+    """mypy --strict, where it is installed; the marker says to other checkers that there are hints."""
+    assert (HERE / "src" / "bigfit" / "py.typed").exists()
+    if subprocess.run([sys.executable, "-m", "mypy", "--version"], capture_output=True).returncode != 0:
+        pytest.skip("mypy is not installed")
+    words = [sys.executable, "-m", "mypy", "--config-file", HERE / "pyproject.toml", "--cache-dir", os.devnull]
+    done = subprocess.run(words, cwd=HERE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

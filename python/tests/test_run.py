@@ -196,6 +196,54 @@ def test_mapped_file(tmp_path):
     assert mapped_file(np.memmap(tmp_path / "raw.npy", shape=(6, 4))) is None
 
 
+@pytest.mark.parametrize("system_says", [True, False])
+def test_mapped_file_that_was_replaced(tmp_path, monkeypatch, system_says):
+    X = np.arange(24.0).reshape(6, 4)
+    path = tmp_path / "X.npy"
+    np.save(path, X)
+    m = np.load(path, mmap_mode="r")
+    if not system_says:
+        monkeypatch.setattr(_run, "_mapping", lambda _: None)
+    assert mapped_file(m) == str(path)
+    np.save(tmp_path / "new.npy", X + 1)
+    os.replace(tmp_path / "new.npy", path)
+    with pytest.raises(ValueError, match="X.npy was replaced after it was mapped"):
+        mapped_file(m)
+    with pytest.raises(ValueError, match="X.npy was replaced after it was mapped"):
+        bigfit.KNeighborsTransformer(n_neighbors=2).fit(m)
+    path.unlink()
+    assert mapped_file(m) is None and m[5, 3] == 23  # the array is all there is, and is copied
+    np.save(path, X)
+    m = np.load(path, mmap_mode="r")
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(ValueError, match="X.npy was replaced after it was mapped"):
+        mapped_file(m)
+
+
+def test_names_of_files(tmp_path, blobs):
+    X, y, _ = blobs
+    names = []
+    for i, part in enumerate(np.array_split(X, 3)):
+        names.append(str(tmp_path / f"{i}.npy"))
+        np.save(names[-1], part)
+    whole = LabelSpreading().fit(X, y)
+    m = LabelSpreading().fit(names, y)
+    assert (m.label_distributions_ == whole.label_distributions_).all() and m.n_features_in_ == 4
+    assert (m.predict(names[:1]) == whole.predict(X[:40])).all() and (m.predict(names[0]) == whole.predict(X[:40])).all()
+    assert m.update(names[0]).transduction_.shape == (160,)
+    np.save(names[1], X[:3, :2])
+    with pytest.raises(ValueError, match="1.npy has 2 columns, and .*0.npy has 4"):
+        LabelSpreading().fit(names, y)
+    np.save(names[1], X[0])
+    with pytest.raises(ValueError, match="1.npy has 1 dimensions"):
+        LabelSpreading().fit(names, y)
+    Path(names[1]).write_text("a,b")
+    with pytest.raises(ValueError, match="1.npy is no .npy file"):
+        LabelSpreading().fit(names, y)
+    with pytest.raises(FileNotFoundError):
+        LabelSpreading().fit([*names[:1], tmp_path / "none.npy"], y)
+
+
 def test_mapped_points_are_not_copied(tmp_path, blobs, monkeypatch):
     X, y, truth = blobs
     np.save(tmp_path / "X.npy", X)

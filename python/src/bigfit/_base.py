@@ -1,8 +1,14 @@
-"""What estimators share: parameters as flags, graphs that are given, fits and answers."""
+"""What estimators share: parameters as flags, graphs that are given, fits, answers and the loop of labeling."""
+
+from __future__ import annotations
 
 import inspect
+import os
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Optional, TypeVar, Union
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d
@@ -10,9 +16,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from . import _versions
+from . import _hints, _versions
 from ._generated import GRAPH, GraphParameters
-from ._run import COMMON, Call, flag_of, warn
+from ._run import COMMON, Call, Files, flag_of, warn
+
+#: Points, labels, graphs: arrays, sparse matrices of SciPy, tables of pandas, lists, names of files.
+Matrix = Any
+Array = NDArray[Any]
+Self = TypeVar("Self", bound="Estimator")
 
 PRECOMPUTED = "precomputed"
 #: Parameters that are no flags of the command, or that a call takes by itself.
@@ -34,33 +45,54 @@ class Estimator(BaseEstimator):
     #: Documentation of the attributes that fit sets.
     _attributes = ""
 
-    def __init_subclass__(cls, **arguments):
+    # Set by the classes of _generated, and by fit.
+    _model: str
+    n_jobs: Optional[int]
+    random_state: Any
+    memory_limit: Union[str, int, None]
+    verbose: int
+    summary_: dict[str, Any]
+    _model_file: Any
+    n_features_in_: int
+
+    if not TYPE_CHECKING:  # there the signature is the one of __init__
+
+        def __new__(cls, *arguments, **parameters):
+            """Refuse parameters that there are not, in the name of the estimator."""
+            _hints.check(cls, arguments, parameters)
+            return super().__new__(cls)
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
         """Complete the documentation of the class by its parameters and attributes."""
         super().__init_subclass__(**arguments)
+        signature = inspect.signature(cls.__init__)
+        setattr(cls, "__signature__", signature.replace(parameters=list(signature.parameters.values())[1:]))
         base = next((b.__doc__ for b in cls.__mro__[1:] if b.__name__.endswith("Parameters")), None)
         if base and cls.__doc__:
             head, see, rest = cls.__doc__.rstrip().partition("    See Also\n")
             parts = [head.rstrip(), base[base.index("    Parameters\n"):].rstrip(), cls._attributes.rstrip(), (see + rest).rstrip()]
             cls.__doc__ = "\n\n".join(part for part in parts if part) + "\n    "
 
-    def _call(self, command):
+    def _call(self, command: str) -> Call:
         return Call(command, n_jobs=self.n_jobs, random_state=self.random_state, memory_limit=self.memory_limit, verbose=self.verbose)
 
-    def _give(self, call, n, only=None, without=()):
+    def _give(self, call: Call, n: int, only: Optional[Collection[str]] = None, without: Collection[str] = ()) -> None:
         """Give a call the parameters that are not their defaults.
 
         Parameters
         ----------
         call : Call
         n : int
-            Number of points, which bounds that of neighbours.
+            Number of points, which bounds the number of neighbours.
         only : collection of str, default=None
             The parameters to give; None is all.
         without : collection of str
             Parameters not to give.
         """
-        for name, p in inspect.signature(type(self).__init__).parameters.items():
-            if name == "self" or name in _RUN or name in without or only is not None and name not in only:
+        # A class of the user's own may have other parameters; the flags are those of the program.
+        generated = next(c for c in type(self).__mro__ if c.__name__.endswith("Parameters"))
+        for name, p in inspect.signature(generated).parameters.items():
+            if name in _RUN or name in without or only is not None and name not in only:
                 continue
             value = getattr(self, name)
             if name == "n_neighbors" and getattr(self, "radius", None) is None:
@@ -68,7 +100,7 @@ class Estimator(BaseEstimator):
             if value is not None and not _equal(value, p.default):
                 call.flag(flag_of(name), value)
 
-    def _ready(self):
+    def _ready(self) -> Optional[str]:
         """Return what X is in place of points: "metric", "weights" or "kernel", or None."""
         for name in ("metric", "weights", "kernel"):
             value = getattr(self, name, None)
@@ -76,23 +108,27 @@ class Estimator(BaseEstimator):
                 return name
         return None
 
-    def _more_tags(self):
+    def _more_tags(self) -> dict[str, Any]:
         """Return scikit-learn's tags: a matrix between points is square."""
         return {"pairwise": self._ready() is not None}
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         """Return the tags that versions from 1.6 ask for."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._ready() is not None
         return tags
 
-    def _points(self, X, reset):
+    def _points(self, X: Matrix, reset: bool) -> Any:
         """Check points, or a matrix between them, with the names of their columns."""
         data = X
         ready = self._ready()
         least = 2 if reset else 1
-        if isinstance(X, np.memmap) and X.ndim == 2:
+        if Files.are_names(X):
+            X = Files(X)
+            _versions.check_columns(self, X, X, reset)
+            _at_least(X, least)
+        elif isinstance(X, np.memmap) and X.ndim == 2:
             _versions.check_columns(self, X, X, reset)
             _at_least(X, least)
         else:
@@ -103,7 +139,7 @@ class Estimator(BaseEstimator):
             raise ValueError(f"{ready} is precomputed, so X must be a square matrix between the points; it is {X.shape[0]}×{X.shape[1]}")
         return X
 
-    def _give_points(self, call, X, graph=None):
+    def _give_points(self, call: Call, X: Any, graph: Matrix = None, without: Collection[str] = ()) -> None:
         """Give a call the points, the graph or both, with the parameters of the graph."""
         ready = self._ready()
         n = X.shape[0]
@@ -116,12 +152,14 @@ class Estimator(BaseEstimator):
             call.input(self._graph_flag, "graph", graph if isinstance(graph, bytes) else _matrix(graph, n))
         if ready not in ("metric", "weights"):
             call.input("-X", "X", X)
-        self._give(call, n, without=given if graph is not None else ())
+        self._give(call, n, without=[*without, *(given if graph is not None else ())])
 
-    def _graph_of_distances(self, X):
+    def _graph_of_distances(self, X: Any) -> bytes:
         """Return the file of the graph of a matrix of distances, dense or of the nearest."""
         n = X.shape[0]
-        k = self.n_neighbors if self.n_neighbors is not None else inspect.signature(GraphParameters).parameters["n_neighbors"].default
+        k = getattr(self, "n_neighbors")
+        if k is None:
+            k = inspect.signature(GraphParameters).parameters["n_neighbors"].default
         indices, distances = nearest_of_distances(X, _fewer(k, n))
         with self._call("graph") as call:
             call.input("--lists", "X", {"indices": indices, "distances": distances})
@@ -131,28 +169,50 @@ class Estimator(BaseEstimator):
             call.run()
             return call.bytes("graph.npz")
 
-    def _fit(self, X, target, flags, graph, output_graph=None):
+    def _learner(self, target: Array) -> tuple[str, Collection[str]]:
+        """Return the learner for a target, and the parameters that it does not have."""
+        return self._model, ()
+
+    def _fit(self, X: Any, target: Array, flags: Mapping[str, Any], graph: Matrix, output_graph: Matrix = None) -> dict[str, Array]:
         """Run fit; keep the model and return the answers for the training points."""
         with self._call("fit") as call:
-            call.flag("model", self._model)
-            self._give_points(call, X, graph)
+            model, without = self._learner(target)
+            call.flag("model", model)
+            self._give_points(call, X, graph, without)
             call.input("-y", "y", target)
             if output_graph is not None:
                 call.input("--output-graph", "output_graph", sparse.csr_matrix(output_graph))
             for name, value in flags.items():
                 call.flag(name, value)
-            call.output("-o", "model.npz")
-            call.output("--predictions", "answers.npz")
-            self.summary_ = call.run()
-            self._model_file = call.bytes("model.npz")
-            return call.read("answers.npz")
+            return self._made(call)
 
-    def _answer(self, X, flag=None):
-        """Run predict for points and return its answers, with a flag the file of that too."""
+    def _made(self, call: Call) -> dict[str, Array]:
+        """Run fit or update; keep the model and return the answers, with the probabilities as "proba"."""
+        call.output("-o", "fitted.npz")
+        call.output("--predictions", "answers.npz")
+        sure = self._has_probabilities()
+        if sure:
+            call.output("--proba", "proba.npy")
+        self.summary_ = call.run()
+        self._model_file = call.bytes("fitted.npz")
+        answers = call.read("answers.npz")
+        if sure:
+            answers["proba"] = call.array("proba.npy")
+        return answers
+
+    def _has_probabilities(self) -> bool:
+        """Return whether a fit finds probabilities of classes."""
+        return False
+
+    def _answer(self, X: Matrix, flag: Optional[str] = None) -> tuple[Array, Array]:
+        """Run predict for points and return its answers, and the array of the file of a flag, or no rows."""
         check_is_fitted(self, "_model_file")
         X = self._points(X, reset=False)
         if self._ready() in ("metric", "weights"):
-            raise ValueError(f"{type(self).__name__} was fitted to a ready graph, which has no place for new points; transduction_ has the answers for its own")
+            raise ValueError(
+                f"{type(self).__name__} was fitted to a ready graph, which has no place for new points; "
+                "transduction_ has the answers for its own"
+            )
         with self._call("predict") as call:
             call.input("", "model", self._model_file)
             call.input("-X", "X", X)
@@ -161,8 +221,200 @@ class Estimator(BaseEstimator):
                 call.output(flag, "more.npy")
             call.run()
             answers = call.array("answers.npy")
-            return (answers, call.array("more.npy")) if flag else answers
+            return answers, call.array("more.npy") if flag else answers[:0]
 
+
+class Loop(Estimator):
+    """What a person who labels asks of a fitted model: points to label, labels to look at, a report.
+
+    Models on a graph keep their points and labels. Of others, functions of a kernel or of
+    the columns, X and y of the fit are given again.
+    """
+
+    def next(self, n: int = 50, *, rule: str = "combined", proba: Optional[Array] = None, X: Matrix = None, y: Matrix = None,
+             graph: Matrix = None) -> NDArray[np.int64]:
+        """Choose points whose labels would help most.
+
+        Parameters
+        ----------
+        n : int, default=50
+            Number of points.
+        rule : {"combined", "vopt", "sopt", "uncertainty", "random"}, default="combined"
+            Rule of the choice; see ``bigfit next --help``. Values have no uncertain class:
+            take "vopt", "sopt" or "random" there.
+        proba : ndarray of shape (n_samples, n_classes), default=None
+            Probabilities of another model, by which points are uncertain.
+        X, y, graph : default=None
+            What the model was fitted to, if it does not keep its points and labels.
+
+        Returns
+        -------
+        rows : ndarray of int64, shape (n,)
+            Rows of the points, the first one to label first.
+        """
+        with self._again("next", X, y, graph) as call:
+            call.flag("count", n)
+            call.flag("rule", rule)
+            if proba is not None:
+                call.input("--proba", "proba", np.asarray(proba))
+            call.output("-o", "next.npz")
+            call.run()
+            return call.read("next.npz")["row"].astype(np.int64)
+
+    def suspects(self, n: Optional[int] = None, *, folds: Optional[int] = None, proba: Optional[Array] = None, X: Matrix = None,
+                 y: Matrix = None, graph: Matrix = None) -> dict[str, Array]:
+        """List labels that disagree with what the model says of them when it does not know them.
+
+        ``suspects_summary_`` then has the summary of the program, with "wrong", an estimate of
+        how many labels are wrong.
+
+        Parameters
+        ----------
+        n : int, default=None
+            At most so many; None is all.
+        folds : int, default=None
+            Folds of labels to leave out anew; None takes the answers that the fit held out,
+            where it did.
+        proba : ndarray of shape (n_samples, n_classes), default=None
+            Probabilities by a model that did not know the labels, in place of this one, with
+            columns in the order of ``classes_``.
+        X, y, graph : default=None
+            What the model was fitted to, if it does not keep its points and labels.
+
+        Returns
+        -------
+        suspects : dict of ndarray
+            "row", and of classes "label" as given, "suggested" and "score", the largest first;
+            of values "value", "predicted" and "score", the residual in units of its spread.
+            ``pandas.DataFrame`` takes it.
+        """
+        with self._again("suspects", X, y, graph) as call:
+            if n is not None:
+                call.flag("count", n)
+            if folds is not None:
+                call.flag("folds", folds)
+            if proba is not None:
+                call.input("--proba", "proba", np.asarray(proba))
+            call.output("-o", "suspects.npz")
+            self.suspects_summary_ = call.run()
+            found = call.read("suspects.npz")
+        found.pop("manifest", None)
+        return self._named(found)
+
+    def _named(self, found: dict[str, Array]) -> dict[str, Array]:
+        """Return a table with the labels in it by their names."""
+        return found
+
+    def report(self, path: Union[str, os.PathLike[str]], *, X: Matrix = None, y: Matrix = None, graph: Matrix = None) -> None:
+        """Write a page on the model, its points and labels that can be handed on.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write, .html. It needs no other files and no network.
+        X, y, graph : default=None
+            What the model was fitted to, if it does not keep its points and labels.
+        """
+        with self._again("report", X, y, graph) as call:
+            call.file("-o", path)
+            call.run()
+
+    def _again(self, command: str, X: Matrix, y: Matrix, graph: Matrix) -> Call:
+        """Return a call that has the model, and what it was fitted to as far as that is given."""
+        check_is_fitted(self, "_model_file")
+        call = self._call(command)
+        call.input("", "model", self._model_file)
+        if graph is not None:
+            call.input("--graph", "graph", _matrix(graph, graph.shape[0]))
+        if X is not None:
+            X = self._points(X, reset=False)
+            call.input("-X", "X", X)
+            if graph is None and not isinstance(self, Updates):
+                known = [name for name in GRAPH if hasattr(self, name) and name != "class_weights"]
+                self._give(call, X.shape[0], only=known)
+        if y is not None:
+            self._give_target(call, y)
+        return call
+
+    def _give_target(self, call: Call, y: Matrix) -> int:
+        """Give a call labels or values as the model has them, and return their number."""
+        raise NotImplementedError
+
+
+class Updates(Loop):
+    """Estimators whose models keep their points, and take more of them, and more labels."""
+
+    def update(self: U, X: Matrix = None, y: Matrix = None) -> U:
+        """Add points and labels, at a cost that depends on what is new.
+
+        The settings stay, also those that a fit chose. ``transduction_`` and
+        ``label_distributions_`` then have the new points behind the old ones.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features), default=None
+            New points.
+        y : array-like of shape (n_new,) or (n_samples + n_new,), default=None
+            Labels or values of the new points, or of all points. The latter replace the ones
+            before; where y marks a point as unlabeled, its label goes away.
+
+        Returns
+        -------
+        self : object
+        """
+        check_is_fitted(self, "_model_file")
+        if X is None and y is None:
+            raise ValueError("update needs new points X, labels y, or both")
+        with self._call("update") as call:
+            call.input("", "model", self._model_file)
+            new = 0
+            if X is not None:
+                if self._ready() in ("metric", "weights"):
+                    raise ValueError(f"{type(self).__name__} was fitted to a ready graph, which has no place for new points")
+                X = self._points(X, reset=False)
+                new = X.shape[0]
+                call.input("-X", "X", X)
+            if y is not None:
+                given = self._give_target(call, y)
+                n = len(self.transduction_)
+                if given not in ({n} if X is None else {new, n + new}):
+                    raise ValueError(f"y has {given} entries; it must have one for each of the {new or n} {'new ' if new else ''}points"
+                                     + (f", or of all {n + new}" if new else ""))
+            self._take(self._made(call))
+        return self
+
+    def partial_fit(self: U, X: Matrix, y: Matrix = None, classes: Matrix = None) -> U:
+        """Fit, or add points to what was fitted: see :meth:`update`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+            Labels or values, with marks for none as in fit.
+        classes : array-like, default=None
+            Not used: a class that is new joins ``classes_``.
+
+        Returns
+        -------
+        self : object
+        """
+        if hasattr(self, "_model_file"):
+            return self.update(X, y)
+        self.fit(X, y)
+        return self
+
+    transduction_: Array
+
+    def fit(self: U, X: Matrix, y: Matrix, graph: Matrix = None) -> U:
+        """Fit to points of which some are labeled."""
+        raise NotImplementedError
+
+    def _take(self, answers: dict[str, Array]) -> None:
+        """Keep the answers for the training points."""
+        raise NotImplementedError
+
+
+U = TypeVar("U", bound=Updates)
 
 _COMMON_ATTRIBUTES = """
     summary_ : dict
@@ -176,7 +428,7 @@ _COMMON_ATTRIBUTES = """
 """
 
 
-class Regressor(Estimator):
+class Regressor(Loop):
     """An estimator of values. NaN in y marks points without one."""
 
     _attributes = (
@@ -187,14 +439,15 @@ class Regressor(Estimator):
 """
         + _COMMON_ATTRIBUTES
     )
+    transduction_: Array
 
-    def fit(self, X, y, graph=None):
+    def fit(self: R, X: Matrix, y: Matrix, graph: Matrix = None) -> R:
         """Fit to points of which some have a value.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            All points, with and without a value.
+            All points, with and without a value; or names of .npy files, one below the other.
         y : array-like of shape (n_samples,)
             Values, NaN where there is none.
         graph : sparse matrix of shape (n_samples, n_samples), default=None
@@ -207,16 +460,16 @@ class Regressor(Estimator):
         X = self._points(X, reset=True)
         y = self._values(y)
         _same_length(X, y)
-        self.transduction_ = self._fit(X, y, {"regression": True}, graph)["value"]
+        self._take(self._fit(X, y, {"regression": True}, graph))
         return self
 
-    def _values(self, y):
+    def _values(self, y: Matrix) -> Array:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
         return _finite_or_nan(y)
 
-    def predict(self, X):
+    def predict(self, X: Matrix) -> Array:
         """Return values of new points.
 
         Parameters
@@ -227,42 +480,68 @@ class Regressor(Estimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        return self._answer(X)
+        return self._answer(X)[0]
 
-    def _more_tags(self):
+    def _take(self, answers: dict[str, Array]) -> None:
+        self.transduction_ = answers["value"]
+
+    def _give_target(self, call: Call, y: Matrix) -> int:
+        values = column_or_1d(y, warn=True).astype(np.float64, copy=False)
+        call.input("-y", "y", values)
+        return len(values)
+
+    def _more_tags(self) -> dict[str, Any]:
         return {"requires_y": True}
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
 
-def _calibrates(estimator):
-    if estimator.calibrate == "none":
+
+R = TypeVar("R", bound=Regressor)
+
+
+def _calibrates(estimator: Classifier) -> bool:
+    if not estimator._has_probabilities():
         raise AttributeError('calibrate is "none", so there are no probabilities')
     return True
 
 
-class Classifier(Estimator):
+class Classifier(Loop):
     """An estimator of classes. −1 in y marks points without a label, in text "" or "-1"."""
 
     #: Checks of scikit-learn that cannot pass, with the reason.
-    _failures = {"check_classifiers_classes": "it has labels -1 and 1, and -1 marks points without a label"}
+    _failures: ClassVar[dict[str, str]] = {"check_classifiers_classes": "it has labels -1 and 1, and -1 marks points without a label"}
     _attributes = (
         """    Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        The labels. A class that an update brings stands behind the others.
 
     transduction_ : ndarray of shape (n_samples,)
         The class of every training point, from the fit itself.
+
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        The probabilities of all classes for every training point; not with
+        ``calibrate="none"``.
 """
         + _COMMON_ATTRIBUTES
     )
+    calibrate: Union[int, str]
+    classes_: Array
+    transduction_: Array
+    label_distributions_: Array
+    _names: Array  # all classes, by their number in the model
+    _numbers: Array  # numbers of classes_
 
-    def fit(self, X, y, graph=None):
+    def fit(self: C, X: Matrix, y: Matrix, graph: Matrix = None) -> C:
         """Fit to points of which some are labeled.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            All points, labeled and unlabeled.
+            All points, labeled and unlabeled; or names of .npy files, one below the other.
         y : array-like of shape (n_samples,)
             Labels. −1 marks points without one; among names also "-1", "", None and NaN.
         graph : sparse matrix of shape (n_samples, n_samples), default=None
@@ -273,15 +552,14 @@ class Classifier(Estimator):
         self : object
         """
         X = self._points(X, reset=True)
-        self.classes_, codes = encode(y, type(self).__name__)
+        self._names, codes = encode(y, type(self).__name__)
         _same_length(X, codes)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y has only one class, {self.classes_[0]!r}; at least two classes must have a label")
-        answers = self._fit(X, codes, {"unlabeled": -1 if (codes < 0).any() else "none"}, graph)
-        self.transduction_ = self.classes_[answers["label"]]
+        if len(self._names) < 2:
+            raise ValueError(f"y has only one class, {self._names[0]!r}; at least two classes must have a label")
+        self._take(self._fit(X, codes, {"unlabeled": -1 if (codes < 0).any() else "none"}, graph))
         return self
 
-    def predict(self, X):
+    def predict(self, X: Matrix) -> Array:
         """Return the classes of new points.
 
         Parameters
@@ -292,11 +570,11 @@ class Classifier(Estimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        codes = self._answer(X)
-        return self.classes_[codes]
+        codes, _ = self._answer(X)
+        return self._names[codes]
 
     @available_if(_calibrates)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Matrix) -> Array:
         """Return the probabilities of all classes.
 
         Parameters
@@ -306,29 +584,68 @@ class Classifier(Estimator):
         Returns
         -------
         p : ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``; rows of sum 1. Of equal probabilities that of
-            the answer is larger by one unit of rounding, so that ``argmax`` finds it.
+            Columns in the order of ``classes_``; rows of sum 1. Of equal probabilities the one
+            of the answer is larger by one unit of rounding, so that ``argmax`` finds it.
 
-        Raises
-        ------
-        ValueError
-            If the labels were too few to hold any out. With ``calibrate="none"`` there is no
-            such method.
+        Notes
+        -----
+        ``summary_["calibration"]`` says how the probabilities were found, and whether they are
+        rough, as with few labels. With ``calibrate="none"`` there is no such method.
         """
         codes, p = self._answer(X, "--proba")
+        return self._agree(p, codes)
+
+    def _named(self, found: dict[str, Array]) -> dict[str, Array]:
+        for name in ("label", "suggested"):
+            found[name] = self._names[found[name].astype(np.int64)]
+        return found
+
+    def _has_probabilities(self) -> bool:
+        return self.calibrate != "none"
+
+    def _take(self, answers: dict[str, Array]) -> None:
+        self._numbers = np.asarray(self.summary_["classes"], dtype=np.int64)
+        self.classes_ = self._names[self._numbers]
+        self.transduction_ = self._names[answers["label"]]
+        if "proba" in answers:
+            self.label_distributions_ = self._agree(answers["proba"], answers["label"])
+
+    def _agree(self, p: Array, codes: Array) -> Array:
+        """Return probabilities of which the one of the answer is the largest where several are equal."""
         rows = np.arange(len(p))
-        tied = p[rows, codes] == p.max(axis=1)
-        p[rows[tied], codes[tied]] = np.nextafter(p[rows[tied], codes[tied]], 2)
+        columns = np.searchsorted(self._numbers, codes)
+        tied = p[rows, columns] == p.max(axis=1)
+        p[rows[tied], columns[tied]] = np.nextafter(p[rows[tied], columns[tied]], 2)
         return p
 
-    def _more_tags(self):
+    def _give_target(self, call: Call, y: Matrix) -> int:
+        # Classes keep their numbers in the model; new ones get the numbers behind them.
+        classes, codes = encode(y, type(self).__name__, least=0)
+        new = classes[~np.isin(classes, self._names)]
+        names = np.concatenate([self._names, new]) if len(new) else self._names
+        place = {name: number for number, name in enumerate(names.tolist())}
+        numbers = np.array([place[name] for name in classes.tolist()] + [-1], dtype=np.int64)
+        call.input("-y", "y", numbers[codes])
+        call.flag("unlabeled", -1)
+        self._names = names
+        return len(codes)
+
+    def _more_tags(self) -> dict[str, Any]:
         return {"requires_y": True, "_xfail_checks": self._failures}
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
 
-class Margins:
-    """Gives a classifier whose scores are functions of the points ``decision_function``."""
 
-    def decision_function(self, X):
+C = TypeVar("C", bound=Classifier)
+
+
+class Margins(Classifier):
+    """A classifier whose scores are functions of the points, with ``decision_function``."""
+
+    def decision_function(self, X: Matrix) -> Array:
         """Return the scores of new points.
 
         Parameters
@@ -338,14 +655,14 @@ class Margins:
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes the score of the second, which it has where that is positive;
+            Of two classes the score of the second, which wins where the score is positive;
             of more one each, of which the largest wins.
         """
         _, scores = self._answer(X, "--scores")
         return scores[:, 1] if scores.shape[1] == 2 else scores
 
 
-def encode(y, name="a classifier"):
+def encode(y: Matrix, name: str = "a classifier", least: int = 1) -> tuple[Array, NDArray[np.int64]]:
     """Return classes and their numbers, −1 for what is not labeled.
 
     Parameters
@@ -354,6 +671,8 @@ def encode(y, name="a classifier"):
         Integers of which −1 is unlabeled, or names, of which "-1", "", None, NaN and −1 are.
     name : str
         What messages call the estimator.
+    least : int
+        Points that must have a label.
 
     Returns
     -------
@@ -369,22 +688,23 @@ def encode(y, name="a classifier"):
     else:
         unlabeled = y == -1
     labels = y[~unlabeled]
-    if len(labels) == 0:
+    if len(labels) < least:
         raise ValueError("y labels no point: all are -1; at least two classes must have a label")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError("Input y contains NaN or infinity; -1 marks points without a label")
-    check_classification_targets(labels)
+    if len(labels):
+        check_classification_targets(labels)
     classes, inverse = np.unique(labels, return_inverse=True)
     codes = np.full(len(y), -1, dtype=np.int64)
     codes[~unlabeled] = inverse
     return classes, codes
 
 
-def _is_unlabeled(value):
+def _is_unlabeled(value: Any) -> bool:
     return value is None or value in ("", "-1") or isinstance(value, (int, float)) and (value == -1 or value != value)
 
 
-def nearest_of_distances(X, k):
+def nearest_of_distances(X: Any, k: int) -> tuple[Array, Array]:
     """Return the k nearest points of each by a matrix of distances.
 
     Parameters
@@ -417,7 +737,7 @@ def nearest_of_distances(X, k):
     return indices, distances
 
 
-def _fewer(k, n):
+def _fewer(k: Any, n: int) -> Any:
     """Return the number of neighbours that n points have of the k that are asked for."""
     if k is None or n < 2 or not isinstance(k, (int, np.integer)) or k < n:
         return k
@@ -425,28 +745,28 @@ def _fewer(k, n):
     return n - 1
 
 
-def _equal(value, default):
+def _equal(value: Any, default: Any) -> bool:
     """Return whether a parameter has its default."""
     if value is default:
         return True
     if isinstance(value, (str, bool, int, float)) or default is None:
-        return type(value) is type(default) and value == default
-    return np.array_equal(value, default)
+        return type(value) is type(default) and bool(value == default)
+    return bool(np.array_equal(value, default))
 
 
-def _matrix(graph, n):
+def _matrix(graph: Matrix, n: int) -> Any:
     graph = sparse.csr_matrix(graph)
     if graph.shape != (n, n):
         raise ValueError(f"graph is {graph.shape[0]}×{graph.shape[1]} for {n} points; it must be a square matrix between them")
     return graph
 
 
-def _same_length(X, y):
+def _same_length(X: Any, y: Any) -> None:
     if X.shape[0] != len(y):
         raise ValueError(f"X has {X.shape[0]} samples and y has {len(y)}: inconsistent numbers of samples")
 
 
-def _finite_or_nan(y):
+def _finite_or_nan(y: Array) -> Array:
     if np.isinf(y).any():
         raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
     if np.isnan(y).all():
@@ -454,6 +774,6 @@ def _finite_or_nan(y):
     return y
 
 
-def _at_least(X, least):
+def _at_least(X: Any, least: int) -> None:
     if X.shape[0] < least:
         raise ValueError(f"Found array with {X.shape[0]} sample(s) (shape={X.shape}) while a minimum of {least} is required.")

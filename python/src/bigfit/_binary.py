@@ -1,5 +1,7 @@
 """Finds the bigfit program and compares its version with that of the package."""
 
+from __future__ import annotations
+
 import functools
 import os
 import re
@@ -7,7 +9,9 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Union
 
 from ._version import __version__
 
@@ -21,7 +25,7 @@ class EngineError(RuntimeError):
     """The bigfit program is missing, has another version, failed, or was stopped."""
 
 
-def candidates():
+def candidates() -> Iterator[Path]:
     """Yield the places where the program may be, the first that counts first.
 
     Those are the file in ``$BIGFIT_BIN``, the folder ``bin`` of this package, where
@@ -34,7 +38,7 @@ def candidates():
         yield Path(found)
 
 
-def find():
+def find() -> str:
     """Return the path of the program.
 
     Returns
@@ -61,11 +65,11 @@ def find():
     )
 
 
-def _runs(path):
+def _runs(path: Union[str, Path]) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
-def _checked(path):
+def _checked(path: str) -> str:
     state = os.stat(path)
     version = _version_of(path, state.st_mtime_ns, state.st_size)
     if _line(version) != _line(__version__):
@@ -76,13 +80,13 @@ def _checked(path):
     return path
 
 
-def _line(version):
+def _line(version: str) -> list[str]:
     """Return what must agree: parameters may differ from one minor version to the next."""
     return version.split(".")[:2]
 
 
 @functools.lru_cache(maxsize=16)
-def _version_of(path, _changed, _size):
+def _version_of(path: str, _changed: int, _size: int) -> str:
     try:
         done = subprocess.run(
             [path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8", timeout=60, env=environment()
@@ -101,7 +105,7 @@ def _version_of(path, _changed, _size):
 KEPT = ("BIGFIT_MEMORY_LIMIT", "BIGFIT_THREADS", "BIGFIT_SIMD")
 
 
-def environment():
+def environment() -> dict[str, str]:
     """Return the environment for the program.
 
     Returns

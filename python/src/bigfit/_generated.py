@@ -1,11 +1,19 @@
 """Parameters of the estimators. Written by generate.py from ``bigfit models --json``; do not edit."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional, Union
+
 from sklearn.base import BaseEstimator
 
 VERSION = '0.1.0'
 
 #: Parameters of the graph of nearest neighbours.
 GRAPH = ('pca', 'metric', 'n_neighbors', 'radius', 'symmetry', 'weights', 'method', 'patience', 'recall', 't', 'class_weights')
+
+#: What every learner learns.
+LEARNERS = {'auto': ('classes', 'values'), 'eigenmap': ('classes',), 'harmonic': ('classes', 'values'), 'lgc': ('classes',), 'tikhonov': ('classes', 'values'), 'poisson': ('classes',), 'reweighted': ('classes', 'values'), 'rls-linear': ('classes', 'values'), 'svm-linear': ('classes',), 'laprls-linear': ('classes', 'values'), 'lapsvm-linear': ('classes',), 'tsvm-linear': ('classes',), 'knn': ('classes',), 'geodesic': ('classes',), 'rls': ('classes', 'values'), 'svm': ('classes',), 'tsvm': ('classes',), 'svr': ('values',), 'oneclass': ('inside',), 'laprls': ('classes', 'values'), 'lapsvm': ('classes',), 'lapsvr': ('values',), 'lap-oneclass': ('inside',), 'vvmr': ('values', 'labels'), 'sssl': ('classes', 'values')}
 
 
 class AutoParameters(BaseEstimator):
@@ -88,26 +96,26 @@ class AutoParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        folds=5,
-        repeats=1,
-        class_shares='points',
-        pca=None,
-        metric=None,
-        n_neighbors=None,
-        radius=None,
-        symmetry=None,
-        weights=None,
-        method=None,
-        patience=None,
-        recall=None,
-        t=None,
-        class_weights=None,
-        calibrate='auto',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        folds: int = 5,
+        repeats: int = 1,
+        class_shares: str = 'points',
+        pca: Optional[int] = None,
+        metric: Optional[str] = None,
+        n_neighbors: Optional[int] = None,
+        radius: Optional[float] = None,
+        symmetry: Optional[str] = None,
+        weights: Optional[str] = None,
+        method: Optional[str] = None,
+        patience: Optional[float] = None,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.folds = folds
         self.repeats = repeats
         self.class_shares = class_shares
@@ -235,34 +243,34 @@ class EigenmapParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        gamma=None,
-        eigenvectors=None,
-        penalty='none',
-        penalty_power=2.0,
-        heat_t=1.0,
-        penalty_order=2,
-        penalty_coefficients=(0.0, 1.0),
-        penalty_unit='twentieth',
-        folds=5,
-        laplacian='combinatorial',
-        tolerance=1e-08,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        class_weights=None,
-        calibrate='auto',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        gamma: Optional[float] = None,
+        eigenvectors: Optional[int] = None,
+        penalty: str = 'none',
+        penalty_power: float = 2.0,
+        heat_t: float = 1.0,
+        penalty_order: int = 2,
+        penalty_coefficients: Sequence[float] = (0.0, 1.0),
+        penalty_unit: str = 'twentieth',
+        folds: int = 5,
+        laplacian: str = 'combinatorial',
+        tolerance: float = 1e-08,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.gamma = gamma
         self.eigenvectors = eigenvectors
         self.penalty = penalty
@@ -372,27 +380,27 @@ class HarmonicParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        class_mass=False,
-        priors=None,
-        tolerance=1e-08,
-        max_iterations=10000,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        class_weights=None,
-        calibrate='auto',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        class_mass: bool = False,
+        priors: Optional[Sequence[float]] = None,
+        tolerance: float = 1e-08,
+        max_iterations: int = 10000,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.class_mass = class_mass
         self.priors = priors
         self.tolerance = tolerance
@@ -491,27 +499,167 @@ class LgcParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        alpha=0.99,
-        tolerance=1e-08,
-        max_iterations=10000,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        class_weights=None,
-        calibrate='auto',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        alpha: float = 0.99,
+        tolerance: float = 1e-08,
+        max_iterations: int = 10000,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.alpha = alpha
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class TikhonovParameters(BaseEstimator):
+    """Least squares with both norms on the graph alone.
+
+    After Belkin, Matveeva & Niyogi 2004; Belkin, Niyogi & Sindhwani 2006, Table 2.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, with few labels 0.01.
+
+    gamma_i : float, default=None
+        Weight γ_I of the intrinsic norm fᵀLᵖf; positive; None is by cross-validation on the labels
+        among 1e-06, 0.0001, 0.01, 1, with few labels 0.0001.
+
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1.
+
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L.
+
+    tolerance : float, default=1e-08
+        Relative residual at which the solver stops; between 0 and 1.
+
+    max_iterations : int, default=10000
+        Iterations after which the solver gives up; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'tikhonov'
+    _needs = ('graph',)
+
+    def __init__(
+        self,
+        *,
+        gamma_a: Optional[float] = None,
+        gamma_i: Optional[float] = None,
+        power: int = 1,
+        scaling: str = 'direct',
+        laplacian: str = 'combinatorial',
+        tolerance: float = 1e-08,
+        max_iterations: int = 10000,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_a = gamma_a
+        self.gamma_i = gamma_i
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.pca = pca
@@ -609,26 +757,26 @@ class PoissonParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        priors=None,
-        tolerance=1e-08,
-        max_iterations=10000,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        class_weights=None,
-        calibrate='auto',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        priors: Optional[Sequence[float]] = None,
+        tolerance: float = 1e-08,
+        max_iterations: int = 10000,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.priors = priors
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -643,6 +791,251 @@ class PoissonParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class ReweightedParameters(BaseEstimator):
+    """Harmonic functions on weights that grow towards the labels, for very few labels (Miller & Calder 2023).
+
+    After Miller & Calder 2023: Poisson-reweighted Laplace learning; Calder & Slepčev 2020.
+
+    Parameters
+    ----------
+    tolerance : float, default=1e-08
+        Relative residual at which the solver stops; between 0 and 1.
+
+    max_iterations : int, default=10000
+        Iterations after which the solver gives up; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'reweighted'
+    _needs = ('graph',)
+
+    def __init__(
+        self,
+        *,
+        tolerance: float = 1e-08,
+        max_iterations: int = 10000,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class RlsLinearParameters(BaseEstimator):
+    """Regularized least squares, wᵀx + b.
+
+    After Belkin, Niyogi & Sindhwani 2006, section 4.2, with γ_I = 0.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, 100, 10000, 1e+06, with few labels 1.
+
+    tolerance : float, default=1e-08
+        Where an iteration stops: the norm of the residual, or of the gradient, relative to that of
+        f = 0; between 0 and 1.
+
+    max_iterations : int, default=10000
+        Iterations after which the solver gives up; at least 1.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'rls-linear'
+    _needs = ('points',)
+
+    def __init__(
+        self,
+        *,
+        gamma_a: Optional[float] = None,
+        tolerance: float = 1e-08,
+        max_iterations: int = 10000,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_a = gamma_a
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class SvmLinearParameters(BaseEstimator):
+    """Support vector machine, wᵀx + b.
+
+    After Keerthi & DeCoste 2005.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, 100, 10000, 1e+06, with few labels 1.
+
+    loss : {"squared-hinge", "huberized-hinge"}, default="squared-hinge"
+        Loss: the square of the hinge, or the hinge with its corner rounded.
+
+    width : float, default=0.1
+        Half the width of the rounded corner of the huberized hinge; positive and at most 1; for
+        loss = huberized-hinge.
+
+    tolerance : float, default=1e-08
+        Where an iteration stops: the norm of the residual, or of the gradient, relative to that of
+        f = 0; between 0 and 1.
+
+    max_iterations : int, default=200
+        Iterations after which the solver gives up; at least 1.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'svm-linear'
+    _needs = ('points',)
+
+    def __init__(
+        self,
+        *,
+        gamma_a: Optional[float] = None,
+        loss: str = 'squared-hinge',
+        width: float = 0.1,
+        tolerance: float = 1e-08,
+        max_iterations: int = 200,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_a = gamma_a
+        self.loss = loss
+        self.width = width
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -742,30 +1135,30 @@ class LaprlsLinearParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        gamma_a=None,
-        gamma_i=None,
-        power=1,
-        scaling='direct',
-        laplacian='combinatorial',
-        tolerance=1e-08,
-        max_iterations=10000,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        class_weights=None,
-        calibrate='auto',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        gamma_a: Optional[float] = None,
+        gamma_i: Optional[float] = None,
+        power: int = 1,
+        scaling: str = 'direct',
+        laplacian: str = 'combinatorial',
+        tolerance: float = 1e-08,
+        max_iterations: int = 10000,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.power = power
@@ -890,32 +1283,32 @@ class LapsvmLinearParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        gamma_a=None,
-        gamma_i=None,
-        power=1,
-        scaling='direct',
-        laplacian='combinatorial',
-        loss='squared-hinge',
-        width=0.1,
-        tolerance=1e-08,
-        max_iterations=200,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        class_weights=None,
-        calibrate='auto',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        gamma_a: Optional[float] = None,
+        gamma_i: Optional[float] = None,
+        power: int = 1,
+        scaling: str = 'direct',
+        laplacian: str = 'combinatorial',
+        loss: str = 'squared-hinge',
+        width: float = 0.1,
+        tolerance: float = 1e-08,
+        max_iterations: int = 200,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.power = power
@@ -937,6 +1330,750 @@ class LapsvmLinearParameters(BaseEstimator):
         self.t = t
         self.class_weights = class_weights
         self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class TsvmLinearParameters(BaseEstimator):
+    """Svm-linear that assigns classes to the other points.
+
+    After Sindhwani & Keerthi 2006, section 3.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, 100, 10000, 1e+06, with few labels 1.
+
+    unlabeled_weight : float, default=1.0
+        Weight C*/C of the loss of an unlabeled point beside that of a labeled one; positive.
+
+    priors : sequence of float, default=None
+        Shares of the classes among the unlabeled points, in ascending order of the classes; at
+        least 0; None is those of the labels.
+
+    loss : {"squared-hinge", "huberized-hinge"}, default="squared-hinge"
+        Loss: the square of the hinge, or the hinge with its corner rounded.
+
+    width : float, default=0.1
+        Half the width of the rounded corner of the huberized hinge; positive and at most 1; for
+        loss = huberized-hinge.
+
+    tolerance : float, default=1e-05
+        Where an iteration stops: the norm of the residual, or of the gradient, relative to that of
+        f = 0; between 0 and 1.
+
+    max_iterations : int, default=200
+        Iterations after which the solver gives up; at least 1.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'tsvm-linear'
+    _needs = ('points',)
+
+    def __init__(
+        self,
+        *,
+        gamma_a: Optional[float] = None,
+        unlabeled_weight: float = 1.0,
+        priors: Optional[Sequence[float]] = None,
+        loss: str = 'squared-hinge',
+        width: float = 0.1,
+        tolerance: float = 1e-05,
+        max_iterations: int = 200,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_a = gamma_a
+        self.unlabeled_weight = unlabeled_weight
+        self.priors = priors
+        self.loss = loss
+        self.width = width
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class KnnParameters(BaseEstimator):
+    """Vote of the nearest labeled points.
+
+    Parameters
+    ----------
+    vote : int, default=None
+        Number of nearest labeled points that vote; at least 1; None is by leave-one-out among 1, 3,
+        …, 15.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'knn'
+    _needs = ('points',)
+
+    def __init__(
+        self,
+        *,
+        vote: Optional[int] = None,
+        metric: str = 'euclidean',
+        method: str = 'auto',
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.vote = vote
+        self.metric = metric
+        self.method = method
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class GeodesicParameters(BaseEstimator):
+    """Vote of the labeled points nearest along paths of the graph (Belkin & Niyogi 2004).
+
+    After Belkin & Niyogi 2004, sections 3 and 6.4; paths: Tenenbaum, de Silva & Langford 2000.
+
+    Parameters
+    ----------
+    vote : int, default=1
+        Number of labeled points, nearest along the graph, that vote; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'geodesic'
+    _needs = ('points', 'graph')
+
+    def __init__(
+        self,
+        *,
+        vote: int = 1,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.vote = vote
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class RlsParameters(BaseEstimator):
+    """Regularized least squares with a kernel.
+
+    After Belkin, Niyogi & Sindhwani 2006, equations (7) and (8).
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, with few labels 0.01.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    approximation : {"auto", "exact", "nystrom", "fourier", "matrix-free"}, default="auto"
+        How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
+        with a Gram matrix that is not held; auto is what other values imply, or else exact up to
+        5000 points and beyond by landmarks where that is faster.
+
+    landmarks : int, default=None
+        Number of points that the function is an expansion over; of matrix-free, of the
+        preconditioner's; at least 1; None is √n·ln n, 500 to 4000.
+
+    features : int, default=None
+        Number of random Fourier features, even; at least 2; None is 2000, of fourier.
+
+    sampling : {"rpcholesky", "uniform", "kmeans++"}, default="rpcholesky, of nystrom and matrix-free"
+        How landmarks are drawn.
+
+    intercept : bool, default=False
+        Add a constant without penalty.
+
+    tolerance : float, default=None
+        Violation, relative residual or gradient at which the solver stops; positive; None is 1e-06,
+        of nystrom and matrix-free.
+
+    max_iterations : int, default=None
+        Iterations after which the solver gives up; at least 1; None is by the solver.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'rls'
+    _needs = ('points', 'kernel')
+
+    def __init__(
+        self,
+        *,
+        gamma_a: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        approximation: str = 'auto',
+        landmarks: Optional[int] = None,
+        features: Optional[int] = None,
+        sampling: str = 'rpcholesky, of nystrom and matrix-free',
+        intercept: bool = False,
+        tolerance: Optional[float] = None,
+        max_iterations: Optional[int] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_a = gamma_a
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.approximation = approximation
+        self.landmarks = landmarks
+        self.features = features
+        self.sampling = sampling
+        self.intercept = intercept
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class SvmParameters(BaseEstimator):
+    """Support vector machine with a kernel.
+
+    After Belkin, Niyogi & Sindhwani 2006, equations (10) and (11).
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, with few labels 0.01.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    approximation : {"auto", "exact", "nystrom", "fourier"}, default="auto"
+        How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
+        with a Gram matrix that is not held; auto is what other values imply, or else exact up to
+        5000 points and beyond by landmarks where that is faster.
+
+    landmarks : int, default=None
+        Number of points that the function is an expansion over; of matrix-free, of the
+        preconditioner's; at least 1; None is √n·ln n, 500 to 4000.
+
+    features : int, default=None
+        Number of random Fourier features, even; at least 2; None is 2000, of fourier.
+
+    sampling : {"rpcholesky", "uniform", "kmeans++"}, default="rpcholesky, of nystrom and matrix-free"
+        How landmarks are drawn.
+
+    tolerance : float, default=1e-06
+        Violation, relative residual or gradient at which the solver stops; positive.
+
+    max_iterations : int, default=None
+        Iterations after which the solver gives up; at least 1; None is by the solver.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'svm'
+    _needs = ('points', 'kernel')
+
+    def __init__(
+        self,
+        *,
+        gamma_a: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        approximation: str = 'auto',
+        landmarks: Optional[int] = None,
+        features: Optional[int] = None,
+        sampling: str = 'rpcholesky, of nystrom and matrix-free',
+        tolerance: float = 1e-06,
+        max_iterations: Optional[int] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_a = gamma_a
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.approximation = approximation
+        self.landmarks = landmarks
+        self.features = features
+        self.sampling = sampling
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class TsvmParameters(BaseEstimator):
+    """Svm that assigns classes to the other points (Joachims 1999).
+
+    After Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, with few labels 0.01.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    unlabeled_weight : float, default=1.0
+        Weight C*/C of the loss of an unlabeled point beside that of a labeled one; positive.
+
+    priors : sequence of float, default=None
+        Shares of the classes among the unlabeled points, in ascending order of the classes; at
+        least 0; None is those of the labels.
+
+    tolerance : float, default=0.001
+        Violation, relative residual or gradient at which the solver stops; positive.
+
+    max_iterations : int, default=None
+        Iterations after which the solver gives up; at least 1; None is by the solver.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'tsvm'
+    _needs = ('points', 'kernel')
+
+    def __init__(
+        self,
+        *,
+        gamma_a: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        unlabeled_weight: float = 1.0,
+        priors: Optional[Sequence[float]] = None,
+        tolerance: float = 0.001,
+        max_iterations: Optional[int] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_a = gamma_a
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.unlabeled_weight = unlabeled_weight
+        self.priors = priors
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class SvrParameters(BaseEstimator):
+    """Support vector regression with a kernel.
+
+    After Drucker et al. 1997; Sindhwani, Niyogi & Belkin 2005 for the warped kernel.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, with few labels 0.01.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    epsilon : float, default=0.1
+        ε of the loss max(0, |y − f| − ε); positive.
+
+    tolerance : float, default=1e-06
+        Violation, relative residual or gradient at which the solver stops; positive.
+
+    max_iterations : int, default=None
+        Iterations after which the solver gives up; at least 1; None is by the solver.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'svr'
+    _needs = ('points', 'kernel')
+
+    def __init__(
+        self,
+        *,
+        gamma_a: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        epsilon: float = 0.1,
+        tolerance: float = 1e-06,
+        max_iterations: Optional[int] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_a = gamma_a
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.epsilon = epsilon
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class OneclassParameters(BaseEstimator):
+    """Where the labeled points are: class 1 inside, -1 outside.
+
+    After Schölkopf et al. 2001; Sindhwani, Niyogi & Belkin 2005 for the warped kernel.
+
+    Parameters
+    ----------
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    nu : float, default=0.5
+        Share ν of the labeled points that may be outside; positive and at most 1.
+
+    tolerance : float, default=1e-06
+        Violation, relative residual or gradient at which the solver stops; positive.
+
+    max_iterations : int, default=None
+        Iterations after which the solver gives up; at least 1; None is by the solver.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'oneclass'
+    _needs = ('points', 'kernel')
+
+    def __init__(
+        self,
+        *,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        nu: float = 0.5,
+        tolerance: float = 1e-06,
+        max_iterations: Optional[int] = None,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.nu = nu
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1074,41 +2211,41 @@ class LaprlsParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        gamma_a=None,
-        gamma_i=None,
-        kernel='gaussian',
-        sigma='median',
-        degree=3,
-        scale=1.0,
-        offset=0.0,
-        power=1,
-        scaling='direct',
-        laplacian='combinatorial',
-        heat=None,
-        approximation='auto',
-        landmarks=None,
-        features=None,
-        sampling='rpcholesky, of nystrom and matrix-free',
-        intercept=False,
-        tolerance=None,
-        max_iterations=None,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        class_weights=None,
-        calibrate='auto',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        gamma_a: Optional[float] = None,
+        gamma_i: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        power: int = 1,
+        scaling: str = 'direct',
+        laplacian: str = 'combinatorial',
+        heat: Optional[float] = None,
+        approximation: str = 'auto',
+        landmarks: Optional[int] = None,
+        features: Optional[int] = None,
+        sampling: str = 'rpcholesky, of nystrom and matrix-free',
+        intercept: bool = False,
+        tolerance: Optional[float] = None,
+        max_iterations: Optional[int] = None,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.kernel = kernel
@@ -1272,40 +2409,40 @@ class LapsvmParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        gamma_a=None,
-        gamma_i=None,
-        kernel='gaussian',
-        sigma='median',
-        degree=3,
-        scale=1.0,
-        offset=0.0,
-        power=1,
-        scaling='direct',
-        laplacian='combinatorial',
-        heat=None,
-        approximation='auto',
-        landmarks=None,
-        features=None,
-        sampling='rpcholesky, of nystrom and matrix-free',
-        tolerance=1e-06,
-        max_iterations=None,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        class_weights=None,
-        calibrate='auto',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        gamma_a: Optional[float] = None,
+        gamma_i: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        power: int = 1,
+        scaling: str = 'direct',
+        laplacian: str = 'combinatorial',
+        heat: Optional[float] = None,
+        approximation: str = 'auto',
+        landmarks: Optional[int] = None,
+        features: Optional[int] = None,
+        sampling: str = 'rpcholesky, of nystrom and matrix-free',
+        tolerance: float = 1e-06,
+        max_iterations: Optional[int] = None,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.kernel = kernel
@@ -1335,6 +2472,356 @@ class LapsvmParameters(BaseEstimator):
         self.t = t
         self.class_weights = class_weights
         self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class LapsvrParameters(BaseEstimator):
+    """Svr with the intrinsic norm.
+
+    After Drucker et al. 1997; Sindhwani, Niyogi & Belkin 2005 for the warped kernel.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, with few labels 0.01.
+
+    gamma_i : float, default=None
+        Weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out; at least 0; None is by
+        cross-validation on the labels among 1e-06, 0.0001, 0.01, 1, with few labels 0.0001.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph; where gamma_i is positive.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L; where gamma_i is positive.
+
+    heat : float, default=None
+        t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
+        is none: fᵀLᵖf; where gamma_i is positive.
+
+    epsilon : float, default=0.1
+        ε of the loss max(0, |y − f| − ε); positive.
+
+    tolerance : float, default=1e-06
+        Violation, relative residual or gradient at which the solver stops; positive.
+
+    max_iterations : int, default=None
+        Iterations after which the solver gives up; at least 1; None is by the solver.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'lapsvr'
+    _needs = ('points', 'graph', 'kernel')
+
+    def __init__(
+        self,
+        *,
+        gamma_a: Optional[float] = None,
+        gamma_i: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        power: int = 1,
+        scaling: str = 'direct',
+        laplacian: str = 'combinatorial',
+        heat: Optional[float] = None,
+        epsilon: float = 0.1,
+        tolerance: float = 1e-06,
+        max_iterations: Optional[int] = None,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_a = gamma_a
+        self.gamma_i = gamma_i
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
+        self.heat = heat
+        self.epsilon = epsilon
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class LapOneclassParameters(BaseEstimator):
+    """Oneclass with the intrinsic norm.
+
+    After Schölkopf et al. 2001; Sindhwani, Niyogi & Belkin 2005 for the warped kernel.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
+        1e-06, 0.0001, 0.01, 1, with few labels 0.01.
+
+    gamma_i : float, default=None
+        Weight γ_I of the intrinsic norm fᵀLᵖf; 0 leaves the graph out; at least 0; None is by
+        cross-validation on the labels among 1e-06, 0.0001, 0.01, 1, with few labels 0.0001.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph; where gamma_i is positive.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L; where gamma_i is positive.
+
+    heat : float, default=None
+        t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
+        is none: fᵀLᵖf; where gamma_i is positive.
+
+    nu : float, default=0.5
+        Share ν of the labeled points that may be outside; positive and at most 1.
+
+    tolerance : float, default=1e-06
+        Violation, relative residual or gradient at which the solver stops; positive.
+
+    max_iterations : int, default=None
+        Iterations after which the solver gives up; at least 1; None is by the solver.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'lap-oneclass'
+    _needs = ('points', 'graph', 'kernel')
+
+    def __init__(
+        self,
+        *,
+        gamma_a: Optional[float] = None,
+        gamma_i: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        power: int = 1,
+        scaling: str = 'direct',
+        laplacian: str = 'combinatorial',
+        heat: Optional[float] = None,
+        nu: float = 0.5,
+        tolerance: float = 1e-06,
+        max_iterations: Optional[int] = None,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_a = gamma_a
+        self.gamma_i = gamma_i
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
+        self.heat = heat
+        self.nu = nu
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1465,39 +2952,39 @@ class VvmrParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        gamma_a=None,
-        gamma_i=None,
-        kernel='gaussian',
-        sigma='median',
-        degree=3,
-        scale=1.0,
-        offset=0.0,
-        power=1,
-        scaling='direct',
-        laplacian='combinatorial',
-        gamma_o=0.0,
-        output_neighbors=None,
-        approximation='auto',
-        landmarks=None,
-        sampling='rpcholesky, of nystrom and matrix-free',
-        tolerance=1e-10,
-        max_iterations=1000,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        class_weights=None,
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        gamma_a: Optional[float] = None,
+        gamma_i: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        power: int = 1,
+        scaling: str = 'direct',
+        laplacian: str = 'combinatorial',
+        gamma_o: float = 0.0,
+        output_neighbors: Optional[int] = None,
+        approximation: str = 'auto',
+        landmarks: Optional[int] = None,
+        sampling: str = 'rpcholesky, of nystrom and matrix-free',
+        tolerance: float = 1e-10,
+        max_iterations: int = 1000,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.kernel = kernel
@@ -1596,22 +3083,22 @@ class SsslParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        eigenfunctions=None,
-        kernel='gaussian',
-        sigma='median',
-        degree=3,
-        scale=1.0,
-        offset=0.0,
-        landmarks=None,
-        intercept=False,
-        folds=5,
-        repeats=1,
-        calibrate='auto',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        eigenfunctions: Optional[int] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        landmarks: Optional[int] = None,
+        intercept: bool = False,
+        folds: int = 5,
+        repeats: int = 1,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.eigenfunctions = eigenfunctions
         self.kernel = kernel
         self.sigma = sigma
@@ -1642,6 +3129,9 @@ class EmbedParameters(BaseEstimator):
 
     tolerance : float, default=1e-08
         Largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖.
+
+    alpha : float, default=None
+        α of the weights W_ij/(q_i q_j)^α, from 0 to 1.
 
     gamma : float, default=None
         γ = γ_A/γ_I, the weight of the kernel's norm beside fᵀLf.
@@ -1720,35 +3210,37 @@ class EmbedParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        n_components=2,
-        laplacian='random-walk',
-        tolerance=1e-08,
-        gamma=None,
-        power=1,
-        landmarks=None,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        kernel='gaussian',
-        sigma='median',
-        degree=3,
-        scale=1.0,
-        offset=0.0,
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        n_components: int = 2,
+        laplacian: str = 'random-walk',
+        tolerance: float = 1e-08,
+        alpha: Optional[float] = None,
+        gamma: Optional[float] = None,
+        power: int = 1,
+        landmarks: Optional[int] = None,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_components = n_components
         self.laplacian = laplacian
         self.tolerance = tolerance
+        self.alpha = alpha
         self.gamma = gamma
         self.power = power
         self.landmarks = landmarks
@@ -1870,34 +3362,34 @@ class ClusterParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        n_clusters=2,
-        rule='k-means',
-        row_normalize=True,
-        min_component=1,
-        restarts=10,
-        tolerance=1e-06,
-        gamma=None,
-        landmarks=None,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        kernel='gaussian',
-        sigma='median',
-        degree=3,
-        scale=1.0,
-        offset=0.0,
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        n_clusters: int = 2,
+        rule: str = 'k-means',
+        row_normalize: bool = True,
+        min_component: int = 1,
+        restarts: int = 10,
+        tolerance: float = 1e-06,
+        gamma: Optional[float] = None,
+        landmarks: Optional[int] = None,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_clusters = n_clusters
         self.rule = rule
         self.row_normalize = row_normalize
@@ -1921,6 +3413,113 @@ class ClusterParameters(BaseEstimator):
         self.degree = degree
         self.scale = scale
         self.offset = offset
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class DiffusionParameters(BaseEstimator):
+    """Parameters of bigfit embed for diffusion maps.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of coordinates.
+
+    tolerance : float, default=1e-08
+        Largest residual ‖Lv−λv‖ of a pair, relative to ‖L‖.
+
+    alpha : float, default=1.0
+        Takes the density of the points out: fully with 1, not at all with 0; from 0 to 1.
+
+    time : float, default=1.0
+        Time t of the diffusion, in |1 - λ|^t; at least 0.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _command = 'embed'
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 2,
+        tolerance: float = 1e-08,
+        alpha: float = 1.0,
+        time: float = 1.0,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.tolerance = tolerance
+        self.alpha = alpha
+        self.time = time
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1973,24 +3572,89 @@ class NeighborsParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        method='auto',
-        patience=60.0,
-        recall=None,
-        mode='distance',
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        mode: str = 'distance',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
         self.method = method
         self.patience = patience
         self.recall = recall
+        self.mode = mode
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class RadiusNeighborsParameters(BaseEstimator):
+    """Parameters of bigfit neighbors with a radius.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        Distance up to which points are neighbours; positive.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    mode : {"distance", "connectivity"}, default="distance"
+        Values of the graph: distances, or ones.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _command = 'neighbors'
+
+    def __init__(
+        self,
+        *,
+        radius: float = 1.0,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        method: str = 'auto',
+        patience: float = 60.0,
+        mode: str = 'distance',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.radius = radius
+        self.pca = pca
+        self.metric = metric
+        self.method = method
+        self.patience = patience
         self.mode = mode
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2054,21 +3718,21 @@ class GraphParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        pca=0,
-        metric='euclidean',
-        n_neighbors=8,
-        radius=None,
-        symmetry='either',
-        weights='one',
-        method='auto',
-        patience=60.0,
-        recall=None,
-        t=None,
-        random_state=None,
-        n_jobs=None,
-        memory_limit=None,
-        verbose=0,
-    ):
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors

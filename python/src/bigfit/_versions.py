@@ -1,6 +1,9 @@
 """What versions of scikit-learn call by different names."""
 
+from __future__ import annotations
+
 import inspect
+from typing import Any
 
 from sklearn.utils import check_array, validation
 
@@ -8,7 +11,7 @@ from sklearn.utils import check_array, validation
 ANY_VALUES = {"force_all_finite" if "force_all_finite" in inspect.signature(check_array).parameters else "ensure_all_finite": False}
 
 
-def check_columns(estimator, X, data, reset):
+def check_columns(estimator: Any, X: Any, data: Any, reset: bool) -> None:
     """Check the number of columns of X and their names in data, or take them if reset.
 
     Until 1.5 these are methods of estimators, then functions.

@@ -1,15 +1,19 @@
 """Clusters of points along small cuts of their graph."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from sklearn.base import ClusterMixin
 from sklearn.utils.metaestimators import available_if
 
 from . import _generated as parameters
-from ._base import Estimator
+from ._base import Array, Estimator, Matrix
 
 __all__ = ["SpectralClustering"]
 
 
-def _is_function(estimator):
+def _is_function(estimator: SpectralClustering) -> bool:
     if estimator.gamma is None:
         raise AttributeError("clusters of a graph are those of its points; with gamma they are functions, which new points have too")
     return True
@@ -41,7 +45,7 @@ class SpectralClustering(ClusterMixin, Estimator, parameters.ClusterParameters):
         Number of columns of X.
 """
 
-    def fit(self, X, y=None, graph=None):
+    def fit(self, X: Matrix, y: None = None, graph: Matrix = None) -> Any:
         """Compute the clusters.
 
         Parameters
@@ -68,12 +72,12 @@ class SpectralClustering(ClusterMixin, Estimator, parameters.ClusterParameters):
                 self._model_file = call.bytes("model.npz")
         return self
 
-    def fit_predict(self, X, y=None, graph=None):
+    def fit_predict(self, X: Matrix, y: None = None, graph: Matrix = None) -> Array:
         """Compute the clusters and return their numbers."""
         return self.fit(X, graph=graph).labels_
 
     @available_if(_is_function)
-    def predict(self, X):
+    def predict(self, X: Matrix) -> Array:
         """Return the clusters of new points; the clusters must be functions, with gamma.
 
         Parameters
@@ -84,4 +88,4 @@ class SpectralClustering(ClusterMixin, Estimator, parameters.ClusterParameters):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        return self._answer(X)
+        return self._answer(X)[0]

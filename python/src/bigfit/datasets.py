@@ -1,13 +1,19 @@
 """Points to try things on, and points of files of other programs."""
 
+from __future__ import annotations
+
+import os
+from typing import Any, Optional, Union
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ._run import Call
 
 __all__ = ["make_digits", "read_h5ad"]
 
 
-def make_digits(n_samples=2000, *, random_state=None):
+def make_digits(n_samples: int = 2000, *, random_state: Any = None) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Draw images of digits in the manner of handwriting, as ``bigfit demo`` does.
 
     Parameters
@@ -28,7 +34,7 @@ def make_digits(n_samples=2000, *, random_state=None):
         return call.array("demo/X.npy"), call.array("demo/y.npy")
 
 
-def read_h5ad(path, *, use_rep=None):
+def read_h5ad(path: Union[str, os.PathLike[str]], *, use_rep: Optional[str] = None) -> tuple[Any, NDArray[Any]]:
     """Read the points of an .h5ad file by anndata, where that is installed.
 
     Parameters

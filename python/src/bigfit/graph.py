@@ -1,23 +1,27 @@
 """The parts: graphs of nearest neighbours, eigenpairs of their Laplacians, linear systems."""
 
+from __future__ import annotations
+
 import io
+from typing import Any, Optional, Union
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
 from . import _generated as parameters
-from ._base import Estimator, _matrix
-from ._run import Call
+from . import _hints
+from ._base import Array, Estimator, Matrix, _matrix
+from ._run import Call, Served
 
-__all__ = ["eigs", "knn_graph", "solve"]
+__all__ = ["Factor", "eigs", "factorize", "knn_graph", "solve"]
 
 
 class _Graph(Estimator, parameters.GraphParameters):
     """The command graph with its parameters."""
 
 
-def knn_graph(X, n_neighbors=8, **settings):
+def knn_graph(X: Matrix, n_neighbors: int = 8, **settings: Any) -> Any:
     """Return the weighted graph of nearest neighbours of points.
 
     Parameters
@@ -34,6 +38,7 @@ def knn_graph(X, n_neighbors=8, **settings):
     graph : csr_matrix of shape (n_samples, n_samples)
         Symmetric weights.
     """
+    _hints.check(_Graph, (), settings, "knn_graph")
     made = _Graph(n_neighbors=n_neighbors, **settings)
     X = made._points(X, reset=True)
     with made._call("graph") as call:
@@ -44,8 +49,9 @@ def knn_graph(X, n_neighbors=8, **settings):
         return sparse.load_npz(io.BytesIO(call.bytes("graph.npz")))
 
 
-def eigs(graph, k=6, *, laplacian="combinatorial", power=1, which="SM", tol=1e-8, maxiter=60, return_eigenvectors=True, certificate=False,
-         random_state=None, n_jobs=None, memory_limit=None, verbose=0):
+def eigs(graph: Matrix, k: int = 6, *, laplacian: str = "combinatorial", power: int = 1, which: str = "SM", tol: float = 1e-8, maxiter: int = 60,
+         return_eigenvectors: bool = True, certificate: bool = False, random_state: Any = None, n_jobs: Optional[int] = None,
+         memory_limit: Union[str, int, None] = None, verbose: int = 0) -> Any:
     """Return eigenpairs of the Laplacian of a graph, none left out.
 
     Parameters
@@ -95,7 +101,7 @@ def eigs(graph, k=6, *, laplacian="combinatorial", power=1, which="SM", tol=1e-8
         call.output("-o", "eigs.npz")
         summary = call.run()
         found = call.read("eigs.npz")
-    out = [found["values"]]
+    out: list[Any] = [found["values"]]
     if return_eigenvectors:
         out.append(np.ascontiguousarray(found["vectors"]))
     if certificate:
@@ -103,8 +109,9 @@ def eigs(graph, k=6, *, laplacian="combinatorial", power=1, which="SM", tol=1e-8
     return out[0] if len(out) == 1 else tuple(out)
 
 
-def solve(graph, B, *, shift=0.0, laplacian="combinatorial", power=1, project=False, tol=1e-8, maxiter=10_000, random_state=None, n_jobs=None,
-          memory_limit=None, verbose=0):
+def solve(graph: Matrix, B: Matrix, *, shift: float = 0.0, laplacian: str = "combinatorial", power: int = 1, project: bool = False,
+          tol: float = 1e-8, maxiter: int = 10_000, random_state: Any = None, n_jobs: Optional[int] = None,
+          memory_limit: Union[str, int, None] = None, verbose: int = 0) -> Array:
     """Solve (L + cI)ᵖX = B with the Laplacian L of a graph, all columns at once.
 
     Parameters
@@ -143,3 +150,104 @@ def solve(graph, B, *, shift=0.0, laplacian="combinatorial", power=1, project=Fa
         call.output("-o", "X.npy")
         call.run()
         return call.array("X.npy").reshape(B.shape)
+
+
+class Factor:
+    """The factor of L + cI for the Laplacian L of a graph: see :func:`factorize`.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        n, n.
+    method : str
+        "cholesky" is exact; "approx-cholesky" where an exact factor would be too large, in
+        front of conjugate gradients.
+    """
+
+    def __init__(self, graph: Any, flags: dict[str, Any], run: dict[str, Any]) -> None:
+        self._made = (graph, flags, run)
+        call = Call("solve", **run)
+        call.input("", "graph", graph)
+        call.flag("serve", True)
+        for name, value in flags.items():
+            call.flag(name, value)
+        try:
+            self._served = Served(call)
+        except BaseException:
+            call.__exit__(None, None, None)
+            raise
+        self.shape = graph.shape
+        self.method: str = self._served.summary["method"]
+
+    def solve(self, B: Matrix) -> Array:
+        """Return X with (L + cI)X = B.
+
+        Parameters
+        ----------
+        B : array-like of shape (n,) or (n, m)
+            Right-hand sides.
+
+        Returns
+        -------
+        X : ndarray of the shape of B
+        """
+        B = check_array(B, dtype=np.float64, ensure_2d=False, input_name="B")
+        if B.shape[0] != self.shape[0]:
+            raise ValueError(f"B has {B.shape[0]} rows and the graph {self.shape[0]} points")
+        found, _ = self._served.ask(B)
+        shaped: Array = found.reshape(B.shape)
+        return shaped
+
+    __call__ = solve
+
+    def close(self) -> None:
+        """End the process that keeps the factor; it also ends with the object."""
+        self._served.close()
+
+    def __enter__(self) -> Factor:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The factor is made again where it is unpickled.
+        return Factor, self._made
+
+
+def factorize(graph: Matrix, shift: float = 0.0, *, laplacian: str = "combinatorial", project: bool = False, tol: float = 1e-8, maxiter: int = 10_000,
+              random_state: Any = None, n_jobs: Optional[int] = None, memory_limit: Union[str, int, None] = None, verbose: int = 0) -> Factor:
+    """Factor L + cI once, for many right-hand sides that come one after the other.
+
+    A process of the program holds the factor until the object is closed, or goes. Every
+    solution has the residual that ``tol`` asks for, as those of :func:`solve`, which makes
+    its preconditioner anew each time.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n, n)
+        Symmetric weights, not negative.
+    shift : float, default=0.0
+        c. With 0 the system is singular, and X has no part along the null vectors.
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+    project : bool, default=False
+        Take from B what it has along the null vectors, in place of an error.
+    tol : float, default=1e-8
+        Largest residual of a column, relative to that of B.
+    maxiter : int, default=10000
+    random_state, n_jobs, memory_limit, verbose
+        As of the estimators.
+
+    Returns
+    -------
+    factor : Factor
+
+    Examples
+    --------
+    >>> with factorize(W, 0.1) as factor:            # doctest: +SKIP
+    ...     for B in blocks:
+    ...         X = factor.solve(B)
+    """
+    flags = {"shift": float(shift), "laplacian": laplacian, "project": bool(project), "tolerance": tol, "max-iterations": maxiter}
+    run = {"random_state": random_state, "n_jobs": n_jobs, "memory_limit": memory_limit, "verbose": verbose}
+    return Factor(_matrix(graph, graph.shape[0]), flags, run)

@@ -1,27 +1,21 @@
 """Coordinates of points by the Laplacian of their graph."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _generated as parameters
-from ._base import Estimator
+from ._base import Array, Estimator, Matrix
+from ._run import Call
 
-__all__ = ["SpectralEmbedding"]
+__all__ = ["DiffusionMap", "SpectralEmbedding"]
 
 
-class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, parameters.EmbedParameters):
-    """Laplacian eigenmap, which also gives coordinates to new points.
-
-    The coordinates of a point are its entries in the eigenvectors of the smallest
-    eigenvalues of the Laplacian of the graph of nearest neighbours; those that are
-    constant on its components are left out; Belkin & Niyogi 2003. New points get the
-    Nyström extension through their nearest neighbours. With gamma the coordinates are
-    functions of a kernel's space; Belkin, Niyogi & Sindhwani 2006, section 6.1.
-
-    See Also
-    --------
-    sklearn.manifold.SpectralEmbedding : The same of one component, without new points.
-    """
+class _Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Coordinates by the command embed."""
 
     _graph_flag = ""
     _attributes = """    Attributes
@@ -39,7 +33,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         Number of columns of X.
 """
 
-    def fit(self, X, y=None, graph=None):
+    def fit(self, X: Matrix, y: None = None, graph: Matrix = None) -> Any:
         """Compute the coordinates.
 
         Parameters
@@ -57,7 +51,7 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         X = self._points(X, reset=True)
         self._model_file = None
         with self._call("embed") as call:
-            self._give_points(call, X, graph)
+            self._embed(call, X, graph)
             call.output("-o", "embedding.npy")
             extends = graph is None and self._ready() not in ("metric", "weights")
             if extends:
@@ -70,11 +64,15 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         self._n_features_out = self.embedding_.shape[1]
         return self
 
-    def fit_transform(self, X, y=None, graph=None):
+    def _embed(self, call: Call, X: Any, graph: Matrix) -> None:
+        """Give a call the points and all parameters."""
+        self._give_points(call, X, graph)
+
+    def fit_transform(self, X: Matrix, y: None = None, graph: Matrix = None) -> Array:
         """Compute the coordinates and return them; those of :meth:`fit`."""
         return self.fit(X, graph=graph).embedding_
 
-    def transform(self, X):
+    def transform(self, X: Matrix) -> Array:
         """Return coordinates of new points.
 
         Parameters
@@ -95,3 +93,41 @@ class SpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
             call.output("-o", "embedding.npy")
             call.run()
             return call.array("embedding.npy")
+
+
+class SpectralEmbedding(_Embedding, parameters.EmbedParameters):
+    """Laplacian eigenmap, which also gives coordinates to new points.
+
+    The coordinates of a point are its entries in the eigenvectors of the smallest
+    eigenvalues of the Laplacian of the graph of nearest neighbours; those that are
+    constant on its components are left out; Belkin & Niyogi 2003. New points get the
+    Nyström extension through their nearest neighbours. With gamma the coordinates are
+    functions of a kernel's space; Belkin, Niyogi & Sindhwani 2006, section 6.1.
+
+    See Also
+    --------
+    DiffusionMap : Eigenvectors of the random walk, scaled to diffusion distances.
+    sklearn.manifold.SpectralEmbedding : The same of one component, without new points.
+    """
+
+
+class DiffusionMap(_Embedding, parameters.DiffusionParameters):
+    """Diffusion map; Coifman & Lafon 2006.
+
+    The weights of the graph are W_ij / (q_i q_j)^alpha for its degrees q. Coordinate j is
+    |1 − λ_j|^time ψ_j, with the eigenvector ψ_j of the random walk on these weights and
+    Σ π_i ψ_j(i)² = 1, π its stationary distribution: distances of all coordinates are
+    diffusion distances. alpha = 1 takes the density of the points out (Laplace–Beltrami),
+    ½ gives Fokker–Planck, 0 the walk on the graph as it is. New points get the Nyström
+    extension. ``weights="heat"`` with a given t comes nearest to the paper's kernel; a point
+    has no weight with itself.
+
+    See Also
+    --------
+    SpectralEmbedding : Plain eigenvectors, of any Laplacian.
+    """
+
+    def _embed(self, call: Call, X: Any, graph: Matrix) -> None:
+        self._give_points(call, X, graph, without=("alpha", "time"))
+        call.flag("alpha", float(self.alpha))
+        call.flag("diffusion-time", float(self.time))

@@ -1,11 +1,15 @@
 """Several values a point, of which any may be missing."""
 
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 
 from . import _generated as parameters
-from ._base import Regressor, _finite_or_nan, _same_length
+from ._base import Array, Matrix, Regressor, _finite_or_nan, _same_length
 from ._versions import ANY_VALUES
 
 __all__ = ["MultiOutputManifold"]
@@ -18,7 +22,7 @@ class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
     points with several labels Y holds 1 and -1; answers are positive for the labels.
     """
 
-    def fit(self, X, y, graph=None, output_graph=None):
+    def fit(self: M, X: Matrix, y: Matrix, graph: Matrix = None, output_graph: Matrix = None) -> M:
         """Fit to points of which some have values.
 
         Parameters
@@ -44,7 +48,7 @@ class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
         self._shape = y.shape[1:]
         return self
 
-    def predict(self, X):
+    def predict(self, X: Matrix) -> Array:
         """Return values of new points.
 
         Parameters
@@ -58,10 +62,13 @@ class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
         values = super().predict(X)
         return values.reshape((values.shape[0], *self._shape))
 
-    def _values(self, y):
+    def _values(self, y: Matrix) -> Array:
         if y is None:
             return super()._values(y)
         return _finite_or_nan(check_array(y, dtype=np.float64, ensure_2d=False, **ANY_VALUES))
 
-    def _more_tags(self):
+    def _more_tags(self) -> dict[str, Any]:
         return {"multioutput": True}
+
+
+M = TypeVar("M", bound=MultiOutputManifold)
