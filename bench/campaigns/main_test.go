@@ -68,7 +68,7 @@ func TestProgram(t *testing.T) {
 	}
 	file, err := os.ReadFile("c.csv")
 	must(t, err)
-	if lines := strings.Split(strings.TrimSpace(string(file)), "\n"); len(lines) != 1+5*3 || lines[0] != "id,rule,labels,error,deviation" || !strings.Contains(lines[3], ",12,") {
+	if lines := strings.Split(strings.TrimSpace(string(file)), "\n"); len(lines) != 1+5*3 || lines[0] != "row,rule,labels,error,deviation" || !strings.Contains(lines[3], ",12,") {
 		t.Errorf("c.csv is\n%s", file)
 	}
 	picture, err := os.ReadFile("c.svg")
