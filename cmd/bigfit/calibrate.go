@@ -20,8 +20,7 @@ type calibrateFlag struct {
 
 // flag adds --calibrate.
 func (c *calibrateFlag) flag(f *pflag.FlagSet) {
-	f.Var(c, "calibrate", "hold labels out in so many `folds` for probabilities and intervals: auto "+
-		"(at little cost beside the fit), none or a number")
+	f.Var(c, "calibrate", "hold labels out in `folds` for probabilities: auto (at little cost), none or a number")
 }
 
 // Set implements pflag.Value.
