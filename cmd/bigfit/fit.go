@@ -100,7 +100,6 @@ with. Without X, models that label the points of a graph do so. The same command
 
 --report writes a page to hand on: how many answers are right, what to do next, a map of
 the points, points and labels to look at, with texts or pictures by --show.
-
 --parts fits a linear model in parts, also as jobs: bigfit help parts.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)

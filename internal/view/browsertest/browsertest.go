@@ -61,11 +61,11 @@ for (const page of pages) for (const width of widths) {
   f.style.width = width + "px"; f.style.height = "900px";
   f.onload = () => {
     for (const d of f.contentDocument.querySelectorAll("details")) d.open = true;
-    // Scrollbars of what was opened are there when a frame has been drawn.
-    requestAnimationFrame(() => requestAnimationFrame(() => {
+    // Scrollbars of what was opened are there after a while.
+    setTimeout(() => {
       look(page, width, f.contentDocument);
       if (--left === 0) document.getElementById("out").textContent = JSON.stringify(found);
-    }));
+    }, 300);
   };
   f.src = page;
   document.body.appendChild(f);
