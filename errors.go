@@ -13,9 +13,20 @@ func Usable(err error) bool { return models.Usable(err) }
 // without the marks.
 type plainError struct{ err error }
 
-func (e plainError) Error() string { return param.Plain(e.err.Error()) }
+func (e plainError) Error() string { return named(e.err.Error()) }
 
 func (e plainError) Unwrap() error { return e.err }
+
+// named writes the names of parameters in text as keys of [Parameters], and --calibrate of the command as the field
+// of [Options].
+func named(text string) string {
+	return param.Show(text, func(name string) string {
+		if name == "calibrate" {
+			return "Folds"
+		}
+		return name
+	})
+}
 
 // plain leaves the marks out of the text of *err, if there is one; it is for defer.
 func plain(err *error) {

@@ -35,8 +35,9 @@ type Options struct {
 	Neighbors int
 
 	// Folds is the number of parts in which the labels are held out to calibrate
-	// probabilities and intervals, at least 2. It multiplies the time of the fit. Default: 10
-	// where that takes about a second, else none. [NoCalibration] holds nothing out.
+	// probabilities and intervals, at least 2. It multiplies the time of the fit. Default: at little
+	// cost beside the fit, as [pipeline.Pipeline.CalibrateByDefault] says, so that every fit to
+	// classes has probabilities. [NoCalibration] holds nothing out.
 	Folds int
 
 	// Seed of everything random. Any value, 0 included; the same input, options and seed

@@ -3,7 +3,6 @@ package bigfit
 import (
 	"sync"
 
-	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -108,5 +107,5 @@ func (t *teller) say(line string) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.log(param.Plain(line))
+	t.log(named(line))
 }

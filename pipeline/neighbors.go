@@ -123,6 +123,49 @@ func (f *NeighborsFile) Save(path string) error {
 	return lists.Write(path, f.Neighbors, text)
 }
 
+// Table returns the lists as a table with a row for each neighbour of each point: row, rank from 1 on
+// (from 0 on if the lists begin with their own points), neighbor and distance. ids, if not nil, names the
+// points that may be neighbours; the points of a query have numbers only.
+func (f *NeighborsFile) Table(ids *data.IDs) Answers {
+	n := f.Len()
+	rows := make([]int64, 0, n*f.K)
+	ranks := make([]int32, 0, n*f.K)
+	numbers := make([]int64, 0, n*f.K)
+	distances := make([]float64, 0, n*f.K)
+	first := int32(1)
+	if f.Settings.WithSelf {
+		first = 0
+	}
+	for i := range n {
+		index, distance := f.Row(i)
+		for r, j := range index {
+			rows = append(rows, int64(i))
+			ranks = append(ranks, first+int32(r))
+			numbers = append(numbers, int64(j))
+			distances = append(distances, distance[r])
+		}
+	}
+
+	a := Answers{Settings: AnswerSettings{Answers: "neighbors"}, Hashes: f.Hashes, Files: f.Files}
+	neighbor := Column{Name: "neighbor", Values: numbers}
+	if ids != nil {
+		named := func(rows []int64) []string {
+			out := make([]string, len(rows))
+			for k, i := range rows {
+				out[k] = ids.Values[i]
+			}
+			return out
+		}
+		neighbor.Values = named(numbers)
+		if !f.Settings.Query {
+			a.IDs = &data.IDs{Values: named(rows)}
+		}
+	}
+	a.Columns = []Column{{Name: "row", Values: rows}, {Name: "rank", Values: ranks}, neighbor,
+		{Name: "distance", Values: distances}}
+	return a
+}
+
 // GraphOfLists makes the graph that s asks for from the lists in a file. The number of
 // neighbours defaults to DefaultNeighbors, or to the length of the lists if they are shorter.
 // If the file says how its lists were found, the graph has these settings and the hash of the

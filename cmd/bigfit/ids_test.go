@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
 )
@@ -144,4 +145,49 @@ func TestRowsAreNoIDs(t *testing.T) {
 		}
 	}
 	fail(t, 2, []string{"which is no number of a point, 0 to 89"}, "update", "m.npz", "-y", file(t, "far.csv", "row,label\n90,left\n"), "-o", "no.npz")
+}
+
+// TestNeighborsByIDs writes neighbours as a table: by ids where the points have them, else by rows.
+func TestNeighborsByIDs(t *testing.T) {
+	y := intoLabeled(t)
+	ids := nameBlobs(t, y)
+	succeed(t, "neighbors", "X.npy", "-k", "2", "-o", "k.npz", "-q")
+	want := neighborsIn(t, "k.npz")
+	for _, c := range []struct {
+		flags []string
+		head  string
+	}{
+		{nil, "row,rank,neighbor,distance"},
+		{[]string{"--ids", "ids.csv"}, "id,row,rank,neighbor,distance"},
+	} {
+		succeed(t, append([]string{"neighbors", "X.npy", "-k", "2", "-o", "k.csv", "-q"}, c.flags...)...)
+		rows := fields(t, "k.csv")
+		if strings.Join(rows[0], ",") != c.head || len(rows) != 1+2*len(y) {
+			t.Fatalf("%v: %d rows, %v", c.flags, len(rows), rows[0])
+		}
+		for q, r := range rows[1:] {
+			neighbor := fmt.Sprint(want[q])
+			if c.flags != nil {
+				neighbor = ids[want[q]]
+				if r[0] != ids[q/2] {
+					t.Fatalf("row %d has the id %s, want %s", q, r[0], ids[q/2])
+				}
+				r = r[1:]
+			}
+			if r[0] != fmt.Sprint(q/2) || r[1] != fmt.Sprint(1+q%2) || r[2] != neighbor {
+				t.Fatalf("%v: row %d is %v, want the neighbour %s", c.flags, q, r, neighbor)
+			}
+		}
+	}
+}
+
+// neighborsIn returns the indices of neighbours in a file.
+func neighborsIn(t *testing.T, path string) []int32 {
+	t.Helper()
+	a, err := npy.OpenArchive(path, 0)
+	must(t, err)
+	defer a.Close()
+	x, err := a.Read("indices")
+	must(t, err)
+	return x.Data.([]int32)
 }

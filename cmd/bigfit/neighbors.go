@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/shards"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
@@ -47,6 +48,9 @@ not in its own list, but its duplicates are; ties go to the smaller index.
 
 bigfit graph --lists takes the file with and without --with-self, not with --csr.
 
+-o knn.csv, .jsonl or .parquet writes a table with a row for each neighbour: id (if the
+points have ids) and row, rank, neighbor by id or row, distance.
+
 --checkpoint and --resume are those of bigfit graph.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.TakePoints(&o.x, args)
@@ -65,7 +69,8 @@ bigfit graph --lists takes the file with and without --with-self, not with --csr
 	f.BoolVar(&o.csr, "csr", false, "write a sparse matrix of distances")
 	f.Var(&o.query, "query", "`file` of points whose neighbours in X are wanted, in place of those "+
 		"of X; may be repeated")
-	f.StringVarP(&o.out, "output", "o", "knn.npz", "`file` to write, .npz")
+	a.Points.IDFlag(f)
+	f.StringVarP(&o.out, "output", "o", "knn.npz", "`file` to write, .npz or a table")
 	return cmd
 }
 
@@ -77,7 +82,11 @@ func (o *neighborsOptions) check(x shards.Names) error {
 	case len(o.query) > 0 && o.checkpoint.Checkpoint != "":
 		return shell.Usagef("--checkpoint is for the neighbours of X itself; leave it out with --query")
 	}
-	if err := shell.CheckArchive("neighbours", o.out); err != nil {
+	if table.IsTable(o.out) {
+		if o.csr {
+			return shell.Usagef("--csr is for .npz; %s is a table", o.out)
+		}
+	} else if err := shell.CheckArchive("neighbours", o.out); err != nil {
 		return err
 	}
 	inputs := x.Inputs(o.query.Inputs()...)
@@ -96,6 +105,9 @@ func (a *app) neighbors(ctx context.Context, path shards.Names, o *neighborsOpti
 		return err
 	}
 	if s.Graph.Radius > 0 {
+		if table.IsTable(o.out) {
+			return shell.Usagef("--radius writes a sparse matrix; the name of %s must end in .npz", o.out)
+		}
 		return a.within(ctx, path, o, &s)
 	}
 	if s.Graph.K == 0 {
@@ -115,17 +127,34 @@ func (a *app) neighbors(ctx context.Context, path shards.Names, o *neighborsOpti
 	if err != nil {
 		return err
 	}
+	var ids *data.IDs
+	if table.IsTable(o.out) {
+		n, _ := x.Dims()
+		if ids, err = a.IDsOf(n); err != nil {
+			return err
+		}
+	}
 	f, notReached := a.findNeighbors(ctx, x, o, &s)
 	if f == nil {
 		return notReached
 	}
-	if err := a.Write(ctx, func() error { return f.Save(o.out) }); err != nil {
+	if err := a.saveNeighbors(ctx, f, ids, o.out); err != nil {
 		return err
 	}
 
 	a.Checkpoint.Clear()
 	sum := f.Summary()
 	return errors.Join(notReached, a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)))
+}
+
+// saveNeighbors writes the lists, as a table with the ids of the points if the name asks for one.
+func (a *app) saveNeighbors(ctx context.Context, f *pipeline.NeighborsFile, ids *data.IDs, path string) error {
+	if !table.IsTable(path) {
+		return a.Write(ctx, func() error { return f.Save(path) })
+	}
+	answers := f.Table(ids)
+	answers.CSVSafe = a.CSVSafe
+	return a.Write(ctx, func() error { return answers.Write(path) })
 }
 
 // pairsSummary is the output of neighbors --radius.

@@ -169,3 +169,42 @@ func TestNextBadUsage(t *testing.T) {
 		fail(t, 2, c.want, strings.Fields(c.line)...)
 	}
 }
+
+// Labels and points to label are judged by the probabilities of another program, and a wrong file of them
+// is refused with its place.
+func TestProbabilitiesOfAnother(t *testing.T) {
+	y := intoLabeled(t)
+	p := make([]float64, 0, 3*len(y))
+	for i, c := range y {
+		row := []float64{0.1, 0.1, 0.1}
+		row[c/10] = 0.8
+		if i == 11 {
+			row = []float64{0.34, 0.33, 0.33}
+		}
+		p = append(p, row...)
+	}
+	must(t, npy.WriteFile("p.npy", []int{len(y), 3}, p))
+	wrong := slices.Clone(y)
+	wrong[7] = (y[7] + 10) % 30
+	must(t, npy.WriteFile("wrong.npy", nil, wrong))
+	text := succeed(t, "suspects", "--proba", "p.npy", "wrong.npy", "-q")
+	rows := fields(t, "suspects.csv")
+	if !strings.Contains(text, "about 1 are wrong") || rows[1][0] != "7" || rows[1][3] != "0.9" {
+		t.Errorf("%q, %v", text, rows)
+	}
+	succeed(t, "next", "lgc.npz", "--proba", "p.npy", "--rule", "uncertainty", "-n", "1", "-q")
+	if rows := fields(t, "next.csv"); rows[1][0] != "11" {
+		t.Errorf("next is %v, and point 11 is the least certain", rows[1])
+	}
+
+	p[5] = 1.5
+	must(t, npy.WriteFile("large.npy", []int{len(y), 3}, p))
+	p[5] = 0.5
+	must(t, npy.WriteFile("sum.npy", []int{len(y), 3}, p))
+	must(t, npy.WriteFile("two.npy", []int{len(y), 2}, p[:2*len(y)]))
+	for file, want := range map[string]string{"large.npy": "row 1, column 2 is 1.5", "sum.npy": "row 1 add up to",
+		"two.npy": "2 columns for 3 classes"} {
+		fail(t, 2, []string{want}, "suspects", "--proba", file, "wrong.npy")
+		fail(t, 2, []string{want}, "next", "lgc.npz", "--proba", file)
+	}
+}

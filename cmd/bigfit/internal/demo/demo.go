@@ -88,17 +88,19 @@ type settings struct {
 // demo runs the demo on n digits and writes its files to a folder.
 func (a *app) demo(ctx context.Context, n int, dir string) error {
 	page := filepath.Join(dir, "report.html")
-	// A run that ends early should leave no empty folder behind.
-	if _, err := os.Stat(dir); os.IsNotExist(err) {
-		// A run that ends before it wrote its files leaves no folder.
-		defer atomicfile.Unclaim(dir)
-	}
+	_, err := os.Stat(dir)
+	fresh := os.IsNotExist(err)
 	if err := atomicfile.Claim(dir, "a demo"); errors.As(err, new(*fs.PathError)) {
 		return shell.Output(err)
 	} else if err != nil {
 		return err
 	}
-	if err := shell.CheckOutput(nil, page); err != nil {
+	err = shell.CheckOutput(nil, page)
+	// A run that ends before it writes its files leaves no folder, however it ends.
+	if fresh {
+		atomicfile.Unclaim(dir)
+	}
+	if err != nil {
 		return err
 	}
 
@@ -120,6 +122,9 @@ func (a *app) demo(ctx context.Context, n int, dir string) error {
 
 	err = a.Write(ctx, func() error {
 		st := a.Progress.Stage("files")
+		if err := atomicfile.Claim(dir, "a demo"); err != nil {
+			return shell.Output(err)
+		}
 		if err := r.save(dir, a); err != nil {
 			return err
 		}
