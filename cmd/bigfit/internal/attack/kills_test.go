@@ -274,14 +274,15 @@ func TestKillAndResume(t *testing.T) {
 	}
 	for _, line := range checkpointed {
 		outputs := outputsOf(line)
-		_, want := countSteps(t, line, outputs)
+		steps, want := countSteps(t, line, outputs)
 		args := append(strings.Fields(line), "-q", "--checkpoint", "ck", "--resume")
 		kills, runs := 0, 0
 		for kills < least {
 			removeOutputs(t)
-			// A few kills in one run; the third number on, a kill leaves progress.
+			// A few kills in one run; the third number on, a kill leaves progress. The last run takes about
+			// the steps of one without a checkpoint, and ends if it is killed behind them.
 			for again := true; again; {
-				at := fmt.Sprintf("%s %d", []string{"before", "after"}[rng.IntN(2)], 4+rng.IntN(24))
+				at := fmt.Sprintf("%s %d", []string{"before", "after"}[rng.IntN(2)], 4+rng.IntN(steps+12))
 				if again = killAt(t, at, args...); again {
 					kills++
 				} else {
