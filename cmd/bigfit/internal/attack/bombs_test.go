@@ -151,7 +151,7 @@ func TestBombs(t *testing.T) {
 	t.Logf("at most %d MiB and %.2f s", worst.peak>>20, worst.seconds)
 	// A table of labels for points of another number.
 	writeBombArray(t, filepath.Join(dir, "ybomb.npz"), "y")
-	for _, line := range []string{"fit -X X.npy -y ybomb.npz -o out.npz --model knn", "tune -X X.npy -y ybomb.npz --model knn -o out.npz", "eval -y ybomb.npz --predictions p.npy", "fit -X ybomb.npz -y y.npy --model knn -o out.npz"} {
+	for _, line := range []string{"fit -X X.npy -y ybomb.npz -o out.npz --model knn", "tune -X X.npy -y ybomb.npz --model knn -o out.json", "eval -y ybomb.npz --predictions p.npy", "fit -X ybomb.npz -y y.npy --model knn -o out.npz"} {
 		o := runIn(t, dir, line)
 		if fault := o.fault(); fault != "" || o.code != 2 || o.peak > 200<<20 || o.seconds > 5 {
 			t.Errorf("bigfit %s: exit code %d, %s, %d MiB and %.1f s\n%s", line, o.code, fault, o.peak>>20, o.seconds, o.stderr)

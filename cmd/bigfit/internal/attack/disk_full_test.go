@@ -19,9 +19,9 @@ func TestDiskFull(t *testing.T) {
 	writeFile(t, "ring.txt", []byte(y))
 	succeed(t, "fit", "--model", "eigenmap", "--graph", "ring.npz", "-y", "ring.txt", "--labels", "30")
 	lines := []string{
-		"graph X.npy -k 3 -o $/out", // fits
-		"eigs ring.npz -n 50 -o $/out",
-		"fit --model eigenmap --graph ring.npz -y ring.txt -p 50 -o $/out",
+		"graph X.npy -k 3 -o $/out.npz", // fits
+		"eigs ring.npz -n 50 -o $/out.npz",
+		"fit --model eigenmap --graph ring.npz -y ring.txt -p 50 -o $/out.npz",
 		"predict model.npz -o $/out.npy --scores $/scores.npy",
 	}
 	t.Run("tmpfs", func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestDiskFull(t *testing.T) {
 			args := strings.Fields(strings.ReplaceAll(line, "$", dir))
 			if i == 0 {
 				succeed(t, args...)
-				must(t, os.Remove(dir+"/out"))
+				must(t, os.Remove(dir+"/out.npz"))
 				continue
 			}
 			o := bigfit(t, args...)
@@ -39,7 +39,7 @@ func TestDiskFull(t *testing.T) {
 			if got := listing(t, dir); i < 3 && got != dir {
 				t.Errorf("bigfit %s left %s", line, got)
 			}
-			_ = os.Remove(dir + "/out")
+			_ = os.Remove(dir + "/out.npz")
 		}
 	})
 	t.Run("file size", func(t *testing.T) {

@@ -134,9 +134,9 @@ func TestInputBombs(t *testing.T) {
 		{points, []string{"fit POINTS y.npy --model knn -o out.npz", "predict m.npz POINTS -o out.npy", "predict linear.npz POINTS -o out.npy", "update m.npz -X POINTS -o out.npz",
 			"graph POINTS -o out.npz", "graph POINTS --append graph.npz -X X.npy -o out.npz", "embed POINTS -o out.npy", "embed -X POINTS --transform e.npz -o out.npy",
 			"suspects -X POINTS -y y.npy --model knn", "plot POINTS -o out.svg", "neighbors POINTS -o out.npz", "neighbors X.npy --query POINTS -o out.npz", "cluster -X POINTS -c 2 -o out.npy",
-			"tune -X POINTS -y y.npy --model knn -o out.npz", "next POINTS -o out.csv", "diff POINTS p.npz", "compare POINTS y.npy --models knn --labels-per-class 3 --splits 2"}},
+			"tune -X POINTS -y y.npy --model knn -o out.json", "next POINTS -o out.csv", "diff POINTS p.npz", "compare POINTS y.npy --models knn --labels-per-class 3 --splits 2"}},
 		{answers, []string{"fit X.npy POINTS --model knn -o out.npz", "update m.npz -y POINTS -o out.npz", "eval POINTS p.npy", "eval y.npy POINTS", "eval y.npy p.npy --scores POINTS",
-			"eval y.npy p.npy --proba POINTS", "solve graph.npz POINTS -o out.npy", "suspects -X X.npy -y POINTS --model knn", "tune -X X.npy -y POINTS --model knn -o out.npz",
+			"eval y.npy p.npy --proba POINTS", "solve graph.npz POINTS -o out.npy", "suspects -X X.npy -y POINTS --model knn", "tune -X X.npy -y POINTS --model knn -o out.json",
 			"compare X.npy POINTS --models knn --labels-per-class 3 --splits 2", "plot X.npy -y POINTS -o out.svg", "predict linear.npz X.npy -o out.csv --ids POINTS"}},
 		{names, []string{"fit X.npy y.npy --ids POINTS --model knn -o out.npz", "predict linear.npz X.npy --ids POINTS -o out.csv"}},
 	} {

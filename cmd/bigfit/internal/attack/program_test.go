@@ -197,29 +197,35 @@ func runIn(t *testing.T, dir, line string) outcome {
 	return o
 }
 
-// slim gives memory that this process does not use back to the system, and returns the bytes that
-// it still has: the peak that the system counts for a child begins with them.
+// slim gives memory that this process does not use back to the system, forgets the largest that it had,
+// and returns the bytes that it still has: the peak that the system counts for a child begins with the
+// peak of the process that starts it.
 func slim() int64 {
-	own := resident()
+	own := highest()
 	if own > 128<<20 {
 		debug.FreeOSMemory()
-		own = resident()
+		_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // the peak begins anew
+		own = highest()
 	}
 	return own
 }
 
-// resident returns the bytes of resident memory of this process, 0 where /proc does not tell.
-func resident() int64 {
-	text, err := os.ReadFile("/proc/self/statm")
+// highest returns the largest resident memory that this process had in bytes, 0 where /proc does not tell.
+func highest() int64 {
+	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0
 	}
-	words := strings.Fields(string(text))
-	pages, err := strconv.ParseInt(words[1], 10, 64)
-	if err != nil {
-		return 0
+	for line := range strings.Lines(string(text)) {
+		if words := strings.Fields(line); len(words) > 1 && words[0] == "VmHWM:" {
+			kilobytes, err := strconv.ParseInt(words[1], 10, 64)
+			if err != nil {
+				return 0
+			}
+			return kilobytes << 10
+		}
 	}
-	return pages * int64(os.Getpagesize())
+	return 0
 }
 
 // fault returns what is wrong with the way in which a run ended, or nothing: it may
