@@ -290,6 +290,7 @@ func (m *Model) Summary() models.Summary {
 type fit struct {
 	Tried        []VoteError     `json:"tried,omitempty"`
 	Neighborhood models.RawState `json:"neighborhood"`
+	Rows         bool            `json:"rows,omitempty"` // the file has the array rows
 }
 
 // Encode returns classes (c), labels (l), the labeled points, and their rows (l) in the fit.
@@ -303,7 +304,8 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	if m.Rows != nil {
 		arrays = append(arrays, archive.Array{Name: "rows", Data: m.Rows})
 	}
-	return &models.Encoded{Values: params.Encode(&m.Settings), Fit: fit{m.Tried, state}, Arrays: arrays}, nil
+	return &models.Encoded{Values: params.Encode(&m.Settings), Fit: fit{m.Tried, state, m.Rows != nil},
+		Arrays: arrays}, nil
 }
 
 // Decode is the inverse of [Model.Encode].
@@ -318,7 +320,7 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	}
 	m := &Model{Settings: s, Tried: f.Tried, Classes: r.ReadClasses(),
 		Labels: models.Numbers[int32](r, "labels")}
-	if r.Has("rows") { // not in files from before version 0.2
+	if f.Rows {
 		m.Rows = models.Numbers[int32](r, "rows")
 	}
 	if r.Err != nil {
