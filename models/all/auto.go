@@ -16,7 +16,7 @@ var Auto = pool.Learner{
 	Name: "auto",
 	Help: "chooses among other models by cross-validation on the labels and averages the best",
 	Members: []pool.Member{
-		spreading("0.99", 0), spreading("0.9", 0), spreading("0.99", 5), spreading("0.9", 5),
+		volumes("equal", 40), volumes("estimate", 20), spreading("0.99", 0), spreading("0.9", 0), spreading("0.99", 5), spreading("0.9", 5),
 		onGraph(0.01, 0), onGraph(0.1, 0), onGraph(0.01, 5), onGraph(0.1, 5),
 		gaussian(0.25), gaussian(0.5), gaussian(1), gaussian(2),
 		{Learner: kernelmachine.Learner{Method: kernelmachine.RLS},
@@ -29,6 +29,18 @@ func spreading(alpha string, neighbors int) pool.Member {
 	return pool.Member{Learner: propagation.Learner{Method: propagation.LGC}, Neighbors: neighbors,
 		Settings: []models.Values{{"alpha": alpha, "tolerance": looseTolerance}}}
 }
+
+// volumes is Poisson MBO with sizes of the classes as named, for few labels: its weight is the
+// given one where there are too few for a cross-validation, 1 otherwise. docs/auto.md has the
+// errors of other weights.
+func volumes(sizes string, blind float64) pool.Member {
+	return pool.Member{Learner: propagation.PoissonMBOLearner{}, FewPerClass: fewPerClass, Blind: blind,
+		Settings: []models.Values{{"class-sizes": sizes, "tolerance": looseTolerance}}}
+}
+
+// fewPerClass is the largest mean number of labels of a class with which volumes takes part. With
+// more of them, label spreading alone errs as little.
+const fewPerClass = 5
 
 // looseTolerance is the tolerance of linear systems. It is enough to decide classes and takes
 // a third of the time of the default.

@@ -54,6 +54,7 @@ var setCases = []setCase{
 	{learner: "tikhonov", values: "gamma-a=1e-4 gamma-i=1e-2"},
 	{learner: "poisson", values: ""},
 	{learner: "reweighted", values: "tolerance=1e-12"},
+	{learner: "poisson-mbo", values: "tolerance=1e-12"},
 	{learner: "rls-linear", values: "gamma-a=1e-3"},
 	{learner: "svm-linear", values: "gamma-a=1e-3"},
 	{learner: "laprls-linear", values: "gamma-a=1e-3 gamma-i=1e-2"},

@@ -47,6 +47,11 @@ type Member struct {
 	// Prior is the weight of the member relative to other members before the labels are looked
 	// at. Default 1.
 	Prior float64
+	// Blind is this weight where the labels are too few for a cross-validation. Default Prior.
+	Blind float64
+	// FewPerClass, if positive, leaves the member out where there are more labels a class on
+	// average, or targets without classes.
+	FewPerClass int
 	// Many replaces values of the settings where there are more than ManyLabels labels.
 	Many models.Values
 }
@@ -132,6 +137,9 @@ func (l Learner) usable(in *models.Input) []int {
 	for i, m := range l.Members {
 		info := m.Learner.Info()
 		if !info.Learns.Has(kindOf(in.Targets)) || in.Points == nil && info.Needs.Has(models.NeedsPoints) {
+			continue
+		}
+		if m.FewPerClass > 0 && len(in.Targets.Labeled) > m.FewPerClass*len(in.Targets.Classes) {
 			continue
 		}
 		// The member's graph is cut from the lists of the given one, which must be longer than

@@ -159,14 +159,15 @@ func (f *fit) weigh() {
 		func(a, b MemberScore) int { return cmp.Compare(b.Weight, a.Weight) })
 }
 
-// weighPrior gives the members their prior weights; all errors are unknown.
+// weighPrior gives the members the weights of the list; all errors are unknown.
 func (f *fit) weighPrior() {
 	var sum float64
 	for _, c := range f.candidates {
-		sum += c.prior
+		c.weight = cmp.Or(c.member.Blind, c.prior)
+		sum += c.weight
 	}
 	for _, c := range f.candidates {
-		c.weight = c.prior / sum
+		c.weight /= sum
 		c.error = Estimate{metrics.Number(math.NaN()), metrics.Number(math.NaN())}
 	}
 	f.choice.Estimate = Estimate{metrics.Number(math.NaN()), metrics.Number(math.NaN())}

@@ -242,6 +242,16 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	m, err := decode(r, f, s)
+	if m == nil {
+		return nil, err
+	}
+	return m, err
+}
+
+// decode reads the arrays of a model.
+func decode(r *models.Reader, f modelFit, s Settings) (*Model, error) {
 	m := &Model{Solution: &Solution{Settings: s, Iterations: f.Iterations, Labeled: f.Labeled,
 		Unreached: f.Unreached, Fallback: f.Fallback}}
 	m.Scores = r.Matrix("scores")
@@ -259,11 +269,14 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 		if m.Classes != nil {
 			columns = 0
 		}
-		if m.Given, err = r.Given(n, m.Labeled, columns); err != nil {
+		given, err := r.Given(n, m.Labeled, columns)
+		if err != nil {
 			return nil, err
 		}
+		m.Given = given
 	}
 
+	var err error
 	m.Neighborhood, err = r.Neighborhood(f.Neighborhood, n, true)
 	return m, errors.Join(m.check(), err)
 }

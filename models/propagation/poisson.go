@@ -19,15 +19,20 @@ import (
 // and is orthogonal to the null vector D^½1. finishPoisson multiplies column c by
 // b_c/ȳ_c for priors b.
 func (d *draw) poisson(ctx context.Context) (*cg.Result, error) {
+	return d.flows(ctx, d.centred())
+}
+
+// centred returns the sources Σ_j (y_j − ȳ) δ_j, n×c.
+func (d *draw) centred() *mat.Dense {
 	of, shares := d.problem.components.Of, d.shares()
-	centred := mat.DenseCopyOf(d.y)
+	y := mat.DenseCopyOf(d.y)
 	for q, i := range d.at {
-		row := centred.RawRowView(q)
+		row := y.RawRowView(q)
 		for c, mean := range shares[of[i]] {
 			row[c] -= mean
 		}
 	}
-	return d.flows(ctx, d.sources(centred))
+	return d.sources(y)
 }
 
 // finishPoisson makes Σ d_i u_i zero in every component and weighs the columns.

@@ -35,6 +35,7 @@ __all__ = [
     "LinearTSVC",
     "OneClassSVM",
     "Poisson",
+    "PoissonMBO",
     "RLSClassifier",
     "RLSRegressor",
     "ReweightedClassifier",
@@ -84,6 +85,10 @@ class TikhonovRegressor(RegressorMixin, Regressor, Updates, parameters.TikhonovP
 
 class Poisson(ClassifierMixin, Classifier, Updates, parameters.PoissonParameters):
     """Poisson learning, for very few labels; Calder et al. 2020."""
+
+
+class PoissonMBO(ClassifierMixin, Classifier, Updates, parameters.PoissonMboParameters):
+    """Poisson learning, then the smallest cut with classes of given sizes; Calder et al. 2020."""
 
 
 class ReweightedClassifier(ClassifierMixin, Classifier, Updates, parameters.ReweightedParameters):

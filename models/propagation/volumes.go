@@ -1,0 +1,147 @@
+package propagation
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/num/par"
+)
+
+const (
+	// volumeTolerance is the largest difference of a class's share of the points from the share
+	// that was asked for.
+	volumeTolerance = 1e-3
+	// volumeSteps bounds the passes over the points of one projection. Some thirty are usual from
+	// scratch, and ten where the factors of the last projection are near.
+	volumeSteps = 400
+)
+
+// volumes decides the classes of points such that each class gets a given share of them. The
+// factors of the last projection are where the next one begins.
+type volumes struct {
+	shares []float64 // wanted, their sum one
+	log    []float64 // logarithms of the factors s_c; the first is zero
+	live   []bool    // the points that count; nil for all
+	labels []int32   // decisions
+}
+
+func newVolumes(n int, shares []float64, live []bool) *volumes {
+	return &volumes{shares: shares, log: make([]float64, len(shares)), live: live, labels: make([]int32, n)}
+}
+
+// project decides argmax_c s_c (u_ic − min u) for each point, with factors s such that the classes
+// get their shares: the projection to the corners of the simplex under volume constraints (Calder,
+// Cook, Thorpe & Slepčev 2020, section 2.4). It returns the largest difference that is left of a
+// share. Scores that are equal for many points may leave one.
+//
+// Each logarithm of a factor moves against the error of its share, by a step that grows while the
+// error keeps its sign and shrinks where it changes (Rprop; Riedmiller & Braun 1993). A pass
+// costs O(nc).
+func (v *volumes) project(u *mat.Dense) float64 {
+	k := len(v.shares)
+	step := slices.Repeat([]float64{0.05}, k)
+	last := make([]float64, k)
+	low := v.lowest(u)
+	best := math.Inf(1)
+	bestLog := slices.Clone(v.log)
+
+	for range volumeSteps {
+		shares := v.decide(u, low)
+		worst := 0.0
+		for c := range shares {
+			worst = max(worst, math.Abs(shares[c]-v.shares[c]))
+		}
+		if worst < best {
+			best = worst
+			copy(bestLog, v.log)
+		}
+		if worst <= volumeTolerance {
+			break
+		}
+
+		for c := range shares {
+			e := shares[c] - v.shares[c]
+			switch {
+			case e*last[c] > 0:
+				step[c] = min(step[c]*1.3, 2)
+			case e*last[c] < 0:
+				step[c] *= 0.5
+			}
+			last[c] = e
+			if math.Abs(e) > volumeTolerance/2 {
+				v.log[c] -= math.Copysign(step[c], e)
+			}
+		}
+		first := v.log[0]
+		for c := range v.log {
+			v.log[c] -= first
+		}
+	}
+
+	// The last step is not always the best one.
+	copy(v.log, bestLog)
+	v.decide(u, low)
+	return best
+}
+
+// factors returns s.
+func (v *volumes) factors() []float64 {
+	s := make([]float64, len(v.log))
+	for c, l := range v.log {
+		s[c] = math.Exp(l)
+	}
+	return s
+}
+
+// lowest returns the smallest score of a point that counts.
+func (v *volumes) lowest(u *mat.Dense) float64 {
+	low := math.Inf(1)
+	for i := range v.labels {
+		if v.live == nil || v.live[i] {
+			low = min(low, slices.Min(u.RawRowView(i)))
+		}
+	}
+	return low
+}
+
+// decide sets the labels by the present factors and returns the shares of the classes.
+func (v *volumes) decide(u *mat.Dense, low float64) []float64 {
+	const grain = 4096
+	s := v.factors()
+	n := len(v.labels)
+	counts := make([][]int, par.Chunks(n, grain))
+	par.For(n, grain, func(lo, hi int) {
+		count := make([]int, len(s))
+		for i := lo; i < hi; i++ {
+			if v.live != nil && !v.live[i] {
+				continue
+			}
+			best := math.Inf(-1)
+			at := 0
+			for c, f := range u.RawRowView(i) {
+				if f = (f - low) * s[c]; f > best {
+					best = f
+					at = c
+				}
+			}
+			v.labels[i] = int32(at)
+			count[at]++
+		}
+		counts[lo/grain] = count
+	})
+
+	shares := make([]float64, len(s))
+	var total float64
+	for _, count := range counts {
+		for c, m := range count {
+			shares[c] += float64(m)
+			total += float64(m)
+		}
+	}
+	for c := range shares {
+		shares[c] /= total
+	}
+	return shares
+}
