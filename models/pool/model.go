@@ -87,10 +87,11 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		}
 
 		// The choice reports one step for each member; the progress of the members' own steps
-		// is not passed on. A fit that continues a model starts from the answers of its part.
+		// is not passed on. A fit that continues a model starts from the answers of its part, if the part
+		// keeps a start: poisson-mbo begins anew.
 		in.Progress = nil
 		var err error
-		if c.start != nil {
+		if c.start != nil && c.start.Start != nil {
 			if in.Start, err = lanczos.Extend(in.Graph.W, models.StartAt(c.start.StartFor(t.Classes), c.stay)); err != nil {
 				return nil, err
 			}
