@@ -167,7 +167,7 @@ func TestUpdateIsAFitAnew(t *testing.T) {
 	labeled := append(data.Range(0, 30), n-1, n-3)
 	for name, values := range map[string]models.Values{
 		"eigenmap": {"eigenvectors": "5"}, "harmonic": nil, "lgc": nil, "tikhonov": {"gamma-a": "1e-4", "gamma-i": "0.1"}, "poisson": nil, "knn": {"vote": "3"},
-		"geodesic": {"vote": "3"}, "reweighted": nil, "poisson-mbo": nil,
+		"geodesic": {"vote": "3"}, "reweighted": nil, "poisson-mbo": nil, "cut": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := all.Learner(name)

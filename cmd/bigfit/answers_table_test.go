@@ -95,6 +95,7 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"poisson-parts", "parts", "--model poisson", ""},
 	{"reweighted", "rings", "--model reweighted", ""},
 	{"poisson-mbo", "rings", "--model poisson-mbo", ""},
+	{"cut", "rings", "--model cut", ""},
 	{"reweighted-parts", "parts", "--model reweighted", ""},
 	{"tikhonov", "rings", "--model tikhonov --gamma-a 1e-6 --gamma-i 1e-2", ""},
 	{"tikhonov-power", "rings", "--model tikhonov --gamma-a 1e-3 --gamma-i 1e-2 --power 2 --laplacian normalized", ""},

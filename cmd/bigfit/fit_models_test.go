@@ -28,6 +28,7 @@ var flagsFor = map[string]string{
 	"tikhonov":      "--gamma-a 1e-6 --gamma-i 1e-2 --power 2",
 	"poisson":       "--priors 1,1,1",
 	"poisson-mbo":   "--class-sizes equal --steps 20",
+	"cut":           "--class-sizes labels --perturbation 0.1",
 	"rls-linear":    "--gamma-a 1e-3",
 	"svm-linear":    "--gamma-a 1e-3",
 	"laprls-linear": "--gamma-a 1e-3 --gamma-i 1e-3 --laplacian normalized",

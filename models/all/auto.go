@@ -34,7 +34,7 @@ func spreading(alpha string, neighbors int) pool.Member {
 // given one where there are too few for a cross-validation, 1 otherwise. docs/auto.md has the
 // errors of other weights.
 func volumes(sizes string, blind float64) pool.Member {
-	return pool.Member{Learner: propagation.PoissonMBOLearner{}, FewPerClass: fewPerClass, Blind: blind,
+	return pool.Member{Learner: propagation.SizedLearner{Method: propagation.PoissonMBO}, FewPerClass: fewPerClass, Blind: blind,
 		Settings: []models.Values{{"class-sizes": sizes, "tolerance": looseTolerance}}}
 }
 

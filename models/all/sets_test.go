@@ -55,6 +55,7 @@ var setCases = []setCase{
 	{learner: "poisson", values: ""},
 	{learner: "reweighted", values: "tolerance=1e-12"},
 	{learner: "poisson-mbo", values: "tolerance=1e-12"},
+	{learner: "cut", values: "tolerance=1e-12"},
 	{learner: "rls-linear", values: "gamma-a=1e-3"},
 	{learner: "svm-linear", values: "gamma-a=1e-3"},
 	{learner: "laprls-linear", values: "gamma-a=1e-3 gamma-i=1e-2"},

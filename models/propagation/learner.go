@@ -17,7 +17,7 @@ import (
 
 // Learners are the learners of this package, in the order of their methods.
 var Learners = []models.Learner{Learner{Method: Harmonic}, Learner{Method: LGC}, Learner{Method: Tikhonov},
-	Learner{Method: Poisson}, ReweightedLearner{}, PoissonMBOLearner{}}
+	Learner{Method: Poisson}, ReweightedLearner{}, SizedLearner{Method: PoissonMBO}, SizedLearner{Method: Cut}}
 
 // Learner continues targets over a graph by a method.
 type Learner struct {

@@ -15,11 +15,11 @@ import (
 )
 
 func TestPoissonMBOConform(t *testing.T) {
-	modeltest.Conform(t, PoissonMBOLearner{}, modeltest.Suite{Values: conformValues(Poisson)})
+	modeltest.Conform(t, SizedLearner{Method: PoissonMBO}, modeltest.Suite{Values: conformValues(Poisson)})
 }
 
 func TestPoissonMBOCosts(t *testing.T) {
-	modeltest.Costs(t, PoissonMBOLearner{}, conformValues(Poisson), 500, 2000, 10000)
+	modeltest.Costs(t, SizedLearner{Method: PoissonMBO}, conformValues(Poisson), 500, 2000, 10000)
 }
 
 // TestHeat: the sums of Chebyshev polynomials are the explicit steps, with fewer products.
@@ -123,7 +123,7 @@ func TestPoissonMBOFewLabels(t *testing.T) {
 	}
 	before := metrics.ErrorRate(poisson.Labels, truth, y)
 
-	errorOf := func(s MBOSettings) float64 {
+	errorOf := func(s SizedSettings) float64 {
 		g, err := p.FitPoissonMBO(t.Context(), targets, &s)
 		if err != nil {
 			t.Fatal(err)
@@ -135,9 +135,9 @@ func TestPoissonMBOFewLabels(t *testing.T) {
 	}
 	wrong := slices.Repeat([]float64{1}, len(y.Classes))
 	wrong[0] = 20
-	equal := errorOf(MBOSettings{Sizes: EqualSizes})
-	estimated := errorOf(MBOSettings{})
-	skewed := errorOf(MBOSettings{Settings: Settings{Priors: wrong}})
+	equal := errorOf(SizedSettings{Sizes: EqualSizes})
+	estimated := errorOf(SizedSettings{})
+	skewed := errorOf(SizedSettings{Settings: Settings{Priors: wrong}})
 	t.Logf("errors: poisson %.3f, equal %.3f, estimated %.3f, wrong sizes %.3f", before, equal, estimated, skewed)
 	if !(equal < 0.8*before) || !(estimated < before) || !(skewed > 0.5) {
 		t.Errorf("errors: poisson %.3f, equal %.3f, estimated %.3f, wrong sizes %.3f", before, equal, estimated, skewed)
@@ -157,7 +157,7 @@ func TestPoissonMBOSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.FitPoissonMBO(t.Context(), targets, &MBOSettings{Sizes: EqualSizes, Rounds: 4})
+	got, err := p.FitPoissonMBO(t.Context(), targets, &SizedSettings{Sizes: EqualSizes, Rounds: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestPoissonMBOUnreached(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := p.FitPoissonMBO(t.Context(), targets, &MBOSettings{Settings: Settings{Priors: []float64{3, 1}}})
+	g, err := p.FitPoissonMBO(t.Context(), targets, &SizedSettings{Settings: Settings{Priors: []float64{3, 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}

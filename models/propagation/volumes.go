@@ -86,6 +86,22 @@ func (v *volumes) project(u *mat.Dense) float64 {
 	return best
 }
 
+// scale makes the scores s_c (u_ic − min u), so that the largest of a point is its class, and zero at
+// points that do not count.
+func (v *volumes) scale(u *mat.Dense) {
+	low := v.lowest(u)
+	factors := v.factors()
+	for i := range v.labels {
+		row := u.RawRowView(i)
+		for c := range row {
+			row[c] = factors[c] * (row[c] - low)
+			if v.live != nil && !v.live[i] {
+				row[c] = 0
+			}
+		}
+	}
+}
+
 // factors returns s.
 func (v *volumes) factors() []float64 {
 	s := make([]float64, len(v.log))

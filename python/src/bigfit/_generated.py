@@ -13,7 +13,7 @@ VERSION = '0.1.0'
 GRAPH = ('pca', 'metric', 'n_neighbors', 'radius', 'symmetry', 'weights', 'method', 'patience', 'recall', 't', 'class_weights')
 
 #: What every learner learns.
-LEARNERS = {'auto': ('classes', 'values'), 'eigenmap': ('classes',), 'harmonic': ('classes', 'values'), 'lgc': ('classes',), 'tikhonov': ('classes', 'values'), 'poisson': ('classes',), 'reweighted': ('classes', 'values'), 'poisson-mbo': ('classes',), 'rls-linear': ('classes', 'values'), 'svm-linear': ('classes',), 'laprls-linear': ('classes', 'values'), 'lapsvm-linear': ('classes',), 'tsvm-linear': ('classes',), 'knn': ('classes',), 'geodesic': ('classes',), 'rls': ('classes', 'values'), 'svm': ('classes',), 'tsvm': ('classes',), 'svr': ('values',), 'oneclass': ('inside',), 'laprls': ('classes', 'values'), 'lapsvm': ('classes',), 'lapsvr': ('values',), 'lap-oneclass': ('inside',), 'vvmr': ('values', 'labels'), 'sssl': ('classes', 'values')}
+LEARNERS = {'auto': ('classes', 'values'), 'eigenmap': ('classes',), 'harmonic': ('classes', 'values'), 'lgc': ('classes',), 'tikhonov': ('classes', 'values'), 'poisson': ('classes',), 'reweighted': ('classes', 'values'), 'poisson-mbo': ('classes',), 'cut': ('classes',), 'rls-linear': ('classes', 'values'), 'svm-linear': ('classes',), 'laprls-linear': ('classes', 'values'), 'lapsvm-linear': ('classes',), 'tsvm-linear': ('classes',), 'knn': ('classes',), 'geodesic': ('classes',), 'rls': ('classes', 'values'), 'svm': ('classes',), 'tsvm': ('classes',), 'svr': ('values',), 'oneclass': ('inside',), 'laprls': ('classes', 'values'), 'lapsvm': ('classes',), 'lapsvr': ('values',), 'lap-oneclass': ('inside',), 'vvmr': ('values', 'labels'), 'sssl': ('classes', 'values')}
 
 
 class AutoParameters(BaseEstimator):
@@ -935,7 +935,7 @@ class PoissonMboParameters(BaseEstimator):
         Steps of the heat equation between two decisions; at least 1.
 
     rounds : int, default=50
-        Decisions at most; fewer where classes stay; at least 1.
+        Rounds at most; fewer where classes stay; at least 1.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -1025,6 +1025,140 @@ class PoissonMboParameters(BaseEstimator):
         self.max_iterations = max_iterations
         self.class_sizes = class_sizes
         self.steps = steps
+        self.rounds = rounds
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class CutParameters(BaseEstimator):
+    """The smallest cut with classes of given or estimated sizes, as a quadratic program, for very few labels.
+
+    After Holtz, Chen, Mishne & Cloninger, NeurIPS 2024 (CutSSL); sizes that are estimated are not in the paper.
+
+    Parameters
+    ----------
+    priors : sequence of float, default=None
+        Shares of the classes in all points, ascending by class, up to a factor; positive; None is
+        see class-sizes.
+
+    tolerance : float, default=1e-08
+        Relative residual at which the solver stops; between 0 and 1.
+
+    max_iterations : int, default=10000
+        Iterations after which the solver gives up; at least 1.
+
+    class_sizes : {"estimate", "labels", "equal"}, default="estimate"
+        Sizes of the classes without priors: of labels and of answers of poisson, of labels, or
+        equal.
+
+    perturbation : float, default=0.1
+        Weight s of −sD, which drives each point to one class; between 0 and 0.3.
+
+    rounds : int, default=400
+        Rounds at most; fewer where classes stay; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'cut'
+    _needs = ('graph',)
+
+    def __init__(
+        self,
+        *,
+        priors: Optional[Sequence[float]] = None,
+        tolerance: float = 1e-08,
+        max_iterations: int = 10000,
+        class_sizes: str = 'estimate',
+        perturbation: float = 0.1,
+        rounds: int = 400,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.priors = priors
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.class_sizes = class_sizes
+        self.perturbation = perturbation
         self.rounds = rounds
         self.pca = pca
         self.metric = metric

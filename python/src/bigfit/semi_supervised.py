@@ -15,6 +15,7 @@ from ._base import _COMMON_ATTRIBUTES, Array, Classifier, Estimator, Margins, Ma
 from ._run import warn
 
 __all__ = [
+    "CutClassifier",
     "EigenmapClassifier",
     "GeodesicClassifier",
     "HarmonicRegressor",
@@ -89,6 +90,10 @@ class Poisson(ClassifierMixin, Classifier, Updates, parameters.PoissonParameters
 
 class PoissonMBO(ClassifierMixin, Classifier, Updates, parameters.PoissonMboParameters):
     """Poisson learning, then the smallest cut with classes of given sizes; Calder et al. 2020."""
+
+
+class CutClassifier(ClassifierMixin, Classifier, Updates, parameters.CutParameters):
+    """The smallest cut with classes of given sizes; Holtz, Chen, Mishne & Cloninger 2024 (CutSSL)."""
 
 
 class ReweightedClassifier(ClassifierMixin, Classifier, Updates, parameters.ReweightedParameters):

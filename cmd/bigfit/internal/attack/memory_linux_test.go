@@ -89,7 +89,7 @@ func TestManyColumns(t *testing.T) {
 		lines = append(lines, "graph X.npz "+flags)
 	}
 	ambient, both := "--gamma-a 0.1 ", "--gamma-a 0.1 --gamma-i 0.1 "
-	for model, flags := range map[string]string{"knn": "", "eigenmap": "", "harmonic": "", "lgc": "", "tikhonov": both, "poisson": "", "poisson-mbo": "", "sssl": "", "oneclass": "",
+	for model, flags := range map[string]string{"knn": "", "eigenmap": "", "harmonic": "", "lgc": "", "tikhonov": both, "poisson": "", "poisson-mbo": "", "cut": "", "sssl": "", "oneclass": "",
 		"rls-linear": ambient, "svm-linear": ambient, "tsvm-linear": ambient, "rls": ambient, "svm": ambient, "tsvm": ambient,
 		"laprls-linear": both, "lapsvm-linear": both, "laprls": both, "lapsvm": both, "lap-oneclass": both} {
 		fit := fmt.Sprintf("--model %s -X X.npz -y y.npy %s", model, flags)
@@ -133,7 +133,7 @@ const (
 
 // memoryModels are the command lines of the grid beside the data.
 var memoryModels = []string{
-	"auto", "knn", "eigenmap", "harmonic", "lgc", "tikhonov --gamma-a 0.1 --gamma-i 0.1", "poisson", "poisson-mbo",
+	"auto", "knn", "eigenmap", "harmonic", "lgc", "tikhonov --gamma-a 0.1 --gamma-i 0.1", "poisson", "poisson-mbo", "cut",
 	"rls-linear --gamma-a 0.1", "svm-linear --gamma-a 0.1", "laprls-linear --gamma-a 0.1 --gamma-i 0.1", "lapsvm-linear --gamma-a 0.1 --gamma-i 0.1", "tsvm-linear --gamma-a 0.1",
 	"rls --gamma-a 0.1", "svm --gamma-a 0.1", "oneclass", "laprls --gamma-a 0.1 --gamma-i 0.1", "lapsvm --gamma-a 0.1 --gamma-i 0.1", "lap-oneclass --gamma-a 0.1 --gamma-i 0.1", "tsvm --gamma-a 0.1", "sssl",
 	"rls --gamma-a 0.1 --landmarks 500", "laprls --gamma-a 0.1 --gamma-i 0.1 --landmarks 500", "lapsvm --gamma-a 0.1 --gamma-i 0.1 --landmarks 500", "rls --gamma-a 0.1 --features 500", "rls --gamma-a 0.1 --approximation matrix-free",

@@ -1,0 +1,403 @@
+package propagation
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/stage"
+)
+
+// SizedMethod is a method that gives classes their sizes.
+type SizedMethod int
+
+const (
+	// PoissonMBO is [Problem.FitPoissonMBO].
+	PoissonMBO SizedMethod = iota
+	// Cut is [Problem.FitCut].
+	Cut
+)
+
+var sizedMethods = enum.New[SizedMethod]("method with sizes of classes", "poisson-mbo", "cut")
+
+// String returns the name of the learner and its models.
+func (m SizedMethod) String() string { return sizedMethods.String(m) }
+
+// ClassSizes says where the sizes of the classes come from that are not given.
+type ClassSizes int
+
+const (
+	// EstimatedSizes are the means of [LabelSizes] and of the shares in the answers of Poisson
+	// learning.
+	EstimatedSizes ClassSizes = iota
+	// LabelSizes are (n_c + 1)/(l + C) for n_c of l labels and C classes.
+	LabelSizes
+	// EqualSizes are 1/C.
+	EqualSizes
+)
+
+var sizesNames = enum.New[ClassSizes]("origin of the sizes of classes", "estimate", "labels", "equal")
+
+// String returns the name used on the command line and in manifests.
+func (s ClassSizes) String() string { return sizesNames.String(s) }
+
+// MarshalText returns the name.
+func (s ClassSizes) MarshalText() ([]byte, error) { return sizesNames.Marshal(s) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (s *ClassSizes) UnmarshalText(text []byte) error { return sizesNames.Unmarshal(s, text) }
+
+// SizedSettings are settings of [Problem.FitPoissonMBO] and [Problem.FitCut].
+//
+// Priors give the shares of the classes in all points. Without them Sizes says where they come from:
+// by default they are (r + q)/2 with r_c = (n_c + 1)/(l + C), for n_c of l labels and C classes, and q the
+// shares of the classes in the answers of Poisson learning. Draws of as many labels of each class say
+// nothing about sizes, and then r is 1/C. In a component without a label nothing is known; its
+// points do not count in the sizes.
+type SizedSettings struct {
+	// Settings are those of Poisson learning.
+	Settings
+	// Sizes says where the sizes come from without Priors.
+	Sizes ClassSizes
+	// Steps of the heat equation between two decisions, Ns of the paper, of PoissonMBO. Default 40.
+	Steps int
+	// Rounds bounds the rounds. Default 50 for PoissonMBO, 400 for Cut.
+	Rounds int
+	// Perturbation is s of Cut, in (0, 0.3]. Default 0.1.
+	Perturbation float64
+}
+
+var (
+	sizedParams = append(models.Part(join(
+		models.Table[Settings]{priorParams[0]}.Change("priors", func(p *models.Param) {
+			p.Default = "see class-sizes"
+		}), solverParams), func(s *SizedSettings) *Settings { return &s.Settings }),
+		models.Table[SizedSettings]{
+			{Param: models.Param{Name: "class-sizes",
+				Doc:     "sizes of the classes without priors: of labels and of answers of poisson, of labels, or equal",
+				Default: EstimatedSizes.String(), Choices: sizesNames.All()},
+				At: func(s *SizedSettings) any { return &s.Sizes }},
+		}...)
+	roundParam = func(usual int) models.Field[SizedSettings] {
+		return models.Field[SizedSettings]{Param: models.Param{Name: "rounds",
+			Doc: "rounds at most; fewer where classes stay", Default: models.FormatFloat(float64(usual)),
+			Range: models.AtLeast(1)}, At: func(s *SizedSettings) any { return &s.Rounds }}
+	}
+	stepParam = models.Field[SizedSettings]{Param: models.Param{Name: "steps",
+		Doc: "steps of the heat equation between two decisions", Default: models.FormatFloat(defaultSteps),
+		Range: models.AtLeast(1)}, At: func(s *SizedSettings) any { return &s.Steps }}
+	perturbationParam = models.Field[SizedSettings]{Param: models.Param{Name: "perturbation",
+		Doc: "weight s of −sD, which drives each point to one class", Default: models.FormatFloat(defaultPerturbation),
+		Range: models.Between(0, 0.3)}, At: func(s *SizedSettings) any { return &s.Perturbation }}
+)
+
+// sizedTables holds the parameters of each method.
+var sizedTables = [...]models.Table[SizedSettings]{
+	PoissonMBO: append(slices.Clone(sizedParams), stepParam, roundParam(defaultMBORounds)),
+	Cut:        append(slices.Clone(sizedParams), perturbationParam, roundParam(defaultCutRounds)),
+}
+
+// SizedSolution is a [Solution] whose classes have sizes.
+type SizedSolution struct {
+	*Solution
+	Rounds  int       // rounds that were taken
+	Changed float64   // share of the points that changed their class in the last ones
+	Shares  []float64 // sizes of the classes, as shares of the points
+	// Off is the largest difference of a class's share of the answers from its size.
+	Off float64
+}
+
+// sizedStart is where a method with sizes begins: the answers of Poisson learning, in the order of
+// the problem, and the classes that they have with the sizes.
+type sizedStart struct {
+	draw    *draw
+	scores  *mat.Dense
+	volumes *volumes
+	out     *SizedSolution
+}
+
+// beginSized solves Poisson's equation and settles the sizes. It returns nil and an error, or a start and a
+// nil error or one that is usable.
+func (p *Problem) beginSized(ctx context.Context, y *models.Targets, s *SizedSettings) (*sizedStart, error) {
+	first := s.Settings
+	first.Method = Poisson
+	g, err := p.Fit(ctx, y, &first)
+	if g == nil || !models.Usable(err) {
+		return nil, err
+	}
+
+	d := p.newDraw(y, g.Settings)
+	u := p.there(g.Scores)
+	v := newVolumes(p.Len(), d.sizes(s), d.live())
+	if s.Priors == nil && s.Sizes == EstimatedSizes {
+		for c, share := range v.decide(u, v.lowest(u)) {
+			v.shares[c] = (v.shares[c] + share) / 2
+		}
+	}
+	v.project(u)
+	return &sizedStart{d, u, v, &SizedSolution{Solution: g, Shares: v.shares}}, err
+}
+
+// report tells the hook of the settings about a round, and returns its error or that of the context.
+func (b *sizedStart) report(ctx context.Context, s *SizedSettings, rounds int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.OnIteration == nil {
+		return nil
+	}
+	return s.OnIteration(cg.State{Iteration: b.out.Rounds, Columns: rounds, Converged: b.out.Rounds,
+		Residual: b.out.Changed})
+}
+
+// end returns the solution with the scores u, in the order of the problem.
+func (b *sizedStart) end(u *mat.Dense, y *models.Targets) *SizedSolution {
+	g := b.out.Solution
+	g.Scores = b.draw.problem.back(u)
+	g.Unreached = 0
+	g.settle(b.draw, y)
+	return b.out
+}
+
+// live returns which points are in a component with a label, nil if all are.
+func (d *draw) live() []bool {
+	if !slices.Contains(d.reached, false) {
+		return nil
+	}
+	live := make([]bool, d.problem.Len())
+	for i, c := range d.problem.components.Of {
+		live[i] = d.reached[c]
+	}
+	return live
+}
+
+// sizes returns the shares of the classes that the settings and labels give.
+func (d *draw) sizes(s *SizedSettings) []float64 {
+	var out []float64
+	switch {
+	case s.Priors != nil:
+		out = slices.Clone(s.Priors)
+	case s.Sizes == EqualSizes:
+		out = slices.Repeat([]float64{1}, len(d.counts()))
+	default:
+		out = d.counts()
+		for c := range out {
+			out[c]++
+		}
+	}
+
+	var total float64
+	for _, v := range out {
+		total += v
+	}
+	for c := range out {
+		out[c] /= total
+	}
+	return out
+}
+
+// changedShare returns the share of the labels that differ.
+func changedShare(a, b []int32) float64 {
+	changed := 0
+	for i := range a {
+		if a[i] != b[i] {
+			changed++
+		}
+	}
+	return float64(changed) / float64(len(a))
+}
+
+// SizedLearner continues classes by a method that gives them sizes.
+type SizedLearner struct{ Method SizedMethod }
+
+// Info describes the learner.
+func (l SizedLearner) Info() models.Info {
+	i := models.Info{Name: l.Method.String(), Learns: models.LearnsClasses, Needs: models.NeedsGraph}
+	switch l.Method {
+	case PoissonMBO:
+		i.Help = "Poisson learning, then the smallest cut with classes of given or estimated sizes, for very few labels"
+		i.Source = "Calder, Cook, Thorpe & Slepčev 2020, Algorithm 2; sizes that are estimated are not in the paper"
+		i.Scores = "heat from the points of the class, times the factor that gives the class its size; 0 out " +
+			"of reach of labels"
+	case Cut:
+		i.Help = "the smallest cut with classes of given or estimated sizes, as a quadratic program, for very few labels"
+		i.Source = "Holtz, Chen, Mishne & Cloninger, NeurIPS 2024 (CutSSL); sizes that are estimated are not in the paper"
+		i.Scores = "share of the point that the class gets, times the factor for its size; 0 out of reach of labels"
+	}
+	return i
+}
+
+// Params lists the parameters.
+func (l SizedLearner) Params() []models.Param { return sizedTables[l.Method].Params() }
+
+// settings returns the settings with the given values.
+func (l SizedLearner) settings(v models.Values) (SizedSettings, error) {
+	s, err := sizedTables[l.Method].Decode(v)
+	s.Settings.Method = Poisson
+	return s, err
+}
+
+// Cost returns the cost of Poisson learning and of the rounds.
+func (l SizedLearner) Cost(in *models.Input) (stage.Cost, error) {
+	s, err := l.settings(in.Values)
+	if err != nil {
+		return stage.Cost{}, err
+	}
+	problem, fit, err := bytes(in, &s.Settings)
+	if err != nil {
+		return stage.Cost{}, err
+	}
+
+	// PoissonMBO holds the scores, two blocks of the recurrence, the sources and their flow; Cut two
+	// copies of the classes, the dual, the flow and three blocks of scratch.
+	n := int64(in.Len())
+	c := int64(columns(in.Targets))
+	blocks, passes := int64(7), 20*15.0 // passes of usual fits
+	if l.Method == Cut {
+		blocks, passes = 10, 2*300
+	}
+	rounds := stage.HeapBytes(8*n*(blocks*c+5) + 9*n)
+	return stage.Cost{Bytes: problem + max(fit, rounds),
+		Operations: operations(in) + passes*float64(c)*(2*float64(in.EdgeCount())+5*float64(n)),
+		Remedy:     fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
+}
+
+// Fit is the method on the graph and the targets of in.
+func (l SizedLearner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
+	s, err := l.settings(in.Values)
+	if err != nil {
+		return nil, err
+	}
+	info := l.Info()
+	if err := info.Check(in); err != nil {
+		return nil, err
+	}
+	if err := models.CheckLabels(in.Targets.ClassLabels(), in.Len()); err != nil {
+		return nil, err
+	}
+	p, err := NewProblem(in.Graph.W, in.Graph.Components)
+	if err != nil {
+		return nil, err
+	}
+
+	s.OnIteration = func(state cg.State) error {
+		in.Report(float64(state.Converged), float64(state.Columns), state.String())
+		return nil
+	}
+	fit := p.FitPoissonMBO
+	if l.Method == Cut {
+		fit = p.FitCut
+	}
+	g, err := fit(ctx, in.Targets, &s)
+	if g == nil || !models.Usable(err) {
+		return nil, err
+	}
+	return &Sized{&Model{Solution: g.Solution, Neighborhood: in.Graph.Keep(), Given: models.GivenOf(in.Targets)},
+		l.Method, s, sizedFit{g.Rounds, g.Changed, g.Shares, g.Off}}, err
+}
+
+// sizedFit holds the results of the rounds.
+type sizedFit struct {
+	Rounds  int       `json:"rounds"`
+	Changed float64   `json:"changed"`
+	Shares  []float64 `json:"shares"`
+	Off     float64   `json:"off"`
+}
+
+// Sized is a model of a [SizedLearner]. A new point has the mean of the scores of its
+// nearest training points, weighted by its edges: see [Model.Predict].
+type Sized struct {
+	*Model
+	method   SizedMethod
+	settings SizedSettings
+	fit      sizedFit
+}
+
+// Name is the name of the learner.
+func (m *Sized) Name() string { return m.method.String() }
+
+// Kept has no start: Poisson learning begins anew.
+func (m *Sized) Kept() *models.Kept {
+	k := m.Model.Kept()
+	k.Start = nil
+	return k
+}
+
+// Summary names the rounds and where the sizes of the classes come from.
+func (m *Sized) Summary() models.Summary {
+	s := m.Model.Summary()
+	s.Values = sizedTables[m.method].Encode(&m.settings)
+	sizes := "equal"
+	equal := slices.Max(m.fit.Shares)-slices.Min(m.fit.Shares) < 1e-9
+	switch {
+	case m.settings.Priors != nil:
+		sizes = "given"
+	case m.settings.Sizes == EstimatedSizes:
+		sizes = fmt.Sprintf("estimated, %.1f to %.1f %% of the points", 100*slices.Min(m.fit.Shares),
+			100*slices.Max(m.fit.Shares))
+	case m.settings.Sizes == LabelSizes && !equal:
+		sizes = "taken from the labels"
+	}
+	s.Text = fmt.Sprintf("classes' sizes %s; %d rounds, %.2g %% of the points changed in the last; %s", sizes,
+		m.fit.Rounds, 100*m.fit.Changed, s.Text)
+	s.Facts = append(s.Facts, models.Fact{Key: "rounds", Value: m.fit.Rounds},
+		models.Fact{Key: "changed", Value: m.fit.Changed}, models.Fact{Key: "shares", Value: m.fit.Shares})
+	if m.fit.Off > 5*volumeTolerance {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("a class's share of the points differs by %.1f percentage points "+
+			"from its size: too many points have equal scores", 100*m.fit.Off))
+	}
+	return s
+}
+
+// Encode returns what [Model.Encode] does, with the settings and the results of the rounds.
+func (m *Sized) Encode() (*models.Encoded, error) {
+	e, err := m.Model.Encode()
+	if err != nil {
+		return nil, err
+	}
+	e.Values = sizedTables[m.method].Encode(&m.settings)
+	base, ok := e.Fit.(modelFit)
+	if !ok {
+		return nil, fmt.Errorf("propagation: a fit of %T", e.Fit)
+	}
+	e.Fit = sizedModelFit{base, m.fit}
+	return e, nil
+}
+
+// sizedModelFit is the part of a model in its manifest that is no parameter.
+type sizedModelFit struct {
+	modelFit
+	Sized sizedFit `json:"sized"`
+}
+
+// Decode is the inverse of [Sized.Encode].
+func (l SizedLearner) Decode(r *models.Reader) (models.Model, error) {
+	var f sizedModelFit
+	if err := r.Fit(&f); err != nil {
+		return nil, err
+	}
+	s, err := l.settings(r.Manifest.Params)
+	if err != nil {
+		return nil, err
+	}
+	m, err := decode(r, f.modelFit, s.Settings)
+	if err != nil {
+		return nil, err
+	}
+
+	shares := f.Sized.Shares
+	bad := func(v float64) bool { return !(v >= 0 && v <= 1) }
+	if len(shares) != len(m.Classes) || slices.ContainsFunc(shares, bad) || f.Sized.Rounds < 0 ||
+		bad(f.Sized.Changed) || math.IsNaN(f.Sized.Off) {
+		return nil, fmt.Errorf("propagation: rounds %d, changed %v, shares %v of %d classes do not fit together",
+			f.Sized.Rounds, f.Sized.Changed, shares, len(m.Classes))
+	}
+	return &Sized{m, l.Method, s, f.Sized}, nil
+}
