@@ -43,6 +43,10 @@ func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Inpu
 	if in.Targets.Classes == nil {
 		return nil, errors.New("suspects are labels of classes; a regression has none")
 	}
+	var err error
+	if in.Values, err = models.OrderShares(l.Params(), in.Values, in.Targets); err != nil {
+		return nil, err
+	}
 
 	var short error
 	if info.UsesGraph(in.Values) {
@@ -59,7 +63,6 @@ func (p Planner) Suspects(ctx context.Context, l models.Learner, in *models.Inpu
 	}
 	var shares *mat.Dense
 	var known []bool
-	var err error
 	if folds == 0 {
 		shares, known, err = p.leaveOneOut(ctx, checker, in)
 	} else {

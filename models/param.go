@@ -50,6 +50,9 @@ type Param struct {
 	// true.
 	Axis    bool `json:"axis,omitempty"`
 	Smaller bool `json:"-"`
+	// Named says that numbers of a List are for the classes, ascending, and may be given by
+	// class, as in a:0.8,b:0.2: see [OrderShares].
+	Named bool `json:"named,omitempty"`
 }
 
 // ParamKind is the type of a parameter's values.
@@ -258,6 +261,9 @@ func (p *Param) Check(text string) error {
 		// Every element is checked as a number of its own.
 		for part := range strings.SplitSeq(text, ",") {
 			number := Param{Name: p.Name, Kind: Float, Range: p.Range, Why: p.Why}
+			if at := strings.LastIndex(part, ":"); p.Named && at >= 0 {
+				part = part[at+1:]
+			}
 			if err := number.CheckElement(strings.TrimSpace(part)); err != nil {
 				return err
 			}
@@ -434,6 +440,7 @@ func (t Table[S]) Decode(v Values) (S, error) {
 		}
 
 		if err != nil {
+			// Numbers by class are put into the order of the classes before: see OrderShares.
 			return s, &ParamError{Name: f.Name, Value: text, Must: "a value of its kind"}
 		}
 	}

@@ -32,6 +32,11 @@ func (p *Pipeline) PrepareComparison(ctx context.Context, in *models.Input, cont
 	needed := false
 	for i := range c.Contenders {
 		grid := &c.Contenders[i].Grid
+		fixed, err := models.OrderShares(grid.Learner.Params(), grid.Fixed, in.Targets)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Contenders[i].Name, err)
+		}
+		grid.Fixed = fixed
 		info := grid.Learner.Info()
 		if !usesGraph(grid, &info) {
 			grid.Neighbors = nil

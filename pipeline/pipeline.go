@@ -209,7 +209,9 @@ func (p *Pipeline) own(l models.Learner, in *models.Input) (*models.Input, error
 	if info := l.Info(); info.Needs.Has(models.NeedsPoints) && in.Points == nil {
 		return nil, fmt.Errorf("pipeline: %s needs points", info.Name)
 	}
-	return &out, nil
+	var err error
+	out.Values, err = models.OrderShares(l.Params(), in.Values, in.Targets)
+	return &out, err
 }
 
 // chooseWay lets a [models.Chooser] choose values by sizes, such as exact or landmarks.

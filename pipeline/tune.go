@@ -28,6 +28,10 @@ type Tuning struct {
 func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection.Grid,
 	g *GraphSettings) (*Tuning, error) {
 	t := &Tuning{Data: selectionData(in), Grid: grid, pipeline: p}
+	var err error
+	if t.Grid.Fixed, err = models.OrderShares(grid.Learner.Params(), grid.Fixed, in.Targets); err != nil {
+		return nil, err
+	}
 	if g == nil {
 		g = &GraphSettings{}
 	}

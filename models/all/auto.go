@@ -34,8 +34,8 @@ func spreading(alpha string, neighbors int) pool.Member {
 // given one where there are too few for a cross-validation, 1 otherwise. docs/auto.md has the
 // errors of other weights.
 func volumes(sizes string, blind float64) pool.Member {
-	return pool.Member{Learner: propagation.SizedLearner{Method: propagation.PoissonMBO}, FewPerClass: fewPerClass, Blind: blind,
-		Settings: []models.Values{{"class-sizes": sizes, "tolerance": looseTolerance}}}
+	return pool.Member{Learner: propagation.SizedLearner{Method: propagation.PoissonMBO}, FewPerClass: fewPerClass, Blind: blind, Priors: true,
+		Settings: []models.Values{{"class-shares": sizes, "tolerance": looseTolerance}}}
 }
 
 // fewPerClass is the largest mean number of labels of a class with which volumes takes part. With

@@ -22,8 +22,8 @@ var TransductionParams = models.Table[TransductionChoice]{
 		Range: models.Positive(), Axis: true, Smaller: true},
 		At: func(c *TransductionChoice) any { return &c.Weight }},
 	{Param: models.Param{Name: "priors",
-		Doc:     "shares of the classes among the unlabeled points, in ascending order of the classes",
-		Default: "those of the labels", Range: models.NotNegative()},
+		Doc:     "shares of the classes among the unlabeled points, by class as in a:0.8,b:0.2 or ascending by class",
+		Default: "those of the labels", Range: models.NotNegative(), Named: true},
 		At: func(c *TransductionChoice) any { return &c.Priors }},
 }
 

@@ -62,6 +62,9 @@ func (l continued) Fit(ctx context.Context, in *models.Input) (models.Model, err
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
+	if err := s.checkPriors(in.Targets); err != nil {
+		return nil, err
+	}
 	f := newFit(l.Learner, withPoints(in), s)
 	f.choice = l.before.Choice
 	if f.candidates, err = l.candidates(); err != nil {

@@ -19,7 +19,7 @@ import (
 //	scores            float64  n×c     answers for the training points; probabilities for classes
 //	classes           int64    c       names of the classes, as numbers, ascending
 //	given_labels      int32    l       positions in classes of the labels
-//	class_factors     float64  c       q_c/r_c of classFactors; only with class-shares "points"
+//	class_factors     float64  c       of the probabilities: see adaptShares; only where there are some
 //	(given targets)                    see models.Given.Entries
 //	(neighbourhood)                    see models.Neighborhood.Encode
 //	part0_NAME, …                      array NAME of part 0, of part 1, …

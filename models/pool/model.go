@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -122,19 +123,32 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 	}
 
 	// The shares of the classes are adapted once, on the mean and not on each member.
-	if t.Classes != nil && f.settings.Shares == FromPoints {
-		counts := make([]float64, len(t.Classes))
-		for _, c := range m.labels {
-			counts[c]++
-		}
-		m.factors, m.Choice.Shares = classFactors(m.scores, counts, m.given.Points)
-		weighClassRows(m.scores, m.factors)
+	if t.Classes != nil {
+		f.adaptShares(m)
 	}
 	if m.held = f.held; m.held != nil {
 		weighClassRows(m.held.Scores, m.factors)
 	}
 
 	return m, unconverged
+}
+
+// adaptShares multiplies the probabilities by factors of the classes: those that give the classes the shares that were
+// given, or else [classFactors].
+func (f *fit) adaptShares(m *Model) {
+	counts := make([]float64, len(m.output.Classes))
+	for _, c := range m.labels {
+		counts[c]++
+	}
+	m.Choice.Shares, m.Choice.Off = nil, 0
+	switch {
+	case f.settings.Priors != nil:
+		m.factors, m.Choice.Off = propagation.ShareFactors(m.scores, f.settings.Priors, m.given.Points, counts)
+		m.Choice.Shares = f.settings.Priors
+	case f.settings.Shares == FromPoints:
+		m.factors, m.Choice.Shares = classFactors(m.scores, counts, m.given.Points)
+	}
+	weighClassRows(m.scores, m.factors)
 }
 
 // join adds a part to the model. A part on the same points as the graph adopts the points and

@@ -52,6 +52,9 @@ type Member struct {
 	// FewPerClass, if positive, leaves the member out where there are more labels a class on
 	// average, or targets without classes.
 	FewPerClass int
+	// Priors tells that the learner has the parameter priors, and takes given shares of the classes in place of its
+	// class-shares. Members that are equal then count as one.
+	Priors bool
 	// Many replaces values of the settings where there are more than ManyLabels labels.
 	Many models.Values
 }
@@ -69,6 +72,7 @@ type Learner struct {
 type settings struct {
 	Folds, Repeats int
 	Shares         Shares
+	Priors         []float64
 }
 
 // Defaults of settings: five folds, dealt once, fit each member with four fifths of the labels
@@ -85,7 +89,12 @@ var params = models.Table[settings]{
 	{Param: models.Param{Name: "repeats", Doc: "how often the labels are dealt into folds",
 		Default: models.FormatFloat(defaultRepeats), Range: models.AtLeast(1)},
 		At: func(s *settings) any { return &s.Repeats }},
-	{Param: models.Param{Name: "class-shares", Doc: "shares of the classes: of the points, as far as " +
+	{Param: models.Param{Name: "priors",
+		Doc: "shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to a factor; " +
+			"the answers get these shares",
+		Default: "see class-shares", Range: models.NotNegative(), Named: true},
+		At: func(s *settings) any { return &s.Priors }},
+	{Param: models.Param{Name: "class-shares", Doc: "shares of the classes without priors: of the points, as far as " +
 		"answers are certain, or of the labels, as drawn at random from all points",
 		Default: FromPoints.String(), Choices: sharesNames.All()},
 		At: func(s *settings) any { return &s.Shares }},
@@ -228,7 +237,7 @@ func (f *fit) affordable() (members []int, total stage.Cost, err error) {
 // splits.
 func (f *fit) cost(m *Member) (stage.Cost, error) {
 	own := *f.in
-	own.Values = f.given(m, m.Settings[0])
+	own.Values = f.given(m, m.Settings[0], f.in.Targets)
 	out, err := m.Learner.Cost(&own)
 	if err != nil || len(f.splits) == 0 {
 		return out, err
@@ -242,7 +251,7 @@ func (f *fit) cost(m *Member) (stage.Cost, error) {
 
 	c := &candidate{member: m, name: m.Learner.Info().Name}
 	for _, v := range m.Settings {
-		c.settings = append(c.settings, f.given(m, v))
+		c.settings = append(c.settings, f.given(m, v, f.in.Targets))
 	}
 	grid, err := l.GridCost(f.grid(c))
 	if err != nil {
@@ -274,6 +283,9 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	if err := info.Check(in); err != nil {
 		return nil, err
 	}
+	if err := s.checkPriors(in.Targets); err != nil {
+		return nil, err
+	}
 	f := newFit(l, in, s)
 	if err := f.deal(); err != nil {
 		return nil, err
@@ -290,7 +302,9 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		if err != nil {
 			return nil, err
 		}
-		f.candidates = append(f.candidates, c)
+		if !f.merged(c) {
+			f.candidates = append(f.candidates, c)
+		}
 	}
 
 	if len(f.candidates) == 0 {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Shares says where the shares of the classes come from.
@@ -32,6 +34,20 @@ func (s Shares) MarshalText() ([]byte, error) { return sharesNames.Marshal(s) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (s *Shares) UnmarshalText(text []byte) error { return sharesNames.Unmarshal(s, text) }
+
+// checkPriors returns an error unless there is a share for each class of t, or none at all.
+func (s *settings) checkPriors(t *models.Targets) error {
+	switch {
+	case s.Priors == nil:
+	case t.Classes == nil:
+		return models.Faultf("%s are for classes, not for values", param.Name("priors"))
+	case len(s.Priors) != len(t.Classes):
+		return models.Faultf("%s names %d shares for %d classes", param.Name("priors"), len(s.Priors), len(t.Classes))
+	case slices.Max(s.Priors) == 0:
+		return models.Faultf("%s are all 0; a class must have a share", param.Name("priors"))
+	}
+	return nil
+}
 
 const (
 	// sureShares is the mean probability of a wrong answer at which the n points without a
@@ -128,12 +144,19 @@ func classFactors(p *mat.Dense, counts []float64, given []int32) (factors, share
 	return factors, shares
 }
 
-// weighClassRow multiplies probabilities by factors and makes their sum one.
+// weighClassRow multiplies probabilities by factors and makes their sum one. Where all of it is of classes without a
+// share, the others get the shares of their factors.
 func weighClassRow(row, factors []float64) {
 	var sum float64
 	for k, f := range factors {
 		row[k] *= f
 		sum += row[k]
+	}
+	if sum == 0 {
+		for k, f := range factors {
+			row[k] = f
+			sum += f
+		}
 	}
 	for k := range row {
 		row[k] /= sum

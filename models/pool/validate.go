@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -47,6 +49,7 @@ type candidate struct {
 	stay   []int        // points of that part that are still there; nil for all
 	scale  scale
 	prior  float64
+	blind  float64 // prior without a cross-validation
 	weight float64
 	loss   float64 // of the best setting
 	error  Estimate
@@ -54,9 +57,9 @@ type candidate struct {
 
 // newCandidate returns the candidate of a member, with its settings resolved.
 func (f *fit) newCandidate(m *Member) (*candidate, error) {
-	c := &candidate{member: m, name: m.Learner.Info().Name, prior: cmp.Or(m.Prior, 1)}
+	c := &candidate{member: m, name: m.Learner.Info().Name, prior: cmp.Or(m.Prior, 1), blind: cmp.Or(m.Blind, m.Prior, 1)}
 	for _, v := range m.Settings {
-		v = f.given(m, v)
+		v = f.given(m, v, f.in.Targets)
 		resolved, err := f.resolve(m.Learner, v)
 		if err != nil {
 			return nil, err
@@ -107,12 +110,38 @@ func (f *fit) resolve(l models.Learner, v models.Values) (models.Values, error) 
 	return v.With(numbers), nil
 }
 
-// given returns v with the values of [Member.Many] where there are many labels.
-func (f *fit) given(m *Member, v models.Values) models.Values {
+// given returns v with the values of [Member.Many] where there are many labels, and with the given shares of the classes
+// of t for [Member.Priors].
+func (f *fit) given(m *Member, v models.Values, t *models.Targets) models.Values {
 	if len(f.in.Targets.Labeled) > ManyLabels {
-		return v.With(m.Many)
+		v = v.With(m.Many)
 	}
+	if !m.Priors || f.settings.Priors == nil {
+		return v
+	}
+
+	// The training part of a split may lack classes.
+	var shares []string
+	for c, class := range f.in.Targets.Classes {
+		if slices.Contains(t.Classes, class) {
+			shares = append(shares, models.FormatFloat(f.settings.Priors[c]))
+		}
+	}
+	v = v.With(models.Values{"priors": strings.Join(shares, ",")})
+	delete(v, "class-shares")
 	return v
+}
+
+// merged adds the weights of c to a candidate with the same settings, if there is one.
+func (f *fit) merged(c *candidate) bool {
+	for _, o := range f.candidates {
+		if o.name == c.name && o.member.Neighbors == c.member.Neighbors && slices.EqualFunc(o.settings, c.settings, maps.Equal) {
+			o.prior += c.prior
+			o.blind += c.blind
+			return true
+		}
+	}
+	return false
 }
 
 // multiplied returns the settings that [Member.Times] makes of one: for the first parameter in
@@ -253,6 +282,7 @@ func (f *fit) answer(ctx context.Context, c *candidate) error {
 			in := g.With(i)
 			in.Graph = graph
 			in.Targets = s.Train
+			in.Values = f.given(c.member, in.Values, s.Train)
 			return []models.Answer{fitAndAsk(ctx, c.member.Learner, in, s.Points)}
 		})
 		if err != nil {

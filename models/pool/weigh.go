@@ -11,6 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Estimate is an error measured on points held out, with its standard error: the share of
@@ -36,7 +37,9 @@ type Choice struct {
 	// LeftOut counts the members that would have taken too long: [MostOperations].
 	LeftOut int `json:"left_out,omitempty"`
 	// Shares of the classes in the points without a label, as far as these tell them.
-	Shares  []float64     `json:"shares,omitempty"`
+	Shares []float64 `json:"shares,omitempty"`
+	// Off is the largest difference of a class's share of the answers from the one that was given.
+	Off     float64       `json:"off,omitempty"`
 	Members []MemberScore `json:"members"` // by descending weight
 }
 
@@ -112,8 +115,22 @@ func (c *Choice) number(v metrics.Number) string {
 	return fmt.Sprintf("%.1f", 100*float64(v))
 }
 
-// Warnings returns a warning if no combination of the members beats the trivial answer.
+// leastOff is the difference of a share from the one that was given from which on there is a warning.
+const leastOff = 0.005
+
+// Warnings returns a warning if no combination of the members beats the trivial answer, and one if a class has not the
+// share that was given.
 func (c *Choice) Warnings() []string {
+	var out []string
+	if c.Off > leastOff {
+		out = append(out, fmt.Sprintf("a class's share of the points differs by %.1f percentage points from the one "+
+			"given with %s: too many points have equal probabilities", 100*c.Off, param.Name("priors")))
+	}
+	return append(out, c.trivialWarning()...)
+}
+
+// trivialWarning returns a warning if no combination of the members beats the trivial answer.
+func (c *Choice) trivialWarning() []string {
 	// The comparison is written so that an error that is NaN does not warn.
 	if !c.Validated || !(c.Error >= c.Trivial) {
 		return nil
@@ -163,7 +180,7 @@ func (f *fit) weigh() {
 func (f *fit) weighPrior() {
 	var sum float64
 	for _, c := range f.candidates {
-		c.weight = cmp.Or(c.member.Blind, c.prior)
+		c.weight = c.blind
 		sum += c.weight
 	}
 	for _, c := range f.candidates {

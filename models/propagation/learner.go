@@ -36,12 +36,6 @@ var (
 			Default: models.FormatFloat(defaultIterations), Range: models.AtLeast(1)},
 			At: func(s *Settings) any { return &s.MaxIterations }},
 	}
-	priorParams = models.Table[Settings]{
-		{Param: models.Param{Name: "priors",
-			Doc:     "shares of the classes in all points, ascending by class, up to a factor",
-			Default: "those of the labels", Range: models.Positive()},
-			At: func(s *Settings) any { return &s.Priors }},
-	}
 	massParams = models.Table[Settings]{
 		{Param: models.Param{Name: "class-mass",
 			Doc: "scale each class to its share of the points: class mass normalization", Default: "false"},
@@ -59,12 +53,12 @@ var (
 
 // tables holds the parameters of each method.
 var tables = [...]models.Table[Settings]{
-	Harmonic: join(massParams, priorParams.Change("priors", func(p *models.Param) {
-		p.Only = &models.Condition{Param: "class-mass", In: []string{"true"}}
+	Harmonic: join(massParams, shareParams.Change("priors", func(p *models.Param) {
+		p.Doc += "; with class-mass their masses get them"
 	}), solverParams),
-	LGC:      join(alphaParams, solverParams),
-	Tikhonov: join(positiveNorms(normParams), solverParams),
-	Poisson:  join(priorParams, solverParams),
+	LGC:      join(alphaParams, shareParams, solverParams),
+	Tikhonov: join(positiveNorms(normParams), shareParams, solverParams),
+	Poisson:  join(shareParams, solverParams),
 }
 
 // join returns a table of all parameters.

@@ -93,14 +93,14 @@ func TestLearnersRefuse(t *testing.T) {
 		v      models.Values
 		parts  []string
 	}{
-		{Harmonic, models.Values{"priors": "1,2"}, []string{"priors is for class-mass true"}},
+		{LGC, models.Values{"class-shares": "given"}, []string{`class-shares is "given"`}},
 		{Harmonic, models.Values{"class-mass": "true", "priors": "1,-2", "tolerance": "2"}, []string{"priors has the value -2", "tolerance is 2"}},
 		{LGC, models.Values{"alpha": "1", "max-iterations": "0", "gamma-a": "1"}, []string{"alpha is 1", "max-iterations is 0", `unknown parameter "gamma-a"`}},
 		{Tikhonov, nil, []string{"gamma-a is missing", "gamma-i is missing"}},
 		{Tikhonov, models.Values{"gamma-a": "0", "gamma-i": "0", "power": "1.5", "laplacian": "random-walk", "scaling": "none"},
 			[]string{"gamma-a is 0", "gamma-i is 0", "power is 1.5", `laplacian is "random-walk"`, `scaling is "none"`}},
 		{Poisson, models.Values{"priors": "1;2"}, []string{`priors has the value "1;2"`}},
-		{Poisson, models.Values{"priors": "1,-1"}, []string{"priors has the value -1", "each must be positive"}},
+		{Poisson, models.Values{"priors": "1,-1"}, []string{"priors has the value -1", "each must be at least 0"}},
 		{LGC, models.Values{"alpha": "0"}, []string{"alpha is 0; it must be between 0 and 1"}},
 	} {
 		in := &models.Input{Targets: y, Graph: models.NewGraph(w), Values: c.v}

@@ -32,7 +32,7 @@ import (
 // G is the pseudo-inverse of L on the vectors with Σ d_i u_i = 0, j runs over the m
 // labels in the component of i, and u over the points without a label. The other labels
 // of tikhonov keep the weight 1/l, which is a fit to them with γ_A and γ_I times
-// l/(l − 1). Scores of harmonic are those before class mass normalization.
+// l/(l − 1). Scores are those before class mass normalization and before classes get their shares.
 //
 // Where no other label is in the component, known is false and the row is zero. It costs
 // a solution with l right-hand sides, in blocks, beside the fit. An error that is
@@ -55,13 +55,13 @@ func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Setting
 		return nil, nil, err
 	}
 
-	// Class masses and priors depend on the labels that are left out, so they join at the end.
-	l := &leave{priors: filled.Priors}
-	if l.priors != nil || filled.MassNormalization {
-		filled.Start = nil
+	l := &leave{}
+	if filled.sharing() || filled.MassNormalization {
+		filled.Start = nil // its scores are scaled
 	}
 	filled.MassNormalization = false
 	filled.Priors = nil
+	filled.ClassShares = FreeShares
 	l.draw = p.newDraw(y, filled)
 	if filled.Start != nil {
 		l.start = p.there(filled.Start)
@@ -89,12 +89,11 @@ func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Setting
 // leave is a draw for leaving out its labels one by one.
 type leave struct {
 	*draw
-	f      *mat.Dense // values with all labels, n×c
-	g      []float64  // g_i of the labeled points
-	groups [][]int    // of labels, each with a right-hand side
-	signs  []float64  // of the labels in their groups
-	extra  *mat.Dense // Lf of harmonic, n×c; Σ_j G_ij of poisson, n×1
-	priors []float64
+	f      *mat.Dense          // values with all labels, n×c
+	g      []float64           // g_i of the labeled points
+	groups [][]int             // of labels, each with a right-hand side
+	signs  []float64           // of the labels in their groups
+	extra  *mat.Dense          // Lf of harmonic, n×c; Σ_j G_ij of poisson, n×1
 	means  map[int32][]float64 // shares of the classes in each component, for poisson
 }
 
@@ -291,11 +290,8 @@ func (l *leave) row(dst []float64, q int, m float64) {
 		mean := l.means[l.problem.components.Of[i]]
 		for c, v := range y {
 			dst[c] -= (v - mean[c]) * (m*g - l.extra.At(i, 0)) / (m - 1)
-			switch rest := (m*mean[c] - v) / (m - 1); {
-			case math.Abs(rest-1) < 1e-9: // all others are of this class: nothing flows
+			if rest := (m*mean[c] - v) / (m - 1); math.Abs(rest-1) < 1e-9 { // all others are of this class: nothing flows
 				dst[c] = 1
-			case rest > 0 && l.priors != nil:
-				dst[c] *= l.priors[c] / rest
 			}
 		}
 	}

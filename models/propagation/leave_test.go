@@ -29,7 +29,7 @@ func TestLeaveOneOut(t *testing.T) {
 		{5, 14, 3, Settings{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1e-2, GammaI: 0.3}}},
 		{6, 9, 2, Settings{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 2, Power: 2}}},
 		{7, 14, 3, Settings{Method: Poisson}},
-		{8, 30, 2, Settings{Method: Poisson, Priors: []float64{1, 3}}},
+		{8, 30, 2, Settings{Method: Poisson}},
 	} {
 		t.Run(fmt.Sprintf("%v %d", c.settings.Method, c.seed), func(t *testing.T) {
 			w := weightedGraph(t, c.seed, 30, 12, 7, 1, 1)

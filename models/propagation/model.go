@@ -28,9 +28,13 @@ type Model struct {
 
 // Kept has the scores of all points as the start of another fit.
 func (m *Model) Kept() *models.Kept {
-	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: m.Given.Targets(len(m.Degrees), m.Classes,
+	k := &models.Kept{Neighborhood: &m.Neighborhood, Targets: m.Given.Targets(len(m.Degrees), m.Classes,
 		m.Labels),
 		Start: m.Scores, Classes: m.Classes}
+	if m.Shared != nil {
+		k.Start = nil // its scores are scaled or shifted
+	}
+	return k
 }
 
 // Name returns the name of the method.
@@ -179,7 +183,11 @@ func (m *Model) Summary() models.Summary {
 	residual := slices.Max(m.Residuals)
 	s.Text += fmt.Sprintf("%d iterations to a residual of %.1e", m.Iterations, residual)
 	s.Facts = []models.Fact{{Key: "iterations", Value: m.Iterations}, {Key: "residual", Value: residual}}
-	s.Warnings = m.warnings()
+	s.Warnings = append(m.warnings(), m.Shared.warning()...)
+	if m.Shared != nil {
+		s.Text = m.Shared.String() + "; " + s.Text
+		s.Facts = append(s.Facts, models.Fact{Key: "shares", Value: m.Shared.Shares})
+	}
 	return s
 }
 
@@ -196,7 +204,7 @@ const (
 // warnings returns a warning for a harmonic solution of few labels: away from them it is nearly constant.
 func (m *Model) warnings() []string {
 	n, classes := m.Scores.RawMatrix().Rows, len(m.Classes)
-	if m.Settings.Method != Harmonic || m.Settings.MassNormalization || classes == 0 ||
+	if m.Settings.Method != Harmonic || m.Settings.MassNormalization || m.Shared != nil || classes == 0 ||
 		m.Labeled >= fewOfClass*classes || float64(m.Labeled) >= fewOfAll*float64(n) {
 		return nil
 	}
@@ -213,6 +221,7 @@ type modelFit struct {
 	Fallback     int32           `json:"fallback"`
 	Neighborhood models.RawState `json:"neighborhood"`
 	Given        bool            `json:"given,omitempty"`
+	Shared       *Shared         `json:"shared,omitempty"`
 }
 
 // Encode returns scores (n×c), residuals (c), of classes also classes (c) and labels
@@ -228,7 +237,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 		own = append(own, archive.Array{Name: "labels", Data: m.Labels})
 	}
 	return &models.Encoded{Values: params(m.Settings.Method).Encode(&m.Settings),
-		Fit:    modelFit{m.Iterations, m.Labeled, m.Unreached, m.Fallback, state, m.Given != nil},
+		Fit:    modelFit{m.Iterations, m.Labeled, m.Unreached, m.Fallback, state, m.Given != nil, m.Shared},
 		Arrays: slices.Concat(own, m.Given.Entries(), arrays)}, nil
 }
 
@@ -253,7 +262,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 // decode reads the arrays of a model.
 func decode(r *models.Reader, f modelFit, s Settings) (*Model, error) {
 	m := &Model{Solution: &Solution{Settings: s, Iterations: f.Iterations, Labeled: f.Labeled,
-		Unreached: f.Unreached, Fallback: f.Fallback}}
+		Unreached: f.Unreached, Fallback: f.Fallback, Shared: f.Shared}}
 	m.Scores = r.Matrix("scores")
 	m.Residuals = models.Numbers[float64](r, "residuals")
 	if m.Classes = r.ReadClasses(); m.Classes != nil {
@@ -307,6 +316,9 @@ func (m *Model) check() error {
 			m.Settings.Method)
 	}
 
+	if err := m.Shared.check(len(m.Classes)); err != nil {
+		faults = append(faults, err)
+	}
 	if m.Settings.Method == LGC {
 		expect(m.Settings.Alpha > 0 && m.Settings.Alpha < 1, "α is %v", m.Settings.Alpha)
 	}

@@ -28,7 +28,7 @@ import (
 
 // graphMethods are settings of every method, for classes.
 var graphMethods = []Settings{
-	{}, {MassNormalization: true}, {Method: LGC}, {Method: Poisson, Priors: slices.Repeat([]float64{0.1}, 10)},
+	{}, {MassNormalization: true}, {Method: LGC}, {Method: LGC, ClassShares: EstimatedShares}, {Method: Poisson, Priors: slices.Repeat([]float64{0.1}, 10)},
 	{Method: Tikhonov, Regularizer: regularizer.Regularizer{GammaA: 1e-6, GammaI: 1e-2, Power: 2}},
 }
 

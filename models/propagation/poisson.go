@@ -16,8 +16,7 @@ import (
 //
 //	D^-½LD^-½ v = D^-½ Σ_j (y_j − ȳ) δ_j
 //
-// and is orthogonal to the null vector D^½1. finishPoisson multiplies column c by
-// b_c/ȳ_c for priors b.
+// and is orthogonal to the null vector D^½1.
 func (d *draw) poisson(ctx context.Context) (*cg.Result, error) {
 	return d.flows(ctx, d.centred())
 }
@@ -35,7 +34,7 @@ func (d *draw) centred() *mat.Dense {
 	return d.sources(y)
 }
 
-// finishPoisson makes Σ d_i u_i zero in every component and weighs the columns.
+// finishPoisson makes Σ d_i u_i zero in every component, and one the column of a class that is alone there.
 func (d *draw) finishPoisson(u *mat.Dense) {
 	of, shares := d.problem.components.Of, d.shares()
 	d.centre(u)
@@ -46,11 +45,8 @@ func (d *draw) finishPoisson(u *mat.Dense) {
 		}
 		row := u.RawRowView(i)
 		for c, y := range share {
-			switch {
-			case y == 1: // no other class: nothing flows
+			if y == 1 { // no other class: nothing flows
 				row[c] = 1
-			case y > 0 && d.settings.Priors != nil:
-				row[c] *= d.settings.Priors[c] / y
 			}
 		}
 	}
@@ -72,7 +68,7 @@ func (d *draw) flows(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
 	dense.ScaleRows(b, root)
 	s := d.solver()
 	s.Project = true // what rounding left along the null vectors
-	if d.start != nil && d.settings.Priors == nil {
+	if d.start != nil {
 		s.Start = mat.DenseCopyOf(d.start)
 		for i, f := range root { // v = D^½u
 			row := s.Start.RawRowView(i)

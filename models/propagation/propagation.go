@@ -83,12 +83,12 @@ type Settings struct {
 	// MassNormalization scales each class of a harmonic function to the share of the mass that
 	// Priors give it: class mass normalization (Zhu et al. 2003, section 4).
 	MassNormalization bool
-	// Priors are the shares of the classes in all points, up to a factor. The
-	// default with MassNormalization are the labeled points of each class and
-	// one more. Poisson multiplies u_c by Priors[c]/ȳ_c, both as shares (Calder
-	// et al. 2020, equation 2.4); its default is ȳ, which changes nothing. Other
-	// methods have none.
+	// Priors are the shares of the classes in all points, up to a factor, in the order of the classes. The answers
+	// get these shares: see [Shared]. With MassNormalization, which scales masses to them, the default are the
+	// labeled points of each class and one more.
 	Priors []float64
+	// ClassShares says which shares the answers get without Priors. Default: as the scores have them.
+	ClassShares ClassShares
 	// Tolerance bounds the relative residuals; see [cg.Settings]. Default 1e-8. Residuals of
 	// Tikhonov are relative to Jy/l: with γ_I far below 1/l, take less.
 	Tolerance float64
@@ -148,12 +148,14 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		faults = append(faults, models.Faultf("%s is %d; another program solves systems of power 1 only",
 			param.Name("power"), s.Regularizer.Power))
 	}
-	if s.Priors != nil && s.Method != Poisson && !s.MassNormalization {
-		fault("priors belong to %v and to class mass normalization", Poisson)
-	}
-	if s.Priors != nil && len(s.Priors) != len(y.Classes) {
+	if s.sharing() && y.Classes == nil {
+		faults = append(faults, models.Faultf("%s and %s are for classes, not for values", param.Name("priors"),
+			param.Name("class-shares")))
+	} else if s.Priors != nil && len(s.Priors) != len(y.Classes) {
 		faults = append(faults, models.Faultf("%s names %d shares for %d classes",
 			param.Name("priors"), len(s.Priors), len(y.Classes)))
+	} else if s.Priors != nil && !(slices.Max(s.Priors) > 0) {
+		faults = append(faults, models.Faultf("%s are all 0; a class must have a share", param.Name("priors")))
 	}
 
 	// Defaults come after the checks, which must see what was given.
@@ -196,6 +198,8 @@ type Solution struct {
 	// Unreached is the number of points in components without a label.
 	Unreached int
 	Fallback  int32 // the most frequent class among the labels, 0 for a regression
+	// Shared says which shares the classes got; nil where none were asked for.
+	Shared *Shared
 }
 
 // Fit continues the targets y of some points to all n points of the graph
@@ -251,6 +255,7 @@ func (p *Problem) Fit(ctx context.Context, y *models.Targets, s *Settings) (*Sol
 	g.Settings.OnIteration = nil
 	g.Settings.Start = nil
 	g.Settings.Solver = nil
+	g.Shared = d.share(r.X)
 	g.Scores = p.back(r.X)
 	g.settle(d, y)
 	return g, err

@@ -329,8 +329,7 @@ func TestPoisson(t *testing.T) {
 	w := weightedGraph(t, 8, 40, 15, 6, 1)
 	n, c := w.Rows, w.Components()
 	y := drawClasses(9, n, 14, 3)
-	b := []float64{0.5, 0.2, 0.3}
-	g := fitGraph(t, w, modeltest.ClassTargets(t, y), &Settings{Method: Poisson, Priors: b})
+	g := fitGraph(t, w, modeltest.ClassTargets(t, y), &Settings{Method: Poisson})
 	// By the pseudo-inverse of L, component by component.
 	_, l := denseGraph(w, sparse.Combinatorial)
 	var e mat.SVD
@@ -393,7 +392,7 @@ func TestPoisson(t *testing.T) {
 			}
 			for i := range n {
 				if int(c.Of[i]) == id {
-					want.Set(i, k, (part.At(i, k)-shift)*b[k]/(mean[k]/labels))
+					want.Set(i, k, part.At(i, k)-shift)
 				}
 			}
 		}
@@ -402,7 +401,7 @@ func TestPoisson(t *testing.T) {
 	if single == 0 {
 		t.Error("no component has labels of one class only")
 	}
-	// Without priors Σ d_i u_i = 0 and the classes add up to zero.
+	// Σ d_i u_i = 0 and the classes add up to zero.
 	w = weightedGraph(t, 1, 50)
 	g = fitGraph(t, w, modeltest.ClassTargets(t, drawClasses(2, 50, 5, 3)), &Settings{Method: Poisson})
 	var sums [3]float64
@@ -600,9 +599,11 @@ func TestGraphFaults(t *testing.T) {
 		{Settings{Regularizer: regularizer.Regularizer{GammaA: 1}}, y, "belong to tikhonov"},
 		{Settings{Method: LGC, MassNormalization: true}, y, "mass normalization belongs to harmonic"},
 		{Settings{MassNormalization: true}, values, "class-mass is for classes"},
-		{Settings{Priors: []float64{1, 2}}, y, "priors belong"},
+		{Settings{Priors: []float64{1, 2}}, values, "priors and class-shares are for classes"},
+		{Settings{ClassShares: EqualShares}, values, "priors and class-shares are for classes"},
 		{Settings{Method: Poisson, Priors: []float64{1}}, y, "priors names 1 shares for 2 classes"},
-		{Settings{Method: Poisson, Priors: []float64{1, 0}}, y, "priors has the value 0"},
+		{Settings{Method: Poisson, Priors: []float64{1, -1}}, y, "priors has the value -1"},
+		{Settings{Method: LGC, Priors: []float64{0, 0}}, y, "priors are all 0"},
 		{Settings{Tolerance: -1}, y, "tolerance is -1"},
 		{Settings{MaxIterations: -1}, y, "max-iterations is -1"},
 		{Settings{}, &models.Targets{Len: 19}, "19 points for a graph of 20"},

@@ -113,6 +113,8 @@ func (m *moments) matrix(r float64) *mat.SymDense {
 // moments do not serve.
 func (s *Settings) terms(n int) (terms int, r float64) {
 	switch reg := s.Regularizer; {
+	case s.sharing():
+		return 0, 0 // shares need the scores of all points
 	case s.Method == LGC:
 		r = (1 - s.Alpha) / s.Alpha
 	case s.Method == Tikhonov && reg.Laplacian == sparse.Normalized && reg.Power == 1 &&

@@ -160,11 +160,13 @@ func (ReweightedLearner) Info() models.Info {
 }
 
 // Params lists the parameters.
-func (ReweightedLearner) Params() []models.Param { return solverParams.Params() }
+func (ReweightedLearner) Params() []models.Param { return reweightedParams.Params() }
+
+var reweightedParams = join(shareParams, solverParams)
 
 // Cost returns the cost of the potential, of the graph with other weights and of a harmonic function.
 func (ReweightedLearner) Cost(in *models.Input) (stage.Cost, error) {
-	s, err := solverParams.Decode(in.Values)
+	s, err := reweightedParams.Decode(in.Values)
 	if err != nil {
 		return stage.Cost{}, err
 	}
@@ -186,7 +188,7 @@ func (ReweightedLearner) Cost(in *models.Input) (stage.Cost, error) {
 
 // Fit is [FitReweighted] on the graph and the targets of in.
 func (l ReweightedLearner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
-	s, err := solverParams.Decode(in.Values)
+	s, err := reweightedParams.Decode(in.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +227,7 @@ func (m *Reweighted) Name() string { return ReweightedName }
 // Summary names the iterations and their residual.
 func (m *Reweighted) Summary() models.Summary {
 	s := m.Model.Summary()
-	s.Values = solverParams.Encode(&m.Settings)
+	s.Values = reweightedParams.Encode(&m.Settings)
 	return s
 }
 
@@ -235,7 +237,7 @@ func (m *Reweighted) Encode() (*models.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Values = solverParams.Encode(&m.Settings)
+	e.Values = reweightedParams.Encode(&m.Settings)
 	e.Arrays = append(e.Arrays, archive.Array{Name: "gamma", Data: m.Gamma})
 	return e, nil
 }

@@ -76,12 +76,11 @@ type SizedSettings struct {
 
 var (
 	sizedParams = append(models.Part(join(
-		models.Table[Settings]{priorParams[0]}.Change("priors", func(p *models.Param) {
-			p.Default = "see class-sizes"
-		}), solverParams), func(s *SizedSettings) *Settings { return &s.Settings }),
+		shareParams.Without("class-shares"), solverParams), func(s *SizedSettings) *Settings { return &s.Settings }),
 		models.Table[SizedSettings]{
-			{Param: models.Param{Name: "class-sizes",
-				Doc:     "sizes of the classes without priors: of labels and of answers of poisson, of labels, or equal",
+			{Param: models.Param{Name: "class-shares",
+				Doc: "shares of the classes without priors: estimate, the mean of labels and of the answers of poisson; " +
+					"labels, those of the labels; or equal",
 				Default: EstimatedSizes.String(), Choices: sizesNames.All()},
 				At: func(s *SizedSettings) any { return &s.Sizes }},
 		}...)
@@ -128,6 +127,10 @@ type sizedStart struct {
 func (p *Problem) beginSized(ctx context.Context, y *models.Targets, s *SizedSettings) (*sizedStart, error) {
 	first := s.Settings
 	first.Method = Poisson
+	if _, err := first.fill(y); err != nil {
+		return nil, err
+	}
+	first.Priors = nil // the projection below gives the classes their shares
 	g, err := p.Fit(ctx, y, &first)
 	if g == nil || !models.Usable(err) {
 		return nil, err
@@ -135,7 +138,7 @@ func (p *Problem) beginSized(ctx context.Context, y *models.Targets, s *SizedSet
 
 	d := p.newDraw(y, g.Settings)
 	u := p.there(g.Scores)
-	v := newVolumes(p.Len(), d.sizes(s), d.live())
+	v := newVolumes(p.Len(), d.sizes(s.Priors, s.Sizes), d.live())
 	if s.Priors == nil && s.Sizes == EstimatedSizes {
 		for c, share := range v.decide(u, v.lowest(u)) {
 			v.shares[c] = (v.shares[c] + share) / 2
@@ -178,13 +181,13 @@ func (d *draw) live() []bool {
 	return live
 }
 
-// sizes returns the shares of the classes that the settings and labels give.
-func (d *draw) sizes(s *SizedSettings) []float64 {
+// sizes returns the shares of the classes that priors, or else the labels, give.
+func (d *draw) sizes(priors []float64, origin ClassSizes) []float64 {
 	var out []float64
 	switch {
-	case s.Priors != nil:
-		out = slices.Clone(s.Priors)
-	case s.Sizes == EqualSizes:
+	case priors != nil:
+		out = priors
+	case origin == EqualSizes:
 		out = slices.Repeat([]float64{1}, len(d.counts()))
 	default:
 		out = d.counts()
@@ -193,12 +196,18 @@ func (d *draw) sizes(s *SizedSettings) []float64 {
 		}
 	}
 
+	return normalized(out)
+}
+
+// normalized returns sizes as shares of their sum.
+func normalized(sizes []float64) []float64 {
 	var total float64
-	for _, v := range out {
+	for _, v := range sizes {
 		total += v
 	}
-	for c := range out {
-		out[c] /= total
+	out := make([]float64, len(sizes))
+	for c, v := range sizes {
+		out[c] = v / total
 	}
 	return out
 }

@@ -22,9 +22,10 @@ const (
 // factors of the last projection are where the next one begins.
 type volumes struct {
 	shares []float64 // wanted, their sum one
-	log    []float64 // logarithms of the factors s_c; the first is zero
+	log    []float64 // logarithms of the factors s_c; that of the first class with a share is zero
 	live   []bool    // the points that count; nil for all
 	labels []int32   // decisions
+	zero   bool      // scores are not negative, and nothing is subtracted
 }
 
 func newVolumes(n int, shares []float64, live []bool) *volumes {
@@ -45,7 +46,14 @@ func (v *volumes) project(u *mat.Dense) float64 {
 	last := make([]float64, k)
 	low := v.lowest(u)
 	best := math.Inf(1)
+	for c, share := range v.shares {
+		if share == 0 {
+			v.log[c] = math.Inf(-1)
+		}
+	}
 	bestLog := slices.Clone(v.log)
+	// Factors count up to a common one: that of the first class with a share is one.
+	first := slices.IndexFunc(v.shares, func(share float64) bool { return share > 0 })
 
 	for range volumeSteps {
 		shares := v.decide(u, low)
@@ -74,9 +82,9 @@ func (v *volumes) project(u *mat.Dense) float64 {
 				v.log[c] -= math.Copysign(step[c], e)
 			}
 		}
-		first := v.log[0]
+		common := v.log[first]
 		for c := range v.log {
-			v.log[c] -= first
+			v.log[c] -= common
 		}
 	}
 
@@ -111,8 +119,11 @@ func (v *volumes) factors() []float64 {
 	return s
 }
 
-// lowest returns the smallest score of a point that counts.
+// lowest returns the smallest score of a point that counts, or 0 where nothing is subtracted.
 func (v *volumes) lowest(u *mat.Dense) float64 {
+	if v.zero {
+		return 0
+	}
 	low := math.Inf(1)
 	for i := range v.labels {
 		if v.live == nil || v.live[i] {
