@@ -22,7 +22,8 @@ type heat struct {
 	top    float64 // λ
 	decay  []float64
 	supply []float64
-	a, b   *mat.Dense // scratch
+	a, b   *mat.Dense // scratch: wide blocks, see [sparse.Wide]
+	c      int        // columns of them that count
 }
 
 // newHeat prepares m steps of length 1/max d for blocks of c columns.
@@ -31,7 +32,9 @@ func newHeat(l *sparse.Laplacian, m, c int) *heat {
 	for _, d := range l.Degrees() {
 		longest = max(longest, d)
 	}
-	h := &heat{l: l, top: l.UpperBound(), a: mat.NewDense(l.Dim(), c, nil), b: mat.NewDense(l.Dim(), c, nil)}
+	h := &heat{l: l, top: l.UpperBound(), c: c}
+	h.a, _ = sparse.Wide(l.Dim(), c)
+	h.b, _ = sparse.Wide(l.Dim(), c)
 	if longest == 0 {
 		h.top = 1 // no edges: L is zero
 		longest = 1
@@ -83,7 +86,7 @@ func chebyshev(top float64, degree int, f func(x float64) float64) []float64 {
 }
 
 // apply returns Σ_k c_k T_k(2L/λ − I) x by Clenshaw's recurrence, for x that add adds times a
-// factor to a block. The block is scratch of h: the next call overwrites it. Every term costs
+// factor to a wide block. The result is scratch of h: the next call overwrites it. Every term costs
 // one pass over the graph.
 func (h *heat) apply(coefficients []float64, add func(to *mat.Dense, factor float64)) *mat.Dense {
 	next := h.a
@@ -105,12 +108,14 @@ func (h *heat) apply(coefficients []float64, add func(to *mat.Dense, factor floa
 	return next
 }
 
-// sources returns what m steps make of the sources b alone, a new block.
+// sources returns what m steps make of the sources b alone, a new wide block.
 func (h *heat) sources(b *mat.Dense) *mat.Dense {
 	return mat.DenseCopyOf(h.apply(h.supply, func(to *mat.Dense, factor float64) {
-		t, from := to.RawMatrix().Data, b.RawMatrix().Data
-		for i, v := range from {
-			t[i] += factor * v
+		for i := range h.l.Dim() {
+			row := to.RawRowView(i)
+			for k, v := range b.RawRowView(i) {
+				row[k] += factor * v
+			}
 		}
 	}))
 }
@@ -131,5 +136,5 @@ func (h *heat) step(labels []int32, live []bool, sources *mat.Dense) *mat.Dense 
 	for i, v := range from {
 		t[i] += v
 	}
-	return u
+	return u.Slice(0, h.l.Dim(), 0, h.c).(*mat.Dense)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -268,11 +269,13 @@ func (l SizedLearner) Cost(in *models.Input) (stage.Cost, error) {
 	// copies of the classes, the dual, the flow and three blocks of scratch.
 	n := int64(in.Len())
 	c := int64(columns(in.Targets))
-	blocks, passes := int64(7), 20*15.0 // passes of usual fits
+	// Three of them are as wide as products like.
+	blocks, passes := int64(4), 20*15.0 // passes of usual fits
 	if l.Method == Cut {
-		blocks, passes = 10, 2*300
+		blocks, passes = 7, 2*300
 	}
-	rounds := stage.HeapBytes(8*n*(blocks*c+5) + 9*n)
+	wide := int64(sparse.Width(int(c)))
+	rounds := stage.HeapBytes(8*n*(blocks*c+3*wide+5) + 9*n)
 	return stage.Cost{Bytes: problem + max(fit, rounds),
 		Operations: operations(in) + passes*float64(c)*(2*float64(in.EdgeCount())+5*float64(n)),
 		Remedy:     fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
