@@ -188,10 +188,7 @@ func (q *Queue) round(ctx context.Context, c *labeling.Candidates, now *snapshot
 	s := &labeling.NextSettings{Pairs: PairsFor(len(now.label))}
 	s.Seed = q.s.Seed
 	s.Count = min(q.s.Batch, free)
-	s.Rule = active.Combined
-	if m == nil {
-		s.Rule = active.SOpt // it needs no scores
-	}
+	s.Rule = ruleFor(m, len(c.Labeled), len(y.Classes))
 	out.rule = s.Rule
 	var err error
 	out.choices, err = q.planner.Next(ctx, c, s)
@@ -199,6 +196,19 @@ func (q *Queue) round(ctx context.Context, c *labeling.Candidates, now *snapshot
 		return nil, nil, err
 	}
 	return out, m, nil
+}
+
+// leastExplored is the number of labels below which points are chosen by the graph alone, whatever the classes.
+const leastExplored = 20
+
+// ruleFor returns the rule for the next points. Without a model, and with few labels a class, the graph decides alone:
+// with 60 labels of 2000 digits, every fifth a check, auto had errors of 7.7, 7.0, 7.8 and 6.7 % (four sets) by this
+// rule, and 8.8, 6.5, 11.5 and 5.5 % where the uncertainty counted from the first model on.
+func ruleFor(m models.Model, labels, classes int) active.Rule {
+	if m == nil || labels < max(leastExplored, active.FewLabels*classes) {
+		return active.SOpt
+	}
+	return active.Combined
 }
 
 // fit fits the model to the labels, beginning with the last one.
