@@ -265,8 +265,8 @@ function label(name, what) {
 }
 
 // next asks for the next question.
-const next = () => doing(async () => {
-  const answer = await call("next?tab=" + tab + "&grid=" + (grid ? 1 : 0));
+const next = fresh => doing(async () => {
+  const answer = await call("next?tab=" + tab + "&grid=" + (grid ? 1 : 0) + (fresh ? "&fresh=1" : ""));
   showState(answer.state);
   show(answer.next);
 });
@@ -324,7 +324,7 @@ function finish() {
 function turn(on) {
   grid = on;
   $("grid").setAttribute("aria-pressed", String(grid));
-  next();
+  next(true);
 }
 
 // move marks another point of a group.

@@ -20,8 +20,9 @@ type Question struct {
 }
 
 // Ask returns the next question for a window of the page, which tab names. grid asks for a group of near points.
+// new asks for points without a label alone, and for no second look.
 // Points that another window shows are left out for a while.
-func (q *Queue) Ask(tab string, grid bool) *Question {
+func (q *Queue) Ask(tab string, grid, fresh bool) *Question {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
@@ -31,28 +32,30 @@ func (q *Queue) Ask(tab string, grid bool) *Question {
 		}
 	}
 
-	q.asked++
-	out := q.next(grid)
+	if !fresh {
+		q.asked++
+	}
+	out := q.next(grid, fresh)
 	for _, i := range out.Points {
 		q.leases[i] = lease{tab, now.Add(leaseTime)}
 	}
 	return out
 }
 
-func (q *Queue) next(grid bool) *Question {
-	if q.asked%againEvery == 0 {
+func (q *Queue) next(grid, fresh bool) *Question {
+	if q.asked%againEvery == 0 && !fresh {
 		if i, why, ok := q.suspicious(); ok {
 			return &Question{Kind: "again", Why: why, Points: []int32{i}}
 		}
 	}
-	if q.asked%twiceEvery == 0 {
+	if q.asked%twiceEvery == 0 && !fresh {
 		if i, ok := q.ofOthers(); ok {
 			return &Question{Kind: "twice", Why: "someone else has labeled it too, to see how far you agree",
 				Points: []int32{i}}
 		}
 	}
 
-	if q.asked%checkEvery == 0 && q.labeled >= checksFrom {
+	if q.asked%checkEvery == 0 && q.labeled >= checksFrom && !fresh {
 		if i, ok := q.any(); ok {
 			return &Question{Kind: "check", Why: "any point, to see how many answers are right", Points: []int32{i}}
 		}
@@ -155,7 +158,7 @@ func (q *Queue) suspicious() (int32, string, bool) {
 	if best >= 0 {
 		return best, "a second look: someone else has given it another label", true
 	}
-	if q.learned == nil || q.labeled < active.FewLabels*len(q.classes) {
+	if q.learned == nil || q.labeled < 2*active.FewLabels*len(q.classes) {
 		return 0, "", false // labels are too few to doubt one
 	}
 	for _, i := range q.learned.suspects {

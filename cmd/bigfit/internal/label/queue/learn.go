@@ -25,7 +25,7 @@ const (
 	tolerance   = "1e-3"
 
 	// fewestChecks is the least number of checks by which an error is estimated.
-	fewestChecks = 4
+	fewestChecks = 3
 
 	// doubtful is the score from which on a label gets a second look: 1 less its probability by the other labels.
 	doubtful = 0.8
@@ -202,8 +202,7 @@ func (q *Queue) round(ctx context.Context, c *labeling.Candidates, now *snapshot
 const leastExplored = 20
 
 // ruleFor returns the rule for the next points. Without a model, and with few labels a class, the graph decides alone:
-// with 60 labels of 2000 digits, every fifth a check, auto had errors of 7.7, 7.0, 7.8 and 6.7 % (four sets) by this
-// rule, and 8.8, 6.5, 11.5 and 5.5 % where the uncertainty counted from the first model on.
+// where an early model is wrong, its uncertainty asks at the wrong places.
 func ruleFor(m models.Model, labels, classes int) active.Rule {
 	if m == nil || labels < max(leastExplored, active.FewLabels*classes) {
 		return active.SOpt
@@ -310,7 +309,7 @@ func twoBest(p []float64) (first, second int) {
 // are too few of them.
 //
 // Rules ask for hard points, and for one in each region: without its label nothing is known there. Of 160 labels of
-// 2000 digits 20 % were wrong when left out, where 5 % of all answers were. So every fifth point is any point, a
+// 2000 digits 20 % were wrong when left out, where 5 % of all answers were. So every eighth point is any point, a
 // check, and these alone are the sample; labels of before are taken for one. A probability says of each how hard it
 // is. With u_i = 1 − p_i of the best class, by the model for points without a label and by the model without its
 // label for checks,

@@ -49,8 +49,8 @@ type Settings struct {
 const (
 	// Of so many questions one is any point, by which the error is measured; a second look; a point of another
 	// annotator.
-	checkEvery = 5
-	againEvery = 8
+	checkEvery = 8
+	againEvery = 10
 	twiceEvery = 6
 
 	// checksFrom is the number of labels from which on the error is measured. The first labels find the classes.

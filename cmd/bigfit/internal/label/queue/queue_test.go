@@ -38,7 +38,7 @@ func sim(t *testing.T, n int, seed uint64, labels int) {
 		if err := q.Settle(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		a := q.Ask("t", false)
+		a := q.Ask("t", false, false)
 		if _, err := q.Give([]queue.Answer{{a.Points[0], y.Name(y.Index[a.Points[0]])}}, 1, a.Kind); err != nil {
 			t.Fatal(err)
 		}

@@ -216,7 +216,7 @@ func (b *browser) answer(name string, byClick bool) {
 // dark; fewer than a tenth of the answers are wrong in the end.
 func TestBrowserLabelsDigits(t *testing.T) {
 	b := open(t)
-	x, y := digits(2000, 0)
+	x, y := digits(2000, 3)
 	l := serve(t, x, y, images(x), queue.Settings{})
 	b.window(1200, "light")
 	b.run(chromedp.Navigate(l.url))

@@ -368,7 +368,7 @@ func (s *Server) next(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	q := s.queue.Ask(tab, v.Get("grid") == "1")
+	q := s.queue.Ask(tab, v.Get("grid") == "1", v.Get("fresh") == "1")
 	reply(w, Turn{State: s.queue.State(), Next: s.question(q)})
 }
 
@@ -514,7 +514,7 @@ func (s *Server) label(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	q := s.queue.Ask(g.Tab, g.Grid)
+	q := s.queue.Ask(g.Tab, g.Grid, false)
 	reply(w, Turn{Action: action, State: s.queue.State(), Next: s.question(q)})
 }
 
