@@ -166,28 +166,32 @@ async function showAnswer() {
   $("answer").textContent = text || "Nothing nearby is labeled yet.";
 }
 
-// showClasses lists the classes with their keys.
+// showClasses lists the classes with their keys. Buttons stay where they are, as one of them may just be pressed.
 function showClasses() {
   if (!state) return;
   const mine = question && question.items.length === 1 ? question.items[0].mine : "";
   const box = $("classes");
-  const buttons = state.classes.map((c, k) => {
-    const b = element("button", c.name === mine ? "class mine" : "class");
-    b.type = "button";
-    if (k < keys.length) b.append(element("kbd", "", keys[k]));
-    b.append(element("span", "label", c.name), element("span", "count", String(c.labels)));
+  while (box.children.length > state.classes.length) box.lastChild.remove();
+  state.classes.forEach((c, k) => {
+    let b = box.children[k];
+    if (!b) {
+      b = element("button");
+      b.type = "button";
+      if (k < keys.length) b.append(element("kbd", "", keys[k]));
+      b.append(element("span", "label"), element("span", "count"));
+      b.addEventListener("click", event => {
+        if (event.detail > 0) b.blur();
+        label(state.classes[k].name);
+      });
+      box.append(b);
+    }
+    b.className = c.name === mine ? "class mine" : "class";
     b.title = c.name;
+    b.querySelector(".label").textContent = c.name;
+    b.querySelector(".count").textContent = String(c.labels);
     b.setAttribute("aria-label", c.name + ", " + c.labels + " labels" + (k < keys.length ? ", key " + keys[k] : "") + (c.name === mine ? ", its label now" : ""));
-    b.addEventListener("click", event => {
-      if (event.detail > 0) b.blur();
-      label(c.name);
-    });
-    return b;
   });
-  const focused = [...box.children].indexOf(document.activeElement);
-  box.replaceChildren(...buttons);
-  if (focused >= 0 && buttons[focused]) buttons[focused].focus();
-  $("known").replaceChildren(...state.classes.map(c => {
+  if ($("known").children.length !== state.classes.length) $("known").replaceChildren(...state.classes.map(c => {
     const o = element("option");
     o.value = c.name;
     return o;
@@ -232,9 +236,9 @@ function drawCurve(s) {
     svg("text", { x: left, y: bottom + 14 }, String(first)),
     svg("text", { x: right, y: bottom + 14, "text-anchor": "end" }, String(last)),
     svg("text", { x: (left + right) / 2, y: bottom + 25, "text-anchor": "middle" }, "labels"),
-    svg("text", { x: left - 4, y: bottom, "text-anchor": "end" }, "0"),
     svg("text", { x: left - 4, y: top + 8, "text-anchor": "end" }, (100 * most).toFixed(0) + " %"),
     svg("text", { x: left - 4, y: y(s.target) + 4, "text-anchor": "end" }, (100 * s.target).toFixed(0) + " %"));
+  if (y(s.target) < bottom - 14) box.append(svg("text", { x: left - 4, y: bottom + 4, "text-anchor": "end" }, "0"));
 }
 
 // chosenPoints are the points of the question that were not taken out.

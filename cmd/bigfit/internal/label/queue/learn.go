@@ -403,5 +403,5 @@ func toTarget(curve []Estimate, target float64) int {
 	if !(more <= 4*float64(now.Labels)) {
 		return 0
 	}
-	return int(math.Ceil(more))
+	return 10 * int(math.Ceil(more/10)) // more digits would say more than is known
 }

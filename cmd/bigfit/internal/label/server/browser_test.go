@@ -382,3 +382,6 @@ func readText(t testing.TB, path string) string {
 	}
 	return string(content)
 }
+
+// navigate opens an address.
+func navigate(address string) chromedp.Action[chromedp.Void] { return chromedp.Navigate(address) }

@@ -30,6 +30,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,9 +73,6 @@ type Server struct {
 
 	finished sync.Once
 	done     chan struct{}
-
-	// began is when a connection had its first byte; tests shorten the timeouts.
-	readTimeout time.Duration
 }
 
 // New returns a server of the questions of a queue.
@@ -87,7 +85,7 @@ func New(q *queue.Queue, c *page.Content, h page.Head) (*Server, error) {
 	secret := make([]byte, 16)
 	rand.Read(secret)
 	s := &Server{queue: q, content: c, html: html, token: base64.RawURLEncoding.EncodeToString(secret),
-		slots: make(chan struct{}, mostRequests), done: make(chan struct{}), readTimeout: readTimeout}
+		slots: make(chan struct{}, mostRequests), done: make(chan struct{})}
 	s.icon, err = icon()
 	return s, err
 }
@@ -170,7 +168,7 @@ func (s *Server) URL(l net.Listener) string {
 
 // Serve answers requests until ctx ends; requests that have begun are ended.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: s.readTimeout / 2, ReadTimeout: s.readTimeout,
+	h := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: readTimeout / 2, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: mostHeader,
 		// What goes wrong with a connection is no matter of the terminal.
 		ErrorLog: log.New(io.Discard, "", 0)}
@@ -223,8 +221,8 @@ func (c *counted) Close() error {
 // Handler returns all that the server answers.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	static := func(path, kind string, content []byte) {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+	static := func(at, kind string, content []byte) {
+		mux.HandleFunc("GET "+at, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", kind)
 			w.Write(content)
 		})
@@ -281,6 +279,12 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, next http.Handler
 	if r.URL.Path == "/"+token { // relative addresses of the page need the last slash
 		w.Header().Set("Location", "/"+token+"/")
 		w.WriteHeader(http.StatusPermanentRedirect)
+		return
+	}
+
+	// No address of the page needs cleaning, and the mux would redirect.
+	if path.Clean("/"+rest) != "/"+rest {
+		refuse(w, http.StatusNotFound, "there is no such page")
 		return
 	}
 
