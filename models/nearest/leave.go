@@ -20,7 +20,7 @@ import (
 //
 // A shortest path from label i to one of its k nearest labels j crosses an edge (u, v) such that i is one
 // of the k sources of u and j of v: if i were none of u's, the k sources of u would all be nearer to i than
-// j is. So the least of d(i, u) + |uv| + d(v, j) over all edges is the distance of i and j. It costs
+// j is. So, but for rounding between paths of equal length, the least of d(i, u) + |uv| + d(v, j) over all edges is the distance of i and j. It costs
 // O(k³·nnz) operations at most, O(nnz) for k = 1.
 func (p *paths) without(lengths *sparse.CSR, labeled []int) [][]visit {
 	position := map[int32]int{}

@@ -263,7 +263,7 @@ func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, er
 	}
 
 	// Plain steps multiply full blocks with themselves; a polynomial in single precision does without.
-	method := l.spreadingMethod()
+	method := l.method()
 	if method == cg.Jacobi {
 		method = cg.Chebyshev
 	}
@@ -377,7 +377,9 @@ func (l Learner) LeaveOneOut(ctx context.Context, in *models.Input, probes int) 
 // LeaveOneOutCost returns the cost of a fit and of systems with a column for each probe, or for each
 // labeled point.
 func (l Learner) LeaveOneOutCost(in *models.Input, probes int) (stage.Cost, error) {
-	c, err := l.Cost(in)
+	own := *in
+	own.Start = nil // the systems of the responses have none
+	c, err := l.Cost(&own)
 	if err != nil {
 		return c, err
 	}

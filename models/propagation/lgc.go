@@ -14,7 +14,7 @@ import (
 func (d *draw) lgc(ctx context.Context) (*cg.Result, error) {
 	b := d.sources(d.y)
 	b.Scale((1-d.settings.Alpha)/d.settings.Alpha, b)
-	return d.spread(ctx, b, d.spreadingMethod())
+	return d.spread(ctx, b, d.method())
 }
 
 // spread solves (L + cI)F = B for sources B at the labeled points. At a point of degree
