@@ -31,8 +31,14 @@ const Neighbours = "knn"
 // bigfit suspects does without a model: by harmonic where at least half of the points have a label, else by lgc,
 // with the labels of one fold in ten left out in turn. Where that exceeds [Settings.MostOperations] or the memory,
 // the shares of the classes among the labeled neighbours of a point judge its label.
+//
+// The list holds the labels of bigfit suspects, those that have not the largest share of their point. Its order and
+// its scores are those of Score, which find wrong labels earlier than 1 − p of the given class does: see docs/audit.md.
 type Labels struct {
 	*active.Suspects
+	// Score of each label of Targets, in [0, 1]: o/(p+o) with the share p of the given class and the largest share
+	// o of another one. It is above 1/2 for the labels of the list; NaN for labels that cannot be judged.
+	Score []float64
 	// Targets are the labels that were judged, and the rows of Suspects.Shares.
 	Targets *models.Targets
 	// Judge is harmonic, lgc or [Neighbours].

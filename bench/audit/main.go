@@ -52,8 +52,8 @@ precision of lists of all labels, the most suspicious first: the list and the sc
 learning by the same probabilities (labels off the diagonal of the confident joint, by self-confidence or by
 margin, and all labels by margin); the values of labels by kNN-Shapley. Then the number of wrong labels by
 estimate, and how often its range has the number of exchanged ones.`,
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return a.compare(cmd.Context()) },
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.compare(cmd.Context()) },
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&a.names, "sets", []string{"mnist"}, "sets of BIGFIT_DATA, or all")
@@ -232,4 +232,3 @@ func byScore(n int, score func(i int) float64) []int {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score(a), score(b)) })
 	return order
 }
-
