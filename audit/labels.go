@@ -141,12 +141,13 @@ func (r *run) suspects(ctx context.Context, t *models.Targets, lists *knn.Neighb
 	in := &models.Input{Graph: &r.graph.Graph, Targets: t, Edges: r.graph.W.NNZ()}
 	cost, err := l.Cost(in)
 	fits := r.Memory <= 0 || cost.Bytes <= r.Memory
-	if err == nil && fits && float64(folds)*cost.Operations <= r.s.MostOperations && folds > 1 {
+	if err == nil && fits && float64(folds)*cost.Operations <= r.s.MostOperations && divisible(t) {
 		found, err := labeling.Planner{Pipeline: r.Pipeline}.Suspects(ctx, l, in, nil, folds)
 		return found, judge, err
 	}
 
-	r.Observed().Note("labels: judged by their nearest neighbours, as a graph method would take too much memory or time")
+	r.Observed().Note("labels: judged by their nearest neighbours, as a graph method would take too much memory or time, " +
+		"or has too few labels")
 	shares := mat.NewDense(len(t.Labeled), len(t.Classes), nil)
 	known := make([]bool, len(t.Labeled))
 	for q := range known {
@@ -158,6 +159,19 @@ func (r *run) suspects(ctx context.Context, t *models.Targets, lists *knn.Neighb
 		}
 	}
 	return active.Disagreeing(t, shares, known), Neighbours, nil
+}
+
+// divisible tells whether two classes have two labels each, so that folds can be left out.
+func divisible(t *models.Targets) bool {
+	count := make([]int, len(t.Classes))
+	classes := 0
+	for q := range t.Labeled {
+		c := t.Class(q)
+		if count[c]++; count[c] == 2 {
+			classes++
+		}
+	}
+	return classes >= 2
 }
 
 // among returns the neighbours that the points of rows have among each other, numbered in their order; nil if there

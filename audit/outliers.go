@@ -13,16 +13,13 @@ const (
 	FarSpreads = 4
 	// LeastRatio is the ratio r that an outlier has at least.
 	LeastRatio = 1.5
-	// DenseFloor bounds the local distance from below, in typical distances: beside a group of duplicates every
-	// point would be infinitely far.
-	DenseFloor = 0.1
 )
 
 // Outliers are points that lie farther from their neighbours than these neighbours from theirs, as in the local
 // outlier factor (Breunig et al. 2000), with means and medians of distances in place of densities:
 //
 //	mᵢ = mean of the distances of point i to its k neighbours
-//	tᵢ = median of mⱼ over the neighbours j of i, at least [DenseFloor] times the median of all m
+//	tᵢ = median of the mⱼ > 0 over the neighbours j of i; the median of all m if there are none
 //	rᵢ = mᵢ/tᵢ
 //	score = rᵢ/(1+rᵢ)
 //
@@ -42,13 +39,20 @@ func outliersOf(lists *knn.Neighbors, mean []float64, typical float64) Outliers 
 	n := len(mean)
 	ratio := make([]float64, n)
 	logs := make([]float64, 0, n)
-	around := make([]float64, lists.K)
+	around := make([]float64, 0, lists.K)
 	for i, m := range mean {
+		// Beside more than k equal points every point would be infinitely far: their m is 0.
 		index, _ := lists.Row(i)
-		for p, j := range index {
-			around[p] = mean[j]
+		around = around[:0]
+		for _, j := range index {
+			if mean[j] > 0 {
+				around = append(around, mean[j])
+			}
 		}
-		local := max(median(around), DenseFloor*typical)
+		local := typical
+		if len(around) > 0 {
+			local = median(around)
+		}
 		switch {
 		case m == 0:
 		case local == 0: // all but some points coincide
