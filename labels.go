@@ -17,10 +17,12 @@ import (
 
 // Labels hold the class of each of n points, or one or several values of a regression, or the mark
 // for a point without either. They are made by [Names], [Classes], [Values], [ValueRows] or
-// [FromLabels]. The zero value stands for no labels.
+// [FromLabels], and by [NamesByID], [ClassesByID] or [ValuesByID] for some points by id. The zero value
+// stands for no labels.
 type Labels struct {
 	classes *data.Labels
 	values  *mat.Dense // n×m, NaN for none
+	ids     []string   // of the points that the labels are for; nil for all points by their place
 }
 
 // Names takes the class of each point by its name; "" marks a point without a label.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
@@ -16,8 +17,9 @@ type NextSettings struct {
 	// Rule that chooses. Default [active.Combined] of a model of classes, which looks at the
 	// uncertainty of its answers, and [active.VOpt] of a regression.
 	Rule active.Rule
-	// Closed are numbers of points that cannot be labeled.
-	Closed []int
+	// Closed are numbers of points that cannot be labeled, and ClosedIDs ids of more of them.
+	Closed    []int
+	ClosedIDs []string
 	// Pairs is the number of eigenpairs of the graph that rules look at. Default
 	// [labeling.DefaultFieldPairs].
 	Pairs int
@@ -25,7 +27,8 @@ type NextSettings struct {
 
 // Choice is a point to label.
 type Choice struct {
-	Point int // its number among the points of the model
+	Point int    // its number among the points of the model
+	ID    string // its id, "" if the points of the model have numbers only
 	// Name is the class that the model answers with today, and Probability how probable the
 	// model finds it; "" and NaN where there is none.
 	Name        string
@@ -37,7 +40,7 @@ type Choice struct {
 }
 
 // Next chooses count points without a label whose labels would help the model most, the first
-// one first. Label them, and give the labels of all points to [Model.Update].
+// one first. Label them, and give the labels to [Model.Update]: by id, or the labels of all points.
 //
 // The model must hold its points and labels: one of [Fit] or [Model.Update] does, and one that
 // was loaded if [Load] says so. The answer depends on the seed.
@@ -57,7 +60,12 @@ func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices [
 		return nil, short
 	}
 	c := &labeling.Candidates{Graph: in.Graph, Labeled: in.Targets.Labeled}
-	if err := closeTo(c, s, in.Len(), count); err != nil {
+	ids := m.ids()
+	closed, err := rowsOf(ids, "ClosedIDs", s.ClosedIDs)
+	if err != nil {
+		return nil, err
+	}
+	if err := closeTo(c, slices.Concat(s.Closed, closed), s.Pairs, in.Len(), count); err != nil {
 		return nil, err
 	}
 
@@ -86,7 +94,8 @@ func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices [
 	// Each choice bears the answer of today, for the person who labels.
 	out := make([]Choice, len(chosen))
 	for i, at := range chosen {
-		out[i] = Choice{Point: at.Point, Name: answers.Name(at.Point), First: at.First, Score: at.Score}
+		out[i] = Choice{Point: at.Point, ID: idOf(ids, at.Point), Name: answers.Name(at.Point), First: at.First,
+			Score: at.Score}
 		out[i].Probability = math.NaN()
 		if c.Scores != nil {
 			out[i].Probability = answers.Probability(at.Point)
@@ -97,12 +106,12 @@ func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices [
 
 // closeTo takes the closed points out of the candidates. It returns an error if fewer than count
 // candidates are left.
-func closeTo(c *labeling.Candidates, s *NextSettings, n, count int) error {
+func closeTo(c *labeling.Candidates, closed []int, pairs, n, count int) error {
 	if count < 1 {
 		return fmt.Errorf("bigfit: %d points are asked for; it must be at least 1", count)
 	}
-	if s.Pairs < 0 {
-		return fmt.Errorf("bigfit: Pairs is %d; it must not be negative", s.Pairs)
+	if pairs < 0 {
+		return fmt.Errorf("bigfit: Pairs is %d; it must not be negative", pairs)
 	}
 
 	// A point that is both labeled and closed counts once.
@@ -111,7 +120,7 @@ func closeTo(c *labeling.Candidates, s *NextSettings, n, count int) error {
 		taken[i] = true
 	}
 	c.Closed = make([]bool, n)
-	for _, i := range s.Closed {
+	for _, i := range closed {
 		if i < 0 || i >= n {
 			return fmt.Errorf("bigfit: Closed names point %d; the model has the points 0 to %d", i, n-1)
 		}

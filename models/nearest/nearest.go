@@ -131,7 +131,13 @@ type Model struct {
 	Tried []VoteError
 	// Points are the labeled ones, l×d.
 	models.Neighborhood
+
+	held *models.HeldOut
 }
+
+// HeldOut returns the votes for the labeled points by the other ones if the fit chose the number of votes by
+// them, else nil.
+func (m *Model) HeldOut() *models.HeldOut { return m.held }
 
 // Fit keeps the labeled points of x, and looks for k where s does not give it: the
 // labels of the other l−1 points vote on each one, which costs the neighbours of l
@@ -214,6 +220,14 @@ func (m *Model) leaveOneOut(ctx context.Context, progress func(done, total float
 	// MinFunc takes the first of equal errors, which is the smallest vote.
 	m.Settings.Vote = slices.MinFunc(m.Tried,
 		func(a, b VoteError) int { return cmp.Compare(a.Error, b.Error) }).Vote
+	votes := make([][]int32, len(m.Labels))
+	for q := range votes {
+		index, _ := nb.Row(q)
+		for _, other := range index[:m.Settings.Vote] {
+			votes[q] = append(votes[q], m.Labels[other])
+		}
+	}
+	m.held = heldOutVotes(m.Labels, len(m.Classes), votes)
 	return nil
 }
 

@@ -181,7 +181,9 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 		fit += 8 * n * c
 	}
 
-	fit += factors(in, n, edges)
+	if s.method(in.Start != nil) == cg.Auto {
+		fit += factors(in, n, edges)
+	}
 	return stage.HeapBytes(problem), stage.HeapBytes(fit) + stage.RuntimeBytes, nil
 }
 

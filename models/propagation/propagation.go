@@ -203,7 +203,12 @@ type Solution struct {
 // [Problem.Fit].
 func Fit(ctx context.Context, w *sparse.CSR, c *sparse.Components, y *models.Targets,
 	s *Settings) (*Solution, error) {
-	p, err := NewProblem(w, c)
+	// The order for products takes as long as some ten of them, more than a good start leaves to do.
+	prepare := NewProblem
+	if s != nil && s.Start != nil && s.Tolerance >= fewDigits {
+		prepare = func(w *sparse.CSR, c *sparse.Components) (*Problem, error) { return newProblem(w, c, together) }
+	}
+	p, err := prepare(w, c)
 	if err != nil {
 		return nil, err
 	}
@@ -392,24 +397,21 @@ func (d *draw) solver() cg.Settings {
 		OnIteration: d.settings.OnIteration}
 }
 
+// fewDigits is a tolerance from which on plain steps may take less time than a preconditioner.
+const fewDigits = 1e-3
+
 // method returns the preconditioner of a Laplacian: where a start leaves errors near what
 // is new, and few digits are asked for, a handful of plain steps does.
-func (d *draw) method() cg.Method {
-	if d.start != nil && d.settings.Tolerance >= 1e-3 {
+func (d *draw) method() cg.Method { return d.settings.method(d.start != nil) }
+
+func (s *Settings) method(started bool) cg.Method {
+	// To few digits label spreading, whose condition is at most (1+α)/(1−α), takes some dozen plain steps,
+	// whatever the start, and less time than the factors of a preconditioner.
+	spreads := s.Method == LGC && (1+s.Alpha)/(1-s.Alpha) <= 200
+	if s.Tolerance >= fewDigits && (started || spreads) {
 		return cg.Jacobi
 	}
 	return cg.Auto
-}
-
-// spreadingMethod is method for label spreading, whose condition is at most
-// (1+α)/(1−α): to few digits some dozen plain steps do, whatever the start, and take less
-// time than the factors of a preconditioner.
-func (d *draw) spreadingMethod() cg.Method {
-	if condition := (1 + d.settings.Alpha) / (1 - d.settings.Alpha); d.settings.Tolerance >= 1e-3 &&
-		condition <= 200 {
-		return cg.Jacobi
-	}
-	return d.method()
 }
 
 // solve solves AX = B with the preconditioner m, or where another program does with the matrix
