@@ -54,8 +54,8 @@ type Candidates struct {
 	Pairs   *lanczos.Result
 	Labeled []int
 	Closed  []bool // points that cannot be labeled; nil for none
-	// Scores holds the scores of a model for the classes of all points; rules that use no
-	// scores need none.
+	// Scores holds the scores of a model for the classes of all points; nil without a model and
+	// for values.
 	Scores *mat.Dense
 }
 
@@ -92,10 +92,10 @@ func (c *Candidates) Cost(count int) stage.Cost {
 // choose chooses points. The eigenpairs must be there if the rule needs them.
 func (c *Candidates) choose(ctx context.Context, s *active.Settings) ([]active.Choice, error) {
 	pool := &active.Pool{Components: c.Graph.Components, Labeled: c.Labeled, Closed: c.Closed}
-	if s.Rule.NeedsScores() {
-		if c.Scores == nil {
-			return nil, fmt.Errorf("labeling: the rule %v needs the scores of a model", s.Rule)
-		}
+	if s.Rule.NeedsScores() && c.Scores == nil {
+		return nil, fmt.Errorf("labeling: the rule %v needs the scores of a model", s.Rule)
+	}
+	if s.Rule.UsesScores() && c.Scores != nil {
 		_, pool.Classes = c.Scores.Dims()
 		pool.Margins = active.Margins(c.Scores)
 		for i, reached := range c.Graph.Components.Reached(c.Labeled) {
@@ -108,6 +108,9 @@ func (c *Candidates) choose(ctx context.Context, s *active.Settings) ([]active.C
 	if s.Rule.NeedsPairs() {
 		pool.Values = c.Pairs.Values
 		pool.Vectors = c.Pairs.Vectors
+	}
+	if err := c.prepareCold(ctx, pool, s); err != nil {
+		return nil, err
 	}
 	return active.Choose(ctx, pool, s)
 }
