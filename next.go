@@ -13,8 +13,8 @@ import (
 
 // NextSettings of [Model.Next]. A nil *NextSettings and zero fields are the defaults.
 type NextSettings struct {
-	// Rule that chooses. Default [active.Combined] of a model of classes, which looks at the
-	// uncertainty of its answers, and [active.VOpt] of a regression.
+	// Rule that chooses. Default [active.Combined], which looks at the uncertainty of a model's answers
+	// for classes, and at the graph alone before the first label and in a regression.
 	Rule active.Rule
 	// Closed are numbers of points that cannot be labeled.
 	Closed []int
@@ -25,7 +25,7 @@ type NextSettings struct {
 
 // Choice is a point to label.
 type Choice struct {
-	Point int // its number among the points of the model
+	Point int // its number among the points
 	// Name is the class that the model answers with today, and Probability how probable the
 	// model finds it; "" and NaN where there is none.
 	Name        string
@@ -34,6 +34,67 @@ type Choice struct {
 	First bool
 	// Score of the rule at the point when it was chosen.
 	Score float64
+	// Rule that chose the point: what [active.Combined] was.
+	Rule active.Rule
+}
+
+// First chooses count points to label before any of the points x has a label, the most useful one
+// first. It makes the graph that [Fit] makes with the same options. Rules that look at the answers of a
+// model, [active.Uncertainty] and [active.Committee], are refused. Label the points and give x and their
+// labels to Fit; [Model.Next] then chooses further points.
+//
+// It costs the graph, the eigenpairs of its normalized Laplacian ([NextSettings.Pairs]), and count
+// passes over them. The answer depends on the seed of the options. An error that is [Usable] comes with
+// the choices.
+func First(ctx context.Context, x Points, count int, o *Options, s *NextSettings) (choices []Choice, err error) {
+	defer plain(&err)
+	if o == nil {
+		o = &Options{}
+	}
+	if s == nil {
+		s = &NextSettings{}
+	}
+	plan, err := o.plan()
+	if err != nil {
+		return nil, err
+	}
+	points, err := x.get()
+	if err != nil {
+		return nil, err
+	}
+	if s.Rule.NeedsScores() {
+		return nil, fmt.Errorf("bigfit: the rule %v looks at the answers of a model, and there is none before the "+
+			"first label", s.Rule)
+	}
+	n, _ := points.Dims()
+	c := &labeling.Candidates{}
+	if err := closeTo(c, s, n, count); err != nil {
+		return nil, err
+	}
+	settings, err := plan.graph(points)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+
+	p := o.run().pipeline()
+	g, short := p.Graph(ctx, points, settings)
+	if !Usable(short) {
+		return nil, short
+	}
+	c.Graph = &g.Graph
+	chosen, err := labeling.Planner{Pipeline: p}.Next(ctx, c, &labeling.NextSettings{Pairs: s.Pairs,
+		Settings: active.Settings{Rule: s.Rule, Count: count, Seed: o.Seed}})
+	if !Usable(err) {
+		return nil, err
+	}
+	for _, at := range chosen {
+		choices = append(choices, Choice{Point: at.Point, Probability: math.NaN(), First: at.First, Score: at.Score,
+			Rule: at.Rule})
+	}
+	return choices, errors.Join(short, err)
 }
 
 // Next chooses count points without a label whose labels would help the model most, the first
@@ -70,8 +131,6 @@ func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices [
 	settings.Settings = active.Settings{Rule: s.Rule, Count: count, Seed: m.run.seed}
 	if m.model.Output().Kind == models.OutputClasses {
 		c.Scores = answers.answer.Scores
-	} else if s.Rule == active.Combined {
-		settings.Rule = active.VOpt
 	}
 	if settings.Rule.NeedsScores() && c.Scores == nil {
 		return nil, fmt.Errorf("bigfit: the rule %v looks at classes, and %s answers with %v",
@@ -86,7 +145,8 @@ func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices [
 	// Each choice bears the answer of today, for the person who labels.
 	out := make([]Choice, len(chosen))
 	for i, at := range chosen {
-		out[i] = Choice{Point: at.Point, Name: answers.Name(at.Point), First: at.First, Score: at.Score}
+		out[i] = Choice{Point: at.Point, Name: answers.Name(at.Point), First: at.First, Score: at.Score,
+			Rule: at.Rule}
 		out[i].Probability = math.NaN()
 		if c.Scores != nil {
 			out[i].Probability = answers.Probability(at.Point)
