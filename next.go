@@ -137,6 +137,12 @@ func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices [
 			s.Rule, m.Name(), m.model.Output().Kind)
 	}
 
+	if s.Rule == active.Committee {
+		if c.Disagreement, err = labeling.DisagreementOf(ctx, m.model); err != nil {
+			return nil, err
+		}
+	}
+
 	chosen, err := labeling.Planner{Pipeline: p}.Next(ctx, c, settings)
 	if !Usable(err) {
 		return nil, err

@@ -53,6 +53,8 @@ fitted by auto first; the model is not kept. By --rule:
   vopt         lowers the sum of the variances of all points most (Ji & Han 2012)
   sopt         lowers the variance of their sum most (Ma, Garnett & Schneider 2013)
   uncertainty  where the two best classes are closest, and no chosen point near
+  committee    where the members of an auto model disagree most, and no chosen point near
+               (McCallum & Nigam 1998)
   typical      one point of each of as many clusters as labels, in the midst of its
                neighbours (Hacohen, Dekel & Weinshall 2022)
   cover        whose neighbours are the most that are no neighbours of a label (Yehuda,
@@ -153,6 +155,11 @@ func (a *app) next(ctx context.Context, args []string, o *nextOptions) error {
 	if today != nil {
 		c.Scores = today.Scores
 	}
+	if o.choice.Rule == active.Committee {
+		if c.Disagreement, err = labeling.DisagreementOf(ctx, p.Model); err != nil {
+			return fmt.Errorf("--rule committee: %w; take combined or uncertainty", err)
+		}
+	}
 
 	// Eigenpairs short of the tolerance still rank points; their error is reported at the end.
 	choices, err := labeling.Planner{Pipeline: a.Pipeline()}.Next(ctx, c, &o.choice)
@@ -198,6 +205,9 @@ func (a *app) takeNext(args []string, o *nextOptions) (string, error) {
 	}
 	if len(o.Source.X) == 0 && o.Source.File == "" {
 		return "", shell.Usagef("next needs a model, points or a graph (--graph); none is given")
+	}
+	if o.proba != "" && o.choice.Rule == active.Committee {
+		return "", shell.Usagef("--rule committee asks the members of a model, and --proba is the mean; leave one out")
 	}
 	if o.proba != "" && o.Y == "" {
 		return "", shell.Usagef("--proba stands in place of the answers of a model, and there is none; leave it out")

@@ -73,12 +73,16 @@ const (
 	// Weinshall, Active learning through a covering lens, NeurIPS 2022, with the edges of the
 	// graph in place of balls of one radius. It needs no label.
 	Cover
+	// Committee takes the largest d_i C_ii / C⁰_ii: the point about which the members of a model
+	// disagree most, by the Jensen–Shannon divergence d_i of their probabilities (McCallum & Nigam,
+	// ICML 1998), then such points far from it. [Pool.Margins] holds 1 − d_i.
+	Committee
 )
 
-var rules = enum.New[Rule]("rule", "combined", "vopt", "sopt", "uncertainty", "random", "typical", "cover")
+var rules = enum.New[Rule]("rule", "combined", "vopt", "sopt", "uncertainty", "random", "typical", "cover", "committee")
 
 // Rules lists all rules.
-var Rules = []Rule{Combined, VOpt, SOpt, Uncertainty, Random, Typical, Cover}
+var Rules = []Rule{Combined, VOpt, SOpt, Uncertainty, Random, Typical, Cover, Committee}
 
 // String returns the name used on the command line and in files.
 func (r Rule) String() string { return rules.String(r) }
@@ -93,7 +97,7 @@ func (r *Rule) UnmarshalText(text []byte) error { return rules.Unmarshal(r, text
 func (r Rule) UsesScores() bool { return r == Combined || r.NeedsScores() }
 
 // NeedsScores tells whether the rule cannot choose without the scores of a model.
-func (r Rule) NeedsScores() bool { return r == Uncertainty }
+func (r Rule) NeedsScores() bool { return r == Uncertainty || r == Committee }
 
 // NeedsPairs tells whether the rule looks at eigenpairs.
 func (r Rule) NeedsPairs() bool { return r != Random && r != Cover }
