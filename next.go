@@ -161,6 +161,25 @@ func (m *Model) Next(ctx context.Context, count int, s *NextSettings) (choices [
 	return out, errors.Join(short, err)
 }
 
+// Expect returns the error that the model is expected to have with as many as more further labels, chosen
+// by [Model.Next] or at random, with an interval; nil where it cannot be told, as for values and for models
+// whose fit held no labels out. See [labeling.Expect].
+func (m *Model) Expect(ctx context.Context, more int) (e *labeling.Expectation, err error) {
+	defer plain(&err)
+	if more < 1 {
+		return nil, fmt.Errorf("bigfit: the error with %d more labels is asked for; it must be at least 1", more)
+	}
+	answers, err := m.Training(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, in, short := m.labeled(ctx, m.run.pipeline(), false)
+	if !Usable(short) {
+		return nil, short
+	}
+	return labeling.Expect(m.model, in.Targets, answers.answer, more), nil
+}
+
 // closeTo takes the closed points out of the candidates. It returns an error if fewer than count
 // candidates are left.
 func closeTo(c *labeling.Candidates, s *NextSettings, n, count int) error {

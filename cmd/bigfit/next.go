@@ -104,6 +104,9 @@ func (a *app) checkNext(path string, o *nextOptions) error {
 			return shell.Usagef("--%s is %v; it must be positive", f.name, f.v)
 		}
 	}
+	if o.proba != "" && o.choice.Rule == active.Committee {
+		return shell.Usagef("--rule committee asks the members of a model, and --proba is one answer; leave one of them out")
+	}
 	return shell.CheckAnswers(o.Source.X.Inputs(path, o.Y, o.Source.File, o.eigs, o.proba), []string{o.out})
 }
 
@@ -182,6 +185,9 @@ func (a *app) next(ctx context.Context, args []string, o *nextOptions) error {
 		return err
 	}
 	s := newNextSummary(o.choice.Rule, choices, len(c.Labeled), n)
+	if o.proba == "" {
+		s.Expected = labeling.Expect(p.Model, p.Targets, today, o.choice.Count)
+	}
 	return errors.Join(short, a.Print(s, fmt.Sprintf("%s: %s", o.out, s)))
 }
 
@@ -205,9 +211,6 @@ func (a *app) takeNext(args []string, o *nextOptions) (string, error) {
 	}
 	if len(o.Source.X) == 0 && o.Source.File == "" {
 		return "", shell.Usagef("next needs a model, points or a graph (--graph); none is given")
-	}
-	if o.proba != "" && o.choice.Rule == active.Committee {
-		return "", shell.Usagef("--rule committee asks the members of a model, and --proba is the mean; leave one out")
 	}
 	if o.proba != "" && o.Y == "" {
 		return "", shell.Usagef("--proba stands in place of the answers of a model, and there is none; leave it out")
@@ -319,6 +322,8 @@ type nextSummary struct {
 	Points  int            `json:"points"`
 	First   int            `json:"first_of_components"` // chosen because their components had no label
 	Rows    []int          `json:"rows"`
+	// Expected error with the points labeled; nil where it cannot be told.
+	Expected *labeling.Expectation `json:"expected,omitempty"`
 }
 
 func newNextSummary(rule active.Rule, choices []active.Choice, labeled, n int) nextSummary {
@@ -344,6 +349,10 @@ func (s nextSummary) String() string {
 	}
 	if s.First > 0 {
 		text += fmt.Sprintf("; the first %d are in components without a label", s.First)
+	}
+	if e := s.Expected; e != nil {
+		text += fmt.Sprintf("; about %.2g %% of the answers wrong with %d more labels (%.2g to %.2g %%), about %.2g %% today",
+			100*e.Error, e.Labels, 100*e.Low, 100*e.High, 100*e.Today)
 	}
 	return text
 }
