@@ -71,7 +71,11 @@ func First(ctx context.Context, x Points, count int, o *Options, s *NextSettings
 	}
 	n, _ := points.Dims()
 	c := &labeling.Candidates{}
-	if err := closeTo(c, s, n, count); err != nil {
+	closed, err := rowsOf(x.ids, "ClosedIDs", s.ClosedIDs)
+	if err != nil {
+		return nil, err
+	}
+	if err := closeTo(c, slices.Concat(s.Closed, closed), s.Pairs, n, count); err != nil {
 		return nil, err
 	}
 	settings, err := plan.graph(points)
@@ -94,8 +98,8 @@ func First(ctx context.Context, x Points, count int, o *Options, s *NextSettings
 		return nil, err
 	}
 	for _, at := range chosen {
-		choices = append(choices, Choice{Point: at.Point, Probability: math.NaN(), First: at.First, Score: at.Score,
-			Rule: at.Rule})
+		choices = append(choices, Choice{Point: at.Point, ID: idOf(x.ids, at.Point), Probability: math.NaN(),
+			First: at.First, Score: at.Score, Rule: at.Rule})
 	}
 	return choices, errors.Join(short, err)
 }
