@@ -23,6 +23,8 @@ import (
 //	├── …                                           arrays of the learner: see its Encode
 //	├── given_points           int32    l           labeled points: Given.Entries
 //	├── given_values           float64  l×m         their values; only of regressions
+//	├── given_shares           float64  l×c         their distributions; only of soft labels
+//	├── given_weights          float64  l           weights of labels; only if some are not one
 //	├── degrees, points, pca_… index_… neighbor_…   the neighbourhood: Neighborhood.Encode
 //	├── id_texts               uint8    bytes       ids of the points in UTF-8, one behind the other; only
 //	│                                               of points with ids
@@ -60,9 +62,10 @@ func Save(path string, m Model, hashes map[string]string, files ...archive.Files
 		}
 	}
 
-	mf, err := archive.New(archive.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(),
-		Params: e.Values, Fit: fit,
-		Arrays: DescribeArrays(e.Arrays), Calibration: CalibrationOf(m)}, hashes, files...)
+	settings := Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit,
+		Arrays: DescribeArrays(e.Arrays), Calibration: CalibrationOf(m)}
+	settings.Soft, settings.Weighted = e.Soft()
+	mf, err := archive.New(archive.Model, settings, hashes, files...)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (d *draw) poisson(ctx context.Context) (*cg.Result, error) {
 	return d.flows(ctx, d.centred())
 }
 
-// centred returns the sources Σ_j (y_j − ȳ) δ_j, n×c.
+// centred returns the sources Σ_j w_j (y_j − ȳ) δ_j, n×c.
 func (d *draw) centred() *mat.Dense {
 	of, shares := d.problem.components.Of, d.shares()
 	y := mat.DenseCopyOf(d.y)
@@ -32,19 +32,24 @@ func (d *draw) centred() *mat.Dense {
 			row[c] -= mean
 		}
 	}
-	return d.sources(y)
+	return d.sources(d.massed(y))
 }
 
 // finishPoisson makes Σ d_i u_i zero in every component and weighs the columns.
 func (d *draw) finishPoisson(u *mat.Dense) {
 	of, shares := d.problem.components.Of, d.shares()
 	d.centre(u)
+	equal := d.equal(shares)
 	for i, component := range of {
 		share, ok := shares[component]
 		if !ok {
 			continue
 		}
 		row := u.RawRowView(i)
+		if equal[component] {
+			copy(row, share)
+			continue
+		}
 		for c, y := range share {
 			switch {
 			case y == 1: // no other class: nothing flows
@@ -96,7 +101,28 @@ func (d *draw) flows(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
 	return r, err
 }
 
-// shares returns for every component with a label the share of each class among
+// equal tells of every component with soft labels whether all of them are one distribution, so that
+// nothing flows.
+func (d *draw) equal(shares map[int32][]float64) map[int32]bool {
+	if !d.soft {
+		return nil
+	}
+	out := map[int32]bool{}
+	for component := range shares {
+		out[component] = true
+	}
+	for q, i := range d.at {
+		component := d.problem.components.Of[i]
+		for c, v := range d.y.RawRowView(q) {
+			if math.Abs(v-shares[component][c]) > 1e-12 {
+				out[component] = false
+			}
+		}
+	}
+	return out
+}
+
+// shares returns for every component with a label the share of each class in the mass of
 // its labels.
 func (d *draw) shares() map[int32][]float64 {
 	_, classes := d.y.Dims()
@@ -107,8 +133,10 @@ func (d *draw) shares() map[int32][]float64 {
 		if shares[component] == nil {
 			shares[component] = make([]float64, classes)
 		}
-		shares[component][d.class(q)]++
-		labels[component]++
+		for c, v := range d.y.RawRowView(q) {
+			shares[component][c] += d.weight(q) * v
+		}
+		labels[component] += d.weight(q)
 	}
 
 	// Counts become shares.
