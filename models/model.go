@@ -212,6 +212,8 @@ type Manifest struct {
 	Weighted bool `json:"weighted,omitempty"`
 	// Calibration of the model, nil if it has none; arrays hold a part of it.
 	Calibration *calibration.Calibration `json:"calibration,omitempty"`
+	// Consensus of the annotators of the labels, nil if there is none; arrays hold a part of it.
+	Consensus *consensusFile `json:"consensus,omitempty"`
 	// Hashes are the SHA-256 of the inputs that the model was made from.
 	Hashes map[string]string `json:"-"`
 }

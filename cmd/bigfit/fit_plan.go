@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"strconv"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
@@ -31,6 +32,9 @@ type fitPlan struct {
 	engine    *work.EngineFlags
 	dry       bool             // say what the fit would take, and stop
 	parts     *work.FitOptions // nil unless the fit is made in parts
+	// noise is --label-noise, and noiseShare its number, 0 for an estimate.
+	noise      string
+	noiseShare float64
 }
 
 // plan returns the part of a plan that all commands share.
@@ -61,6 +65,10 @@ func (a *app) planFit(o *fitOptions) (*fitPlan, error) {
 
 	plan := o.plan(l, values)
 	plan.model = o.model
+	plan.noise = o.noise
+	if plan.noiseShare, err = noiseShare(o.noise); err != nil {
+		return nil, err
+	}
 	plan.calibrate = &o.calibrate
 	plan.engine = &o.engine
 
@@ -68,6 +76,9 @@ func (a *app) planFit(o *fitOptions) (*fitPlan, error) {
 	plan.dry = o.engine.DryRun && o.engine.Kind == engine.Ours
 	// A fit in parts reads its inputs itself, a part at a time, and has a plan of the parts.
 	if o.parts.Asked() {
+		if o.noise != "" {
+			return nil, shell.Usagef("--label-noise is not for fits in parts")
+		}
 		o.parts.DryRun = plan.dry
 		plan.parts = &o.parts
 		return plan, nil
@@ -152,4 +163,16 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	}
 	return cmp.Or(shell.CheckOutput(inputs, outputs...),
 		shell.CheckAnswers(inputs, outputs[:2], o.out))
+}
+
+// noiseShare returns the share of wrong labels that --label-noise gives, 0 for an estimate or without the flag.
+func noiseShare(text string) (float64, error) {
+	if text == "" || text == "estimate" {
+		return 0, nil
+	}
+	e, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(e > 0 && e < 1) {
+		return 0, shell.Usagef("--label-noise is %q; it must be a share between 0 and 1, as 0.05, or estimate", text)
+	}
+	return e, nil
 }

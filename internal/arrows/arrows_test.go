@@ -79,6 +79,7 @@ var order = []string{
 	"models/expansion",
 	"models/regularizer",
 	"models/linear",
+	"models/annotators",
 	"models/multilabel",
 	"models/kernelmachine",
 	"models/cluster",
