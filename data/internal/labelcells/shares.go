@@ -86,7 +86,7 @@ func (t *labelTable) readShares(r *table.Reader, classes int, limit int64) ([][]
 			row := make([]float64, classes)
 			for k := range row {
 				if row[k] = math.NaN(); !b.Values[k].Missing(i) {
-					row[k] = b.Values[k].Float64s[i]
+					row[k] = b.Values[k].Floats[i]
 				}
 			}
 			if t.id != "" {
