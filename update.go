@@ -46,7 +46,7 @@ func (m *Model) growth(x Points, y Labels) (*pipeline.Growth, error) {
 	if x.none() && y.none() {
 		return nil, errors.New("bigfit: neither points nor labels are given; nothing joins the model")
 	}
-	growth := &pipeline.Growth{Labels: y.classes, Values: y.values}
+	growth := &pipeline.Growth{Labels: y.classes, Values: y.values, Shares: y.shares}
 	var err error
 	if !x.none() {
 		if growth.Points, err = x.get(); err != nil {
@@ -64,7 +64,10 @@ func (m *Model) growth(x Points, y Labels) (*pipeline.Growth, error) {
 		return nil, err
 	}
 	classes := m.model.Output().Kind == models.OutputClasses
-	if classes != (y.classes != nil) {
+	if y.weights != nil {
+		return nil, errors.New("bigfit: labels of an update have no weights; fit anew with the weights of all labels")
+	}
+	if classes != (y.classes != nil || y.shares != nil) {
 		return nil, fmt.Errorf("bigfit: %s answers with %v; give labels of the same kind",
 			m.model.Name(), m.model.Output().Kind)
 	}
