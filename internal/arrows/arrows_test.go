@@ -114,6 +114,7 @@ var order = []string{
 	"bench/sets",
 	"bench/auto",
 	"bench/calibration",
+	"bench/crowds",
 	"bench/console",
 	"bench/campaigns",
 	"bench/papers",
