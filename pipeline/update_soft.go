@@ -17,7 +17,7 @@ import (
 
 // errSoftAndHard refuses labels of one class for a model of probabilities.
 var errSoftAndHard = fmt.Errorf("the labels of the model are probabilities, and the new ones are classes; give the new ones as "+
-	"probabilities with %s, or the labels of annotators with a column annotator, or fit anew", param.Name("labels-as"))
+	"probabilities (%s probabilities), or the labels of annotators with a column annotator, or fit anew", param.Name("labels-as"))
 
 // soft returns the targets of all points where labels are soft or have weights; nil where they are plain. before are the
 // targets of the model m, which may be nil. listed, first and rows are those of [Updated.classes].

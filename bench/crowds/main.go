@@ -65,7 +65,7 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		found, err := measure(context.Background(), s, l, *points, *people, right, *draws)
+		found, err := measure(context.Background(), s, l, &crowdOptions{*points, *people, right}, *draws)
 		if err != nil {
 			log.Fatalf("%s: %v", name, err)
 		}
@@ -74,6 +74,12 @@ func main() {
 		}
 	}
 	fmt.Print(t.Markdown())
+}
+
+// crowdOptions say who answers for how many points, with which accuracies in turn.
+type crowdOptions struct {
+	points, people int
+	accuracy       []float64
 }
 
 // methods in the order of the columns.
@@ -88,8 +94,8 @@ func newTable() *results.Table {
 }
 
 // measure returns the errors in percent of every method, one a draw.
-func measure(ctx context.Context, s *sets.Loaded, l models.Learner, points, people int, accuracy []float64,
-	draws int) ([][]float64, error) {
+func measure(ctx context.Context, s *sets.Loaded, l models.Learner, o *crowdOptions, draws int) ([][]float64, error) {
+	points, people, accuracy := o.points, o.people, o.accuracy
 	p := &pipeline.Pipeline{}
 	settings, err := pipeline.AutoGraph(s.X, nil)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/engine"
+	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/selection"
@@ -105,7 +106,7 @@ func (a *app) planGraph(plan *fitPlan, params shell.ParamFlags) (err error) {
 // checkFit refuses what can be known to be wrong before anything is read.
 func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) error {
 	info := l.Info()
-	if err := o.CheckpointFlags.Check(); err != nil {
+	if err := errors.Join(o.CheckpointFlags.Check(), o.Soft.Check()); err != nil {
 		return err
 	}
 	if err := a.CheckOwners(l, o.params, pipeline.GraphParams.Params(), inputFlags); err != nil {
@@ -152,7 +153,8 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 		return shell.Usagef("--show is for the report; give --report FILE.html too")
 	}
 
-	inputs := o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel)
+	weights, _ := shards.SplitKey(o.Soft.Weights)
+	inputs := o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel, weights)
 	if o.parts.Script != "" {
 		inputs = shell.Present(inputs)
 	}

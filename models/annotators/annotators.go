@@ -11,12 +11,12 @@
 //
 // and the maximization step the matrices from the expected counts n^a_cl = Σ_i p_ic [a says l of i],
 //
-//	π^a_cl = (n^a_cl + κ π̄_cl) / (n^a_c· + κ),   π̄_cl = (Σ_a n^a_cl + m_cl) / (Σ_a n^a_c· + 2)
+//	π^a_cl = (n^a_cl + κ π̄_cl) / (n^a_c· + κ),   π̄_cl = (Σ_a n^a_cl + κ₀ m_cl) / (Σ_a n^a_c· + κ₀)
 //
-// with κ = 2 and m_cl = 1 + 1/c for c = l and 1/c else, for c classes. An annotator with few answers is thus taken
-// for an average one, and no answer is impossible; the paper has κ = 0, which is undefined for answers of
-// classes that an annotator was never shown. The iteration begins with the shares of the answers
-// (majority vote) and ends when no p_ic changes by more than 10⁻⁶.
+// with κ = C and κ₀ = 3C for C classes, and m the symmetric matrix with the share of right answers of all annotators
+// in its diagonal. An annotator with few answers is thus taken for an average one, and no answer is impossible; the
+// paper has κ = 0, which is undefined for classes that an annotator was never shown. The iteration begins with the
+// shares of the answers (majority vote) and ends when no p_ic changes by more than 10⁻⁶.
 //
 // # Prior
 //
@@ -99,7 +99,11 @@ type Consensus struct {
 }
 
 const (
-	strength     = 2.0     // κ
+	// κ₀ and κ in units of the number of classes. Factors of ten on either side changed the errors of simulated crowds,
+	// alike, uneven and with a favourite mistake each, by less than a tenth.
+	together = 3.0
+	alone    = 1.0
+
 	steps        = 500     // of EM at most; some twenty are usual
 	change       = 1e-6    // of a share, at which EM ends
 	leastKnown   = 1e-3    // floor of q: no class is excluded by the neighbours alone
@@ -336,19 +340,22 @@ func (c *Consensus) confuse(a *Answers, s *Settings, row []int) {
 			all.Set(class, l, all.At(class, l)+p)
 		}
 	}
+	// All annotators together are taken for symmetric as far as their answers do not tell otherwise, and each of them
+	// for all together.
+	right := (mat.Trace(all) + 1) / (mat.Sum(all) + 2)
 	for class := range a.Classes {
 		at := all.RawRowView(class)
 		for l := range at {
-			at[l] += 1 / k
+			at[l] += together * k * (1 - right) / (k - 1)
 		}
-		at[class]++
+		at[class] += together * k * (right - (1-right)/(k-1))
 		normalize(at)
 	}
 	for _, m := range c.Confusion {
 		for class := range a.Classes {
 			at := m.RawRowView(class)
 			for l := range at {
-				at[l] += strength * all.At(class, l)
+				at[l] += alone * k * all.At(class, l)
 			}
 			normalize(at)
 		}

@@ -99,7 +99,8 @@ type leave struct {
 	signs  []float64  // of the labels in their groups
 	extra  *mat.Dense // Lf of harmonic, n×c; Σ_j G_ij of poisson, n×1
 	priors []float64
-	means  map[int32][]float64 // shares of the classes in each component, for poisson
+	means  map[int32][]float64   // shares of the classes in each component, for poisson
+	tally  map[int32]map[int]int // labels of each most probable class in each component, for poisson with soft labels
 }
 
 // deal deals the labels into groups: one label each, or as many groups as probes.
@@ -139,6 +140,9 @@ func (l *leave) prepare(ctx context.Context) error {
 		l.problem.plain.MulTo(l.extra, l.f)
 	case Poisson:
 		l.means = l.shares()
+		if l.soft {
+			l.tally = l.countTops()
+		}
 		ones := mat.NewDense(len(l.at), 1, nil)
 		for q := range l.at {
 			ones.Set(q, 0, l.weight(q))
@@ -297,6 +301,12 @@ func (l *leave) row(dst []float64, q int, m float64) {
 		// Without the label the shares of the other labels change as well, and with them all
 		// sources.
 		mean := l.means[l.problem.components.Of[i]]
+		if l.soft && l.othersAgree(q) {
+			for c, v := range y {
+				dst[c] = (m*mean[c] - w*v) / (m - w)
+			}
+			return
+		}
 		for c, v := range y {
 			dst[c] -= w * (v - mean[c]) * (m*g - l.extra.At(i, 0)) / (m - w)
 			switch rest := (m*mean[c] - w*v) / (m - w); {
@@ -307,6 +317,33 @@ func (l *leave) row(dst []float64, q int, m float64) {
 			}
 		}
 	}
+}
+
+// othersAgree tells whether the other labels in the component of soft label q have the same most probable class.
+func (l *leave) othersAgree(q int) bool {
+	classes := 0
+	for class, count := range l.tally[l.problem.components.Of[l.at[q]]] {
+		if class == l.top(q) {
+			count--
+		}
+		if count > 0 {
+			classes++
+		}
+	}
+	return classes == 1
+}
+
+// countTops counts the labels of each most probable class in each component.
+func (l *leave) countTops() map[int32]map[int]int {
+	out := map[int32]map[int]int{}
+	for q, i := range l.at {
+		c := l.problem.components.Of[i]
+		if out[c] == nil {
+			out[c] = map[int]int{}
+		}
+		out[c][l.top(q)]++
+	}
+	return out
 }
 
 // labelsOfComponents returns the number of labeled points in each component, and the sum of the weights

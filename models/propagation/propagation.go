@@ -63,6 +63,7 @@ const (
 	//
 	// with L = D − W, j the labeled points and ȳ the mean of their y_j. Soft labels have their
 	// distributions for y_j; with weights w_j the source is w_j(y_j − ȳ), and ȳ is the weighted mean.
+	// Where all labels of a component have one most probable class, its points have the scores ȳ.
 	Poisson
 )
 

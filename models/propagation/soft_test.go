@@ -143,15 +143,15 @@ func TestHarmonicSoft(t *testing.T) {
 	}
 }
 
-// Where all labels of a component are one distribution nothing flows, and its points have it.
-func TestPoissonOfOneDistribution(t *testing.T) {
+// Where all labels of a component have one most probable class nothing flows, and its points have their mean.
+func TestPoissonOfAgreeingLabels(t *testing.T) {
 	w := weightedGraph(t, 4, 20, 9)
 	of := w.Components().Of
 	shares := mat.NewDense(w.Rows, 2, nil)
 	seen := 0
 	for i, c := range of {
 		if c == 0 && seen < 3 {
-			shares.SetRow(i, []float64{0.7, 0.3})
+			shares.SetRow(i, []float64{0.6 + 0.1*float64(seen), 0.4 - 0.1*float64(seen)})
 			seen++
 		}
 		if c == 1 {
