@@ -108,7 +108,17 @@ func (y Labels) placed(ids *data.IDs) (placed Labels, listed []int, err error) {
 		for k, row := range at {
 			all.Index[row] = y.classes.Index[k]
 		}
-		return Labels{classes: &all}, listed, nil
+		if y.weights == nil {
+			return Labels{classes: &all}, listed, nil
+		}
+		if len(y.weights) != len(at) {
+			return Labels{}, nil, fmt.Errorf("bigfit: %d weights for %d labels by id", len(y.weights), len(at))
+		}
+		weights := make([]float64, ids.Len())
+		for k, row := range at {
+			weights[row] = y.weights[k]
+		}
+		return Labels{classes: &all, weights: weights}, listed, nil
 	}
 	all := mat.NewDense(ids.Len(), 1, slices.Repeat([]float64{math.NaN()}, ids.Len()))
 	for k, row := range at {

@@ -89,11 +89,15 @@ func (m *Model) growth(x Points, y Labels) (*pipeline.Growth, error) {
 		}
 	}
 	classes := m.model.Output().Kind == models.OutputClasses
-	if classes != (y.classes != nil) {
+	if y.weights != nil {
+		return nil, errors.New("bigfit: labels of an update have no weights; fit anew with the weights of all labels")
+	}
+	if classes != (y.classes != nil || y.shares != nil) {
 		return nil, fmt.Errorf("bigfit: %s answers with %v; give labels of the same kind",
 			m.model.Name(), m.model.Output().Kind)
 	}
 	growth.Labels = y.classes
 	growth.Values = y.values
+	growth.Shares = y.shares
 	return growth, nil
 }

@@ -59,6 +59,30 @@ type Classes struct {
 type Answer struct {
 	Scores []float64
 	Class  int
+	// Shares is the distribution of a soft label over these classes, nil for one class; Class is then its
+	// most probable class.
+	Shares []float64
+	// Weight of the label; 0 stands for 1.
+	Weight float64
+}
+
+// share returns the target of class c before smoothing: 1 for the true class, or its share.
+func (a *Answer) share(c int) float64 {
+	switch {
+	case a.Shares != nil:
+		return a.Shares[c]
+	case c == a.Class:
+		return 1
+	}
+	return 0
+}
+
+// weight returns the weight with its default.
+func (a *Answer) weight() float64 {
+	if a.Weight == 0 {
+		return 1
+	}
+	return a.Weight
 }
 
 // vanishing is the size of rounding errors relative to the mean magnitude of scores: solvers
@@ -209,7 +233,7 @@ type sample []Answer
 func linked(l Link, held []Answer) sample {
 	out := make(sample, len(held))
 	for i, a := range held {
-		out[i] = Answer{make([]float64, len(a.Scores)), a.Class}
+		out[i] = Answer{make([]float64, len(a.Scores)), a.Class, a.Shares, a.Weight}
 		l.to(out[i].Scores, a.Scores)
 	}
 	return out
@@ -228,8 +252,10 @@ func (s sample) loss(t float64) float64 {
 	return loss
 }
 
-// lossAndSlope returns the mean log loss at the temperature t and its derivative by t.
+// lossAndSlope returns the mean log loss at the temperature t and its derivative by t. The target of a class
+// with the share p is p·right + (1 − p)·wrong.
 func (s sample) lossAndSlope(t float64) (loss, slope float64) {
+	var total float64
 	for _, a := range s {
 		right, wrong := s.targets(len(a.Scores))
 
@@ -241,17 +267,21 @@ func (s sample) lossAndSlope(t float64) (loss, slope float64) {
 			sum += e
 			weighted += e * (z - top)
 			share := wrong
-			if c == a.Class {
+			switch {
+			case a.Shares != nil:
+				share += a.Shares[c] * (right - wrong)
+			case c == a.Class:
 				share = right
 			}
 			target += share * (z - top)
 		}
 
-		loss += math.Log(sum) - t*target
-		slope += weighted/sum - target
+		total += a.weight()
+		loss += a.weight() * (math.Log(sum) - t*target)
+		slope += a.weight() * (weighted/sum - target)
 	}
 
-	return loss / float64(len(s)), slope / float64(len(s))
+	return loss / total, slope / total
 }
 
 // temperature returns the T ≥ 0 of least loss. The loss is convex in T, so its derivative has one zero.

@@ -15,7 +15,7 @@ func TestTemperatureScales(t *testing.T) {
 				rng := rand.New(rand.NewPCG(1, 2))
 				var s sample
 				for range 300 {
-					a := Answer{make([]float64, 4), rng.IntN(4)}
+					a := Answer{Scores: make([]float64, 4), Class: rng.IntN(4)}
 					for c := range a.Scores {
 						a.Scores[c] = scale * noise * rng.NormFloat64()
 					}

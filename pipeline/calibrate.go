@@ -171,11 +171,8 @@ func (p *Pipeline) calibrateBySelf(ctx context.Context, l models.Learner, m mode
 // known without it. Of m labels of a class m − 1 are left, so that its score, a sum over its labels, is
 // multiplied by m/(m − 1): without that, probabilities of five labels a class were too low by a tenth.
 func leftOut(t *models.Targets, scores *mat.Dense, known []bool) *models.HeldOut {
-	count := make([]int, len(t.Classes))
-	for q := range t.Labeled {
-		count[t.Class(q)]++
-	}
-
+	// Of soft labels the mass of a class that is left out is the share of the label.
+	count := t.Masses()
 	var labels []int
 	for q := range t.Labeled {
 		if known[q] {
@@ -185,11 +182,16 @@ func leftOut(t *models.Targets, scores *mat.Dense, known []bool) *models.HeldOut
 	out := &models.HeldOut{Labels: labels, Scores: mat.NewDense(max(1, len(labels)), len(t.Classes), nil)}
 	for row, q := range labels {
 		copy(out.Scores.RawRowView(row), scores.RawRowView(q))
-		class := t.Class(q)
-		if m := float64(count[class]); m > 1 {
-			out.Scores.Set(row, class, scores.At(q, class)*m/(m-1))
-		} else {
-			out.Scores.Set(row, class, math.NaN())
+		w := t.Weight(q)
+		for class, share := range t.SharesTo(nil, q) {
+			if share == 0 {
+				continue
+			}
+			if m := count[class]; m-w*share > 1e-9*m {
+				out.Scores.Set(row, class, scores.At(q, class)*m/(m-w*share))
+			} else {
+				out.Scores.Set(row, class, math.NaN())
+			}
 		}
 	}
 	return out

@@ -21,10 +21,11 @@ import (
 // that were read, and the labels as their file has them.
 type fitInput struct {
 	models.Input
-	settings pipeline.GraphSettings
-	hashes   pipeline.Hashes
-	labels   *pipeline.Targets
-	shown    *shell.Column // for the report; nil without
+	settings  pipeline.GraphSettings
+	hashes    pipeline.Hashes
+	labels    *pipeline.Targets
+	consensus *models.Consensus // of the annotators of the labels; nil if there are none
+	shown     *shell.Column     // for the report; nil without
 	// sections stand in the report before those on how it was made.
 	sections []report.Section
 }

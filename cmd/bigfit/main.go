@@ -107,7 +107,7 @@ that belongs to no flag is an error.`,
 		a.infoCommand(), a.diffCommand(), a.modelsCommand(), a.clusterCommand(), a.embedCommand(),
 		a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.labelCommand(), a.reportCommand(), a.solveCommand(),
 		a.suspectsCommand(), a.auditCommand(), work.EngineCommand(a.App), a.manCommand(), a.versionCommand())
-	root.AddCommand(dataTopic(), kernelsTopic(), choicesTopic(), work.Topic())
+	root.AddCommand(dataTopic(), softTopic(), kernelsTopic(), choicesTopic(), work.Topic())
 	root.SetHelpCommand(a.helpCommand())
 	return root
 }

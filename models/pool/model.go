@@ -123,11 +123,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 
 	// The shares of the classes are adapted once, on the mean and not on each member.
 	if t.Classes != nil && f.settings.Shares == FromPoints {
-		counts := make([]float64, len(t.Classes))
-		for _, c := range m.labels {
-			counts[c]++
-		}
-		m.factors, m.Choice.Shares = classFactors(m.scores, counts, m.given.Points)
+		m.factors, m.Choice.Shares = classFactors(m.scores, t.Masses(), m.given.Points)
 		weighClassRows(m.scores, m.factors)
 	}
 	if m.held = f.held; m.held != nil {

@@ -31,6 +31,10 @@ import (
 //	harmonic  y_i − (Lf)_i / g_i                     g_i = L_ii − L_iu L_uu⁻¹ L_ui
 //	poisson   u_i − (y_i − ȳ) (m g_i − r_i)/(m − 1)  g_i = G_ii, r_i = Σ_j G_ij
 //
+// With weights w of the labels g_i is w_i times as large for lgc and tikhonov; for poisson m is their sum,
+// r_i = Σ_j w_j G_ij, and w_i (m g_i − r_i)/(m − w_i) stands in place of the last factor. A soft label
+// has its distribution for y.
+//
 // G is the pseudo-inverse of L on the vectors with Σ d_i u_i = 0, j runs over the m
 // labels in the component of i, and u over the points without a label. The other labels
 // of tikhonov keep the weight 1/l, which is a fit to them with γ_A and γ_I times
@@ -77,13 +81,13 @@ func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Setting
 	}
 
 	// A label that is alone in its component leaves nothing to judge it by.
-	labels := l.labelsOfComponents()
+	labels, masses := l.labelsOfComponents()
 	scores = mat.NewDense(len(l.at), l.f.RawMatrix().Cols, nil)
 	known = make([]bool, len(l.at))
 	for q, i := range l.at {
-		if m := labels[p.components.Of[i]]; m > 1 {
+		if c := p.components.Of[i]; labels[c] > 1 {
 			known[q] = true
-			l.row(scores.RawRowView(q), q, m)
+			l.row(scores.RawRowView(q), q, masses[c])
 		}
 	}
 
@@ -99,7 +103,8 @@ type leave struct {
 	probed bool       // groups hold several labels
 	extra  *mat.Dense // Lf of harmonic, n×c; Σ_j G_ij of poisson, n×1
 	priors []float64
-	means  map[int32][]float64 // shares of the classes in each component, for poisson
+	means  map[int32][]float64   // shares of the classes in each component, for poisson
+	tally  map[int32]map[int]int // labels of each most probable class in each component, for poisson with soft labels
 }
 
 // probe is a label in a group, with its factor in the right-hand side.
@@ -135,7 +140,7 @@ func (l *leave) deal(probes int, seed uint64) {
 	if l.settings.Method == Poisson {
 		var all []probe
 		for q := range labels {
-			all = append(all, probe{q, 1})
+			all = append(all, probe{q, l.weight(q)})
 		}
 		l.groups = append(l.groups, all)
 	}
@@ -173,6 +178,9 @@ func (l *leave) prepare(ctx context.Context) error {
 		l.problem.plain.MulTo(l.extra, l.f)
 	case Poisson:
 		l.means = l.shares()
+		if l.soft {
+			l.tally = l.countTops()
+		}
 	}
 
 	if l.probed {
@@ -254,7 +262,7 @@ func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, er
 			if err != nil {
 				return nil, err
 			}
-			return l.solve(ctx, a, units(lo, hi, 1/float64(len(l.at))), m, nil)
+			return l.solve(ctx, a, units(lo, hi, 1/l.labels), m, nil)
 		}
 	case Poisson:
 		return func(ctx context.Context, lo, hi int) (*cg.Result, error) {
@@ -297,12 +305,16 @@ func (l *leave) responseOf(x *mat.Dense, p probe, j int) float64 {
 	return g
 }
 
-// row sets dst to the scores of labeled point q without its label, where m labels are in
-// its component.
+// row sets dst to the scores of labeled point q without its label, where labels of the total weight
+// m are in its component.
 func (l *leave) row(dst []float64, q int, m float64) {
 	i := int(l.at[q])
 	y := l.y.RawRowView(q)
+	w := l.weight(q)
 	g := l.g[q]
+	if l.settings.Method == LGC || l.settings.Method == Tikhonov {
+		g *= w
+	}
 	copy(dst, l.f.RawRowView(i))
 	// A rank-one change of the system: the label's own share is taken out of f and divided by what
 	// is left.
@@ -328,9 +340,15 @@ func (l *leave) row(dst []float64, q int, m float64) {
 		// Without the label the shares of the other labels change as well, and with them all
 		// sources.
 		mean := l.means[l.problem.components.Of[i]]
+		if l.soft && l.othersAgree(q) {
+			for c, v := range y {
+				dst[c] = (m*mean[c] - w*v) / (m - w)
+			}
+			return
+		}
 		for c, v := range y {
-			dst[c] -= (v - mean[c]) * (m*g - l.extra.At(i, 0)) / (m - 1)
-			switch rest := (m*mean[c] - v) / (m - 1); {
+			dst[c] -= w * (v - mean[c]) * (m*g - l.extra.At(i, 0)) / (m - w)
+			switch rest := (m*mean[c] - w*v) / (m - w); {
 			case math.Abs(rest-1) < 1e-9: // all others are of this class: nothing flows
 				dst[c] = 1
 			case rest > 0 && l.priors != nil:
@@ -340,13 +358,43 @@ func (l *leave) row(dst []float64, q int, m float64) {
 	}
 }
 
-// labelsOfComponents returns the number of labeled points in each component.
-func (l *leave) labelsOfComponents() []float64 {
-	count := make([]float64, l.problem.components.Count())
-	for _, i := range l.at {
-		count[l.problem.components.Of[i]]++
+// othersAgree tells whether the other labels in the component of soft label q have the same most probable class.
+func (l *leave) othersAgree(q int) bool {
+	classes := 0
+	for class, count := range l.tally[l.problem.components.Of[l.at[q]]] {
+		if class == l.top(q) {
+			count--
+		}
+		if count > 0 {
+			classes++
+		}
 	}
-	return count
+	return classes == 1
+}
+
+// countTops counts the labels of each most probable class in each component.
+func (l *leave) countTops() map[int32]map[int]int {
+	out := map[int32]map[int]int{}
+	for q, i := range l.at {
+		c := l.problem.components.Of[i]
+		if out[c] == nil {
+			out[c] = map[int]int{}
+		}
+		out[c][l.top(q)]++
+	}
+	return out
+}
+
+// labelsOfComponents returns the number of labeled points in each component, and the sum of the weights
+// of their labels.
+func (l *leave) labelsOfComponents() (count []int, masses []float64) {
+	count = make([]int, l.problem.components.Count())
+	masses = make([]float64, len(count))
+	for q, i := range l.at {
+		count[l.problem.components.Of[i]]++
+		masses[l.problem.components.Of[i]] += l.weight(q)
+	}
+	return count, masses
 }
 
 // LeaveOneOut is [Problem.LeaveOneOut] on the graph and the targets of in.

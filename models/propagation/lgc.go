@@ -12,7 +12,7 @@ import (
 // lgc solves (I − αS)F = (1 − α)Y as (L + cI)F = cY with L = I − S and
 // c = (1 − α)/α.
 func (d *draw) lgc(ctx context.Context) (*cg.Result, error) {
-	b := d.sources(d.y)
+	b := d.sources(d.massed(d.y))
 	b.Scale((1-d.settings.Alpha)/d.settings.Alpha, b)
 	return d.spread(ctx, b, d.method())
 }

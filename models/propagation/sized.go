@@ -221,9 +221,11 @@ type SizedLearner struct{ Method SizedMethod }
 
 // Info describes the learner.
 func (l SizedLearner) Info() models.Info {
-	i := models.Info{Name: l.Method.String(), Learns: models.LearnsClasses, Needs: models.NeedsGraph}
+	i := models.Info{Name: l.Method.String(), Needs: models.NeedsGraph,
+		Learns: models.LearnsClasses | models.LearnsShares}
 	switch l.Method {
 	case PoissonMBO:
+		i.Learns |= models.LearnsWeights
 		i.Help = "Poisson learning, then the smallest cut with classes of given or estimated sizes, for very few labels"
 		i.Source = "Calder, Cook, Thorpe & Slepčev 2020, Algorithm 2; sizes that are estimated are not in the paper"
 		i.Scores = "heat from the points of the class, times the factor that gives the class its size; 0 out " +
@@ -282,9 +284,6 @@ func (l SizedLearner) Fit(ctx context.Context, in *models.Input) (models.Model, 
 	}
 	info := l.Info()
 	if err := info.Check(in); err != nil {
-		return nil, err
-	}
-	if err := models.CheckLabels(in.Targets.ClassLabels(), in.Len()); err != nil {
 		return nil, err
 	}
 	p, err := NewProblem(in.Graph.W, in.Graph.Components)

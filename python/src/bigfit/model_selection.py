@@ -15,13 +15,13 @@ from sklearn.utils import column_or_1d, indexable
 
 from . import _generated as parameters
 from . import _hints
-from ._base import Classifier, Estimator, Loop, Matrix, Regressor, Updates, _equal, _matrix, _same_length, encode
+from ._base import Estimator, Loop, Matrix, Regressor, Updates, Weighted, _equal, _matrix, _same_length, encode
 from ._run import _text, flag_of
 
 __all__ = ["AutoClassifier", "AutoRegressor", "LabeledKFold", "compare", "first_points"]
 
 
-class AutoClassifier(ClassifierMixin, Classifier, Updates, parameters.AutoParameters):
+class AutoClassifier(ClassifierMixin, Weighted, Updates, parameters.AutoParameters):
     """The mean of models that a cross-validation on the labels chooses among many.
 
     ``summary_["auto"]`` has the members, their weights and the error that the
