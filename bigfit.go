@@ -14,6 +14,7 @@ import (
 //
 // The default model, "auto", makes the graph of nearest neighbours of the points and chooses
 // among models by cross-validation on the labels. Neither x nor y is changed.
+// The model keeps ids that x has.
 // An unknown model or parameter, numbers that are not finite, lengths that differ and labels of
 // fewer than two classes are errors that name the place and the value.
 //
@@ -65,6 +66,9 @@ func input(p *plan, x Points, y Labels) (*models.Input, error) {
 	if err != nil {
 		return nil, err
 	}
+	if y, _, err = y.placed(x.ids); err != nil {
+		return nil, err
+	}
 	t, err := y.targets(p.learner.Info())
 	if err != nil {
 		return nil, err
@@ -72,7 +76,7 @@ func input(p *plan, x Points, y Labels) (*models.Input, error) {
 	if err := sameLength(points, y); err != nil {
 		return nil, err
 	}
-	return &models.Input{Points: points, Targets: t, Values: p.own}, nil
+	return &models.Input{Points: points, IDs: x.ids, Targets: t, Values: p.own}, nil
 }
 
 // sameLength returns an error unless there is a label, or the mark for none, for each point.

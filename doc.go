@@ -27,6 +27,21 @@
 // Labels belong to points by their place: y has an entry for each row of x. Faults of points and
 // labels, such as rows of different lengths or a NaN, are reported by the function that takes them.
 //
+// # Points with ids
+//
+// Where points have ids, labels join them by id, and a model keeps the ids, in its file too. Choices,
+// suspects and answers bear them, and an update takes labels by id, new points with their own ids, or
+// forgets points:
+//
+//	x := bigfit.Rows(rows).WithIDs(ids)                                  // ids[i] names row i
+//	m, err := bigfit.Fit(ctx, x, bigfit.NamesByID(labels), nil)          // map[string]string, id to class
+//	choices, err := m.Next(ctx, 50, nil)                                 // choices[0].ID
+//	m, err = m.Update(ctx, bigfit.Points{}, bigfit.NamesByID(looked))    // joins; "" takes a label away
+//	m, err = m.Update(ctx, bigfit.Rows(late).WithIDs(lateIDs), bigfit.Labels{})
+//	m, err = m.Forget(ctx, "photo-007")
+//
+// An id that is there twice, and a label for an id of no point, are errors that name the id and its places.
+//
 // # Models and parameters
 //
 // Without options the model is "auto": it makes the graph of nearest neighbours, compares label

@@ -17,12 +17,15 @@ func (e plainError) Error() string { return named(e.err.Error()) }
 
 func (e plainError) Unwrap() error { return e.err }
 
-// named writes the names of parameters in text as keys of [Parameters], and --calibrate of the command as the field
-// of [Options].
+// named writes the names of parameters in text as keys of [Parameters], and --calibrate and --ids of the command as
+// their counterparts here.
 func named(text string) string {
 	return param.Show(text, func(name string) string {
-		if name == "calibrate" {
+		switch name {
+		case "calibrate":
 			return "Folds"
+		case "ids":
+			return "Points.WithIDs"
 		}
 		return name
 	})

@@ -190,3 +190,50 @@ func ExampleLoad() {
 	fmt.Println(m.Name(), "takes points of", m.Dim(), "numbers; classes", m.Classes())
 	// Output: harmonic takes points of 4 numbers; classes [ash birch cedar]
 }
+
+// Ids name the points: labels come by id, and choices, suspects and answers bear ids. The file of the
+// model keeps them, so that the command bigfit knows them as well.
+func ExampleNamesByID() {
+	ctx := context.Background()
+	x, trees := blobs(300, 1)
+	ids := make([]string, len(x))
+	for i := range ids {
+		ids[i] = fmt.Sprintf("photo-%03d", i)
+	}
+	labels := map[string]string{}
+	for i := range 6 {
+		labels[ids[i]] = trees[i]
+	}
+	m, err := bigfit.Fit(ctx, bigfit.Rows(x).WithIDs(ids), bigfit.NamesByID(labels), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	choices, err := m.Next(ctx, 5, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	looked := map[string]string{"photo-000": ""} // "" takes a label away
+	for _, c := range choices {
+		looked[c.ID] = trees[c.Point] // in life, somebody looks at the photo of that id
+	}
+	if m, err = m.Update(ctx, bigfit.Points{}, bigfit.NamesByID(looked)); err != nil {
+		log.Fatal(err)
+	}
+
+	// A photo leaves, and those of the next day come with their own ids.
+	if m, err = m.Forget(ctx, "photo-007"); err != nil {
+		log.Fatal(err)
+	}
+	fresh, _ := blobs(2, 2)
+	m, err = m.Update(ctx, bigfit.Rows(fresh).WithIDs([]string{"late-0", "late-1"}), bigfit.Labels{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := m.Training(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Len(), "answers; the last is for", p.ID(p.Len()-1)+":", p.Name(p.Len()-1))
+	// Output: 301 answers; the last is for late-1: birch
+}

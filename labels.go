@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -16,11 +17,15 @@ import (
 )
 
 // Labels hold the class of each of n points, or one or several values of a regression, or the mark
-// for a point without either. They are made by [Names], [Classes], [Values], [ValueRows] or
-// [FromLabels]. The zero value stands for no labels.
+// for a point without either. They are made by [Names], [Classes], [Distributions], [Values], [ValueRows] or
+// [FromLabels], and by [NamesByID], [ClassesByID] or [ValuesByID] for some points by id. [Labels.Weighted] gives
+// them weights. The zero value stands for no labels.
 type Labels struct {
 	classes *data.Labels
 	values  *mat.Dense // n×m, NaN for none
+	shares  *data.Shares
+	weights []float64 // of the labels; nil for ones
+	ids     []string  // of the points that the labels are for; nil for all points by their place
 }
 
 // Names takes the class of each point by its name; "" marks a point without a label.
@@ -79,22 +84,52 @@ func ValueRows(values *mat.Dense) Labels {
 // must not change while a model or a call uses them.
 func FromLabels(y *data.Labels) Labels { return Labels{classes: y} }
 
+// Distributions takes the probabilities of the classes of each point from the rows of an n×c matrix, which is copied:
+// rows of sum 1, or of NaN or zeros for points without a label. names are the classes of the columns, ascending; nil stands
+// for the integers 0 to c − 1. The models that take them learn "shares", as [Describe] says.
+func Distributions(p *mat.Dense, names []string) Labels {
+	s := &data.Shares{P: &mat.Dense{}, Names: append([]string(nil), names...)}
+	if p != nil && !p.IsEmpty() {
+		s.P.CloneFrom(p)
+	}
+	_, c := s.P.Dims()
+	for k := range c {
+		s.Classes = append(s.Classes, int64(k))
+	}
+	return Labels{shares: s}
+}
+
+// Weighted returns the labels of classes with a weight for each point, finite and not negative, in the order of the points, or of the ids of labels by id. A
+// label of weight 0 does not count; weights of points without a label do not matter. The models that take weights learn
+// "weights", as [Describe] says.
+func (y Labels) Weighted(weights []float64) Labels {
+	y.weights = append([]float64{}, weights...)
+	return y
+}
+
 // none tells whether y is the zero value.
-func (y Labels) none() bool { return y.classes == nil && y.values == nil }
+func (y Labels) none() bool { return y.classes == nil && y.values == nil && y.shares == nil }
 
 // len returns the number of points.
 func (y Labels) len() int {
-	if y.classes != nil {
+	block := y.values
+	switch {
+	case y.classes != nil:
 		return y.classes.Len()
+	case y.shares != nil:
+		block = y.shares.P
 	}
-	n, _ := y.values.Dims()
+	n, _ := block.Dims()
 	return n
 }
 
 // known returns the number of points with a label.
 func (y Labels) known() int {
-	if y.classes != nil {
+	switch {
+	case y.classes != nil:
 		return len(y.classes.Labeled())
+	case y.shares != nil:
+		return len(pipeline.KnownRows(y.shares.P))
 	}
 	return len(pipeline.KnownRows(y.values))
 }
@@ -130,6 +165,9 @@ func (y Labels) targets(info models.Info) (*models.Targets, error) {
 		return nil, err
 	}
 	learns := info.Learns
+	if y.shares != nil || y.weights != nil {
+		return y.soft(&info)
+	}
 	switch {
 	case y.classes != nil && learns.Has(models.LearnsInside):
 		t, err := pipeline.InsideTargets(y.classes, 0, 0)
@@ -147,6 +185,44 @@ func (y Labels) targets(info models.Info) (*models.Targets, error) {
 		return multilabel.PartialTargets(y.values)
 	}
 	return models.ValueTargets(y.values)
+}
+
+// soft codes distributions, and labels with weights.
+func (y Labels) soft(info *models.Info) (*models.Targets, error) {
+	need := models.LearnsClasses
+	var t *models.Targets
+	var err error
+	switch {
+	case y.values != nil:
+		return nil, errors.New("bigfit: weights are for labels of classes, and y holds values")
+	case y.shares != nil:
+		if n := len(y.shares.Names); n > 0 && n != len(y.shares.Classes) {
+			return nil, fmt.Errorf("bigfit: %d names for probabilities of %d classes", n, len(y.shares.Classes))
+		}
+		if !slices.IsSorted(y.shares.Names) {
+			return nil, errors.New("bigfit: the names of classes must ascend; bring the columns of the probabilities in their order")
+		}
+		t, err = models.ShareTargets(y.shares.P, y.shares.Classes, y.shares.Names)
+	default:
+		t, err = models.ClassTargets(y.classes)
+	}
+	if err == nil && y.weights != nil {
+		t, err = t.Weighted(y.weights)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.Soft {
+		need |= models.LearnsShares
+	}
+	if t.Weights != nil {
+		need |= models.LearnsWeights
+	}
+	if !info.Learns.Has(need) {
+		return nil, fmt.Errorf("bigfit: %s does not take such labels, probabilities of classes or weights; %s do", info.Name,
+			learners(need))
+	}
+	return t, nil
 }
 
 // learners lists the models that learn what is asked for.

@@ -12,10 +12,11 @@ import (
 )
 
 // Points are n points of d coordinates each, made by [Rows], [FromMat] or [FromData]. Faults of the
-// points are reported by the function that takes them, such as [Fit]. The zero value stands for no
-// points.
+// points are reported by the function that takes them, such as [Fit]. [Points.WithIDs] names them. The zero
+// value stands for no points.
 type Points struct {
 	set data.Points
+	ids *data.IDs // nil if points have numbers only
 	err error
 }
 

@@ -18,6 +18,7 @@ type Predictions struct {
 	model  models.Model
 	output models.Output
 	answer *models.Prediction
+	ids    *data.IDs // of the points; nil if they have numbers only
 }
 
 // Predict answers for points of [Model.Dim] coordinates, in batches. The answer for a point
@@ -39,7 +40,7 @@ func (m *Model) Predict(ctx context.Context, x Points) (p *Predictions, err erro
 	if err != nil {
 		return nil, err
 	}
-	return newPredictions(m.model, answer), nil
+	return newPredictions(m.model, answer, x.ids), nil
 }
 
 // Training returns the answers for the points that the model was fitted to, in their order. The
@@ -52,21 +53,31 @@ func (m *Model) Training(ctx context.Context) (p *Predictions, err error) {
 		return nil, err
 	}
 	if answer != nil {
-		return newPredictions(m.model, answer), nil
+		return newPredictions(m.model, answer, models.IDsOf(m.model)), nil
 	}
 	if m.input == nil || m.input.Points == nil {
 		return nil, fmt.Errorf("bigfit: the file of a %s model holds no answers for the points that it was fitted "+
 			"to; give the points to Predict", m.model.Name())
 	}
-	return m.Predict(ctx, FromData(m.input.Points))
+	points := FromData(m.input.Points)
+	points.ids = m.input.IDs
+	return m.Predict(ctx, points)
 }
 
-func newPredictions(m models.Model, answer *models.Prediction) *Predictions {
-	return &Predictions{model: m, output: m.Output(), answer: answer}
+func newPredictions(m models.Model, answer *models.Prediction, ids *data.IDs) *Predictions {
+	return &Predictions{model: m, output: m.Output(), answer: answer, ids: ids}
 }
 
 // Len returns the number of points.
 func (p *Predictions) Len() int { return p.answer.Len() }
+
+// ID returns the id of point i; "" if the points have numbers only.
+func (p *Predictions) ID(i int) string {
+	if p.ids == nil {
+		return ""
+	}
+	return p.ids.Values[i]
+}
 
 // Name returns the name of the class of point i, of an integer its digits; "" if the model
 // does not answer with classes.

@@ -23,6 +23,7 @@ type SuspectSettings struct {
 // Suspect is a label that may be wrong.
 type Suspect struct {
 	Point            int    // its number among the points of the model
+	ID               string // its id, "" if the points of the model have numbers only
 	Given, Suggested string // classes by name, integers as their digits
 	// Score is 1 − p of the given class, by a model that did not know the label, in (0, 1].
 	Score float64
@@ -71,14 +72,16 @@ func (m *Model) Suspects(ctx context.Context, s *SuspectSettings) (suspects []Su
 	}
 	t := in.Targets
 	rows := labeling.RowsOf(m.model, t.Len)
+	ids := m.ids()
 	out := make([]Suspect, len(list))
 	for i, at := range list {
 		given := data.ClassName(t.Classes, t.Names, at.Given)
 		suggested := data.ClassName(t.Classes, t.Names, at.Suggested)
+		id := idOf(ids, at.Point)
 		if rows != nil {
 			at.Point = int(rows[at.Point])
 		}
-		out[i] = Suspect{Point: at.Point, Given: given, Suggested: suggested, Score: at.Score}
+		out[i] = Suspect{Point: at.Point, ID: id, Given: given, Suggested: suggested, Score: at.Score}
 	}
 	return out, errors.Join(short, err)
 }

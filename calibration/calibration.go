@@ -13,10 +13,13 @@
 // (Guo, Pleiss, Sun & Weinberger 2017, equation 9, with T for their 1/T). T minimizes the log
 // loss of the l held-out points with labels smoothed after Platt (1999): the true class has the
 // target (l+1)/(l+2), and the other classes share the rest. Smoothed targets keep T finite even
-// if all answers are right. The link of least log loss is taken.
+// if all answers are right. The link of least log loss is taken. A soft label, a distribution over the
+// classes, is smoothed alike: the share q of a class becomes q(l+1)/(l+2) + (1−q)/((l+2)(c−1)). Weights
+// of labels weigh the mean of the losses.
 //
 // With [IsotonicFrom] held-out points or more an isotonic regression follows (Zadrozny & Elkan
-// 2002). All l·c probabilities p_c are paired with 1 if c is the true class and else 0; g is the
+// 2002). All l·c probabilities p_c are paired with 1 if c is the true class and else 0, or with the
+// share of c in a soft label; g is the
 // least-squares non-decreasing function of these pairs, joined linearly. p_c becomes
 // g(p_c) / Σ_d g(p_d). One g serves all classes, so the order of the classes of a point stays.
 //

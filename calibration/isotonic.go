@@ -23,17 +23,14 @@ func (b *block) mean() float64 { return b.sum / b.count }
 
 // isotonic returns the knots of g for held-out points.
 func (c *Classes) isotonic(held []Answer) [][2]float64 {
-	type pair struct{ p, right float64 }
+	type pair struct{ p, right, weight float64 }
 	var pairs []pair
 	for _, a := range held {
 		p := make([]float64, len(a.Scores))
 		c.soften(p, a.Scores)
 		for class, v := range p {
-			x := pair{p: v}
-			if class == a.Class {
-				x.right = 1
-			}
-			pairs = append(pairs, x)
+			w := a.weight()
+			pairs = append(pairs, pair{v, w * a.share(class), w})
 		}
 	}
 
@@ -43,9 +40,9 @@ func (c *Classes) isotonic(held []Answer) [][2]float64 {
 	for _, x := range pairs {
 		if last := len(blocks) - 1; last >= 0 && blocks[last].high == x.p {
 			blocks[last].sum += x.right
-			blocks[last].count++
+			blocks[last].count += x.weight
 		} else {
-			blocks = append(blocks, block{x.p, x.p, x.right, 1})
+			blocks = append(blocks, block{x.p, x.p, x.right, x.weight})
 		}
 	}
 

@@ -62,6 +62,10 @@ func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Prec
 		return method, identity{}
 	}
 	s := newSystem(l)
+	if method == Jacobi {
+		return method, s.jacobi()
+	}
+
 	// The eigenvalues of (D+G)⁻¹(D−W+G) lie in [relative + spread, high].
 	const high = 2
 	relative := 1.0
@@ -84,8 +88,6 @@ func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Prec
 
 	// An exact factor that would be too large falls back to the approximate one.
 	switch method {
-	case Jacobi:
-		return method, s.jacobi()
 	case Cholesky:
 		if m := newExact(s, true); m != nil {
 			return Cholesky, m

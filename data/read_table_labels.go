@@ -7,11 +7,7 @@ import (
 
 // readTableLabels reads labels from a table, and joins them with the points.
 func readTableLabels(src *source, opt *LabelOptions, f *labelcells.Notes) (*labelcells.Cells, error) {
-	points := labelcells.Points{N: opt.Points}
-	if ids := opt.IDs; ids != nil {
-		points.IDs = &labelcells.IDs{From: ids.From, Values: ids.Values, Row: ids.Row}
-	}
-	return labelcells.ReadTable(src.path, opt.Key, opt.Limit, points, f)
+	return labelcells.ReadTable(src.path, opt.Key, opt.Limit, opt.cells(), f)
 }
 
 // isTable reports whether the first line of text has more than one field.

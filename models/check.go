@@ -14,7 +14,7 @@ func (i *Info) Check(in *Input) error {
 	if in.Targets == nil {
 		return errors.New("models: there are no targets")
 	}
-	faults := []error{in.Check(), in.Targets.checkLabeled()}
+	faults := []error{in.Check(), i.CheckTargets(in.Targets)}
 	lacks := func(what string) { faults = append(faults, fmt.Errorf("models: %s needs %s", i.Name, what)) }
 
 	// Points that are given are checked even if the learner uses the graph alone.
@@ -35,13 +35,24 @@ func (i *Info) Check(in *Input) error {
 }
 
 // checkLabeled returns an error unless a point has a target. Targets of classes need
-// labeled points of two classes.
+// labeled points of two classes, or shares of two.
 func (t *Targets) checkLabeled() error {
 	if len(t.Labeled) == 0 {
 		return errors.New("models: no point is labeled")
 	}
 	if t.Classes == nil {
 		return nil
+	}
+	if t.Soft {
+		present := 0
+		for _, mass := range t.Masses() {
+			if mass > 0 {
+				present++
+			}
+		}
+		if present > 1 {
+			return nil
+		}
 	}
 	first := t.Class(0)
 	for q := range t.Labeled {

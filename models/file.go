@@ -23,6 +23,8 @@ import (
 //	├── …                                           arrays of the learner: see its Encode
 //	├── given_points           int32    l           labeled points: Given.Entries
 //	├── given_values           float64  l×m         their values; only of regressions
+//	├── given_shares           float64  l×c         their distributions; only of soft labels
+//	├── given_weights          float64  l           weights of labels; only if some are not one
 //	├── degrees, points, pca_… index_… neighbor_…   the neighbourhood: Neighborhood.Encode
 //	├── id_texts               uint8    bytes       ids of the points in UTF-8, one behind the other; only
 //	│                                               of points with ids
@@ -30,6 +32,11 @@ import (
 //	├── held_points            int32    h       labeled points with held-out answers; only with probabilities
 //	├── held_probabilities     float64  h×c     their probabilities
 //	├── calibration_residuals  float64  l×m         only with intervals: see package calibration
+//	├── answer_points          int32    k       labels that annotators gave: Consensus; only of such models
+//	├── answer_classes         int32    k           their positions in answer_values
+//	├── answer_annotators      int32    k           who gave them
+//	├── answer_values          int64    c           values of the classes that annotators named
+//	├── answer_confusion       float64  ac×c        confusion matrices of a annotators
 //	└── part0_…, part1_…                            models inside the model: see package pool
 //
 // n is the number of training points, d of their columns, l of labeled points, m of columns
@@ -60,9 +67,11 @@ func Save(path string, m Model, hashes map[string]string, files ...archive.Files
 		}
 	}
 
-	mf, err := archive.New(archive.Model, Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(),
-		Params: e.Values, Fit: fit,
-		Arrays: DescribeArrays(e.Arrays), Calibration: CalibrationOf(m)}, hashes, files...)
+	settings := Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit,
+		Arrays: DescribeArrays(e.Arrays), Calibration: CalibrationOf(m),
+		Consensus: ConsensusOf(m).file()}
+	settings.Soft, settings.Weighted = e.Soft()
+	mf, err := archive.New(archive.Model, settings, hashes, files...)
 	if err != nil {
 		return err
 	}

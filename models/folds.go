@@ -45,10 +45,14 @@ func (t *Targets) Deal(k int, seed uint64) ([][]int, error) {
 	return folds, nil
 }
 
-// Class returns the position in Classes of the class of labeled point q.
+// Class returns the position in Classes of the class of labeled point q, of a distribution the most
+// probable class, the first of equals.
 func (t *Targets) Class(q int) int {
 	row := t.Y.RawRowView(q)
 	if len(t.Classes) != 2 {
+		if t.Soft {
+			return slices.Index(row, slices.Max(row))
+		}
 		return slices.Index(row, 1)
 	}
 	if row[0] > 0 {
@@ -104,6 +108,16 @@ func (t *Targets) SplitAt(kept []int) (*Split, error) {
 		return s, nil
 	}
 
+	// Distributions keep the classes that a point trained on has a share of.
+	if t.Soft {
+		var err error
+		if s.Train, err = t.Keep(s.Kept).present(); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrOneClass, err)
+		}
+		s.Labels = s.Train.ClassLabels()
+		return s, nil
+	}
+
 	// New labels hold only the classes that are left, so that a learner never sees a class
 	// without a label.
 	s.Labels = t.labels(s.Kept)
@@ -111,7 +125,9 @@ func (t *Targets) SplitAt(kept []int) (*Split, error) {
 		return nil, fmt.Errorf("%w %s", ErrOneClass, t.className(s.Labels.Classes[0]))
 	}
 	var err error
-	s.Train, err = ClassTargets(s.Labels)
+	if s.Train, err = ClassTargets(s.Labels); err == nil {
+		s.Train.Weights = t.weightsAt(s.Kept)
+	}
 	return s, err
 }
 

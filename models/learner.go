@@ -84,9 +84,11 @@ const (
 	LearnsValues                     // one or several numbers a point
 	LearnsLabels                     // any number of labels a point
 	LearnsInside                     // where the labeled points are, whatever their labels
+	LearnsShares                     // a distribution over the classes a point: [Targets.Soft]
+	LearnsWeights                    // classes with a weight a label: [Targets.Weights]
 )
 
-var learnsNames = []string{"classes", "values", "labels", "inside"}
+var learnsNames = []string{"classes", "values", "labels", "inside", "shares", "weights"}
 
 // Has tells whether all kinds in k are in l.
 func (l Learns) Has(k Learns) bool { return l&k == k }

@@ -207,8 +207,13 @@ type Manifest struct {
 	// Arrays are the type and shape of every other array of the file, as in
 	// "float64 (100, 3)".
 	Arrays map[string]string `json:"arrays"`
+	// Soft and Weighted tell that the file has the arrays given_shares and given_weights.
+	Soft     bool `json:"soft,omitempty"`
+	Weighted bool `json:"weighted,omitempty"`
 	// Calibration of the model, nil if it has none; arrays hold a part of it.
 	Calibration *calibration.Calibration `json:"calibration,omitempty"`
+	// Consensus of the annotators of the labels, nil if there is none; arrays hold a part of it.
+	Consensus *consensusFile `json:"consensus,omitempty"`
 	// Hashes are the SHA-256 of the inputs that the model was made from.
 	Hashes map[string]string `json:"-"`
 }

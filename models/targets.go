@@ -66,6 +66,13 @@ type Targets struct {
 	// Labels holds the labels of the columns, ascending, if points may have several; else
 	// nil.
 	Labels []int64
+	// Soft tells that the class of some labeled point is a distribution p and no single class. Its
+	// row of Y is then the mean of the codes, Σ_c p_c code(c): 2p_c − 1 in column c, or, of two
+	// classes, p₁ − p₀. See [ShareTargets] and [Targets.SharesTo].
+	Soft bool
+	// Weights holds the weights of the labeled points, positive, in the order of Labeled; nil for
+	// ones. See [Targets.Weighted].
+	Weights []float64
 }
 
 // ClassTargets codes classes. At least two must have a labeled point.
@@ -164,8 +171,8 @@ func (t *Targets) Keep(positions []int) *Targets {
 	// Labeled must ascend.
 	positions = slices.Sorted(slices.Values(positions))
 	_, m := t.Y.Dims()
-	out := &Targets{Len: t.Len, Classes: t.Classes, Names: t.Names, Labels: t.Labels,
-		Y: mat.NewDense(len(positions), m, nil)}
+	out := &Targets{Len: t.Len, Classes: t.Classes, Names: t.Names, Labels: t.Labels, Soft: t.Soft,
+		Y: mat.NewDense(len(positions), m, nil), Weights: t.weightsAt(positions)}
 	for p, q := range positions {
 		out.Labeled = append(out.Labeled, t.Labeled[q])
 		copy(out.Y.RawRowView(p), t.Y.RawRowView(q))
@@ -184,7 +191,8 @@ func NewPrediction(raw *mat.Dense, classes []int64) *Prediction {
 }
 
 // ClassLabels returns the classes of all points; those without a target have
-// none. It is the inverse of [ClassTargets], and nil for other targets.
+// none. It is the inverse of [ClassTargets], and nil for other targets. A point with a distribution
+// gets its most probable class.
 func (t *Targets) ClassLabels() *data.Labels {
 	if t.Classes == nil {
 		return nil

@@ -61,16 +61,22 @@ type Kept struct {
 type Given struct {
 	Points []int32    // ascending
 	Values *mat.Dense // their values, l×m; nil for classes, which a model has for all points
+	// Shares holds the distributions of soft labels, l×c, and Weights the weights of labels, l; nil
+	// for hard labels, and for weights of one.
+	Shares  *mat.Dense
+	Weights []float64
 }
 
 // GivenOf returns the part of t that a model keeps.
 func GivenOf(t *Targets) *Given {
-	g := &Given{Points: make([]int32, len(t.Labeled))}
+	g := &Given{Points: make([]int32, len(t.Labeled)), Weights: t.Weights}
 	for q, i := range t.Labeled {
 		g.Points[q] = int32(i)
 	}
 	if t.Classes == nil {
 		g.Values = t.Y
+	} else if t.Soft {
+		g.Shares = t.Shares()
 	}
 	return g
 }
@@ -81,7 +87,7 @@ func (g *Given) Targets(n int, classes []int64, labels []int32) *Targets {
 	if g == nil {
 		return nil
 	}
-	t := &Targets{Len: n, Classes: classes, Y: g.Values, Labeled: make([]int, len(g.Points))}
+	t := &Targets{Len: n, Classes: classes, Y: g.Values, Labeled: make([]int, len(g.Points)), Weights: g.Weights}
 	for q, i := range g.Points {
 		t.Labeled[q] = int(i)
 	}
@@ -92,6 +98,10 @@ func (g *Given) Targets(n int, classes []int64, labels []int32) *Targets {
 	// A model has the classes of all points, so the code of the given ones is made anew.
 	t.Y = mat.NewDense(len(t.Labeled), codeColumns(len(classes)), nil)
 	for q, i := range t.Labeled {
+		if g.Shares != nil {
+			t.setShares(q, g.Shares.RawRowView(q))
+			continue
+		}
 		codeClass(t.Y.RawRowView(q), labels[i])
 	}
 	return t
@@ -101,6 +111,8 @@ func (g *Given) Targets(n int, classes []int64, labels []int32) *Targets {
 //
 //	given_points  int32    l    points that had a target, ascending
 //	given_values  float64  l×m  their values; not for classes
+//	given_shares  float64  l×c  their distributions over the classes; only of soft labels
+//	given_weights float64  l    weights of their labels; only if some are not one
 func (g *Given) Entries() []archive.Array {
 	if g == nil {
 		return nil
@@ -108,6 +120,18 @@ func (g *Given) Entries() []archive.Array {
 	out := []archive.Array{{Name: "given_points", Data: g.Points}}
 	if g.Values != nil {
 		out = append(out, MatrixEntry("given_values", g.Values))
+	}
+	return append(out, g.SoftEntries()...)
+}
+
+// SoftEntries returns the arrays of distributions and weights alone.
+func (g *Given) SoftEntries() []archive.Array {
+	var out []archive.Array
+	if g.Shares != nil {
+		out = append(out, MatrixEntry(givenShares, g.Shares))
+	}
+	if g.Weights != nil {
+		out = append(out, archive.Array{Name: givenWeights, Data: g.Weights})
 	}
 	return out
 }
@@ -141,7 +165,57 @@ func (r *Reader) Given(n, labeled, values int) (*Given, error) {
 				len(g.Points), values)
 		}
 	}
-	return g, nil
+	return g, r.Soft(g)
+}
+
+// Soft completes g, which has its points, with the distributions and weights of its labels, if the file has any.
+func (r *Reader) Soft(g *Given) error {
+	if r.Manifest.Soft {
+		g.Shares = r.Matrix(givenShares)
+	}
+	if r.Manifest.Weighted {
+		g.Weights = Numbers[float64](r, givenWeights)
+	}
+	if r.Err != nil {
+		return r.Err
+	}
+	return g.checkSoft(len(r.Manifest.Output.Classes))
+}
+
+// The distributions and the weights of given labels in a model file.
+const givenShares, givenWeights = "given_shares", "given_weights"
+
+// Soft tells whether e has arrays of distributions and of weights of labels.
+func (e *Encoded) Soft() (shares, weights bool) {
+	for _, a := range e.Arrays {
+		shares = shares || a.Name == givenShares
+		weights = weights || a.Name == givenWeights
+	}
+	return shares, weights
+}
+
+// checkSoft returns an error unless shares and weights fit the points and the number of classes.
+func (g *Given) checkSoft(classes int) error {
+	if g.Shares != nil {
+		if rows, cols := g.Shares.Dims(); rows != len(g.Points) || cols != classes || classes < 2 {
+			return fmt.Errorf("models: given_shares is %d×%d for %d points of %d classes", rows, cols,
+				len(g.Points), classes)
+		}
+		for q, i := range g.Points {
+			if sum, err := sumOfShares(g.Shares.RawRowView(q)); err != nil || sum == 0 {
+				return fmt.Errorf("models: row %d of given_shares, of point %d, is no distribution", q, i)
+			}
+		}
+	}
+	if g.Weights != nil && len(g.Weights) != len(g.Points) {
+		return fmt.Errorf("models: %d given_weights of %d points", len(g.Weights), len(g.Points))
+	}
+	for q, w := range g.Weights {
+		if !(w > 0) || w-w != 0 {
+			return fmt.Errorf("models: element %d of given_weights is %v; it must be finite and positive", q, w)
+		}
+	}
+	return nil
 }
 
 // StartFor returns k.Start with a column for each of classes. A class that k.Start lacks

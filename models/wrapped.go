@@ -21,12 +21,13 @@ import (
 // model. Intervals of values use residuals in the same way: see docs/probabilities.md.
 
 // wrapping holds the content of a wrapper around a learner's own model: the names of its
-// classes, the ids of the points that it was fitted to, and the calibration that makes
-// probabilities or intervals of its answers.
+// classes, the ids of the points that it was fitted to, the calibration that makes
+// probabilities or intervals of its answers, and the consensus that its labels come from.
 type wrapping struct {
 	names       []string
 	ids         *data.IDs
 	calibration *calibration.Calibration
+	consensus   *Consensus
 }
 
 // wrappingOf returns the wrapping of m, an empty one if there is none.
@@ -111,7 +112,7 @@ func WithCalibration(m Model, c *calibration.Calibration) (Model, error) {
 
 // wrap puts a wrapping around a learner's own model.
 func wrap(own Model, d wrapping) Model {
-	if d.names == nil && d.ids == nil && d.calibration == nil {
+	if d.names == nil && d.ids == nil && d.calibration == nil && d.consensus == nil {
 		return own
 	}
 
@@ -228,6 +229,10 @@ func (d *wrapping) summary(m Model) Summary {
 		s.Facts = append(s.Facts, Fact{"calibration", c})
 		s.Text += "; " + c.String()
 	}
+	if c := d.consensus; c != nil {
+		s.Facts = append(s.Facts, Fact{"consensus", c})
+		s.Text += "; " + c.String()
+	}
 	return s
 }
 
@@ -280,7 +285,7 @@ const (
 // encode adds the arrays of the ids and of the calibration; [Manifest.Calibration] has the rest.
 func (d *wrapping) encode(m Model) (*Encoded, error) {
 	e, err := m.Encode()
-	if err != nil || d.calibration == nil && d.ids == nil {
+	if err != nil || d.calibration == nil && d.ids == nil && d.consensus == nil {
 		return e, err
 	}
 	// A full slice, so that append leaves the arrays of the model alone.
@@ -297,6 +302,7 @@ func (d *wrapping) encode(m Model) (*Encoded, error) {
 			out.Arrays = append(out.Arrays, MatrixEntry(heldResiduals, c.Out.Residuals))
 		}
 	}
+	out.Arrays = append(out.Arrays, d.consensus.entries()...)
 	if d.ids != nil {
 		size := 0
 		ends := make([]int64, d.ids.Len())
@@ -381,6 +387,15 @@ func (r *Reader) wrap(m Model) (Model, error) {
 	}
 	if ids != nil {
 		if m, err = WithIDs(m, ids); err != nil {
+			return nil, err
+		}
+	}
+	agreed, err := r.consensus()
+	if err != nil {
+		return nil, err
+	}
+	if agreed != nil {
+		if m, err = WithConsensus(m, agreed); err != nil {
 			return nil, err
 		}
 	}

@@ -17,6 +17,10 @@ func weighClasses(in *models.Input, weights []float64) error {
 		return fmt.Errorf("pipeline: class weights need a class for every point; leave %s out",
 			param.Name("class-weights"))
 	}
+	if in.Targets.Soft {
+		return fmt.Errorf("pipeline: class weights need one class for every point, and the labels are probabilities "+
+			"of classes; leave %s out", param.Name("class-weights"))
+	}
 	w, err := ClassGraph(in.Graph.W, y, weights)
 	if err != nil {
 		return err

@@ -206,8 +206,15 @@ func (p *Pipeline) own(l models.Learner, in *models.Input) (*models.Input, error
 	if err := out.Check(); err != nil {
 		return nil, err
 	}
-	if info := l.Info(); info.Needs.Has(models.NeedsPoints) && in.Points == nil {
+	info := l.Info()
+	if info.Needs.Has(models.NeedsPoints) && in.Points == nil {
 		return nil, fmt.Errorf("pipeline: %s needs points", info.Name)
+	}
+	// Soft labels that the learner does not take are refused before a graph is made.
+	if !in.Targets.Plain() {
+		if err := info.CheckTargets(in.Targets); err != nil {
+			return nil, err
+		}
 	}
 	var err error
 	out.Values, err = models.OrderShares(l.Params(), in.Values, in.Targets)

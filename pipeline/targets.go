@@ -24,6 +24,8 @@ type Targets struct {
 	// Drawn tells that fits draw from the targets. Then it is no mistake if all points have
 	// a target.
 	Drawn bool
+	// Answers of the annotators that the labels come from; nil if they come from none.
+	Answers *data.Annotations
 }
 
 // ClassTargets makes targets of the classes y, or of labels of them drawn by seed; 0 labels
@@ -206,6 +208,10 @@ func (t *Targets) Hash() string {
 	// Equal numbers with other names are other labels.
 	values := ClassValues(t.used)
 	hash := data.HashPoints(&data.Dense[float64]{Rows: len(values), Cols: 1, Data: values})
+	if !t.Plain() {
+		soft := slices.Concat(t.Shares().RawMatrix().Data, t.Weights)
+		hash = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %x", hash, soft)))
+	}
 	if t.used.Names != nil {
 		hash = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %q", hash, t.used.Names)))
 	}

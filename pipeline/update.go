@@ -40,6 +40,10 @@ type Growth struct {
 	// regression in the same way.
 	Labels *data.Labels
 	Values *mat.Dense
+	// Shares holds distributions over classes in place of Labels. Answers holds labels of annotators, of all n+m points;
+	// they join those that the model keeps ([models.Consensus]), and the consensus of all is found again.
+	Shares  *data.Shares
+	Answers *data.Annotations
 	// Joined tells that Labels or Values, of all n+m points, join those of the model: they count for
 	// the points in Listed alone, ascending, and take the label of such a point away where they
 	// have none.
@@ -89,6 +93,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	names := m.Output().Names
 	calibrated := models.CalibrationOf(m)
 	ids := models.IDsOf(m)
+	whole := m
 	m = models.Unnamed(m)
 	u, ok := m.(models.Updater)
 	if !ok {
@@ -116,6 +121,10 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	out.Old = old - out.Forgotten
 	if growth.Points != nil {
 		out.New, _ = growth.Points.Dims()
+	}
+	growth, agreed, err := p.agreeAgain(ctx, whole, growth, out)
+	if err != nil {
+		return nil, err
 	}
 	if err := out.name(m.Output().Classes, names, growth); err != nil {
 		return nil, err
@@ -147,7 +156,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		out.Model = m
 		out.Input = complete
 		out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
-		return out, err
+		return out, errors.Join(err, out.agree(agreed))
 	}
 
 	// The graph of the points that stay grows.
@@ -197,7 +206,16 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	out.Input = complete
 	out.Input.Values = e.Values // the tolerance of the model, as folds have no start
 	out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
-	return out, errors.Join(short, err)
+	return out, errors.Join(short, err, out.agree(agreed))
+}
+
+// agree gives the updated model the consensus of its annotators, if there is one.
+func (u *Updated) agree(c *models.Consensus) error {
+	m, err := Agreed(u.Model, c, u.Input.Targets)
+	if err == nil {
+		u.Model = m
+	}
+	return err
 }
 
 // recalibrate gives an updated model the calibration c of the old model, or a new one if labels

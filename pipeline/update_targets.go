@@ -66,9 +66,15 @@ func AppendIDs(ids, more *data.IDs, added int) (*data.IDs, error) {
 // digits of an integer count as its name.
 func (u *Updated) name(classes []int64, names []string, growth *Growth) error {
 	y := growth.Labels
+	if s := growth.Shares; s != nil { // their names are those of labels without a point
+		y = &data.Labels{Classes: s.Classes, Names: s.Names}
+	}
 	switch {
 	case y == nil:
 		u.names = names
+	case names != nil && growth.Shares != nil:
+		growth.Shares = recodeShares(growth.Shares, classes, names)
+		u.names = growth.Shares.Names
 	case names != nil:
 		growth.Labels = y.Recode(classes, names)
 		u.names = growth.Labels.Names
@@ -88,8 +94,11 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 	given := 0
 	what := ""
 	switch {
-	case growth.Labels != nil && growth.Values != nil:
-		return nil, errors.New("pipeline: classes and values at once")
+	case growth.Labels != nil && growth.Values != nil, growth.Shares != nil && (growth.Labels != nil || growth.Values != nil):
+		return nil, errors.New("pipeline: classes, probabilities and values at once")
+	case growth.Shares != nil:
+		given = growth.Shares.P.RawMatrix().Rows
+		what = "rows of probabilities"
 	case growth.Labels != nil:
 		given = growth.Labels.Len()
 		what = "labels"
@@ -115,7 +124,7 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 
 	if before != nil {
 		u.Labels = len(before.Labeled)
-		if given != 0 && (before.Classes != nil) != (growth.Labels != nil) {
+		if given != 0 && (before.Classes != nil) != (growth.Labels != nil || growth.Shares != nil) {
 			return nil, errors.New("the model learned classes and values are given, or the other way round")
 		}
 	}
@@ -131,6 +140,9 @@ func (u *Updated) targets(before *models.Targets, growth *Growth) (*models.Targe
 	}
 	if before != nil && before.Classes == nil || growth.Values != nil {
 		return u.values(before, growth, listed, n-given, rows)
+	}
+	if t, err := u.soft(before, growth, listed, n-given, rows); t != nil || err != nil {
+		return t, err
 	}
 	return u.classes(before, growth, listed, n-given, rows)
 }

@@ -5,7 +5,7 @@
 //
 // Each draw labels 20 points of each class. A model is fitted to the labels and calibrated on
 // them, and its probabilities are measured on the other points of the set. The command prints
-// Markdown.
+// Markdown. Labels are held out in ten folds; with -default they are held out as a fit does by itself.
 package main
 
 import (
@@ -53,6 +53,7 @@ func main() {
 	most := flag.Int("points", 5000, "points of a set; of larger ones so many are drawn")
 	names := flag.String("models", "", "models (default all of the table)")
 	only := flag.String("sets", "", "sets (default all)")
+	byDefault := flag.Bool("default", false, "calibrate as fit does without --calibrate, not by ten folds")
 	flag.Parse()
 	ctx := context.Background()
 	dir := os.Getenv("BIGFIT_DATA")
@@ -91,7 +92,7 @@ func main() {
 		for k, m := range used {
 			var ece, wrong float64
 			for d := range *draws {
-				r, err := l.measure(ctx, m, *perClass, uint64(d))
+				r, err := l.measure(ctx, m, *perClass, uint64(d), *byDefault)
 				if err != nil {
 					log.Fatalf("%s, %s: %v", s.Name, m.name, err)
 				}
@@ -116,7 +117,7 @@ func main() {
 
 // measure fits a member to a draw and measures its probabilities for the other points.
 func (l *loaded) measure(ctx context.Context, m member, perClass int,
-	seed uint64) (*metrics.ProbabilityReport, error) {
+	seed uint64, byDefault bool) (*metrics.ProbabilityReport, error) {
 	y, _, err := l.truth.DrawEach(perClass, seed)
 	if err != nil {
 		return nil, err
@@ -131,8 +132,13 @@ func (l *loaded) measure(ctx context.Context, m member, perClass int,
 		return nil, err
 	}
 
-	// Calibration sees the labels of the draw only, by cross-validation.
-	calibrated, err := l.pipe.Calibrate(ctx, learner, fit, in, 0)
+	// Calibration sees the labels of the draw only.
+	var calibrated models.Model
+	if byDefault {
+		calibrated, err = l.pipe.CalibrateByDefault(ctx, learner, fit, in)
+	} else {
+		calibrated, err = l.pipe.Calibrate(ctx, learner, fit, in, 0)
+	}
 	if !models.Usable(err) {
 		return nil, err
 	}

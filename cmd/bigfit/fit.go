@@ -35,6 +35,7 @@ type fitOptions struct {
 	calibrate calibrateFlag
 	engine    work.EngineFlags
 	parts     work.FitOptions
+	noise     string // share of wrong labels, or "estimate"
 }
 
 // fitFiles are the files that a fit reads, beside the labels, and those that it writes.
@@ -60,6 +61,7 @@ func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
 	f.IntVar(&o.Labels, "labels", 0, "use this many of the labels, drawn by --seed, and print the "+
 		"error on the others (default: all)")
 	o.Label.Flags(f)
+	o.Soft.Flags(f, true)
 	o.CheckpointFlags.Flags(f)
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
 	f.StringVar(&o.outputKernel, "output-kernel", "",
@@ -114,6 +116,8 @@ the points, points and labels to look at, with texts or pictures by --show.
 	o.flags(a, f, false)
 	shell.ModelHelp(cmd, o.params)
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
+	f.StringVar(&o.noise, "label-noise", "", "share of the labels that are wrong at random, as 0.05, or estimate (default: none): "+
+		"bigfit help soft")
 	o.calibrate.flag(f)
 	o.engine.Flags(f, engine.PETSc)
 	o.parts.Flags(f)
@@ -185,18 +189,31 @@ func (a *app) fitWhole(ctx context.Context, plan *fitPlan) (*fitInput, models.Mo
 	if err := a.OpenCheckpoint(ctx, &plan.CheckpointFlags); err != nil {
 		return nil, nil, err
 	}
-	// The memory and time of another engine are estimated before the expensive stages.
-	var m models.Model
-	err = plan.engine.Foresee(a.App, &in.Input, cmp.Or(in.settings.Graph.K, pipeline.DefaultNeighbors))
-	if err == nil {
-		var complete *models.Input
-		m, complete, err = a.Pipeline().FitComplete(ctx, plan.learner, &in.Input, &in.settings)
-		if complete != nil {
-			in.Input = *complete
-		}
+	if err := a.soften(ctx, plan, in); err != nil {
+		return nil, nil, err
 	}
+	// The memory and time of another engine are estimated before the expensive stages.
+	if err := plan.engine.Foresee(a.App, &in.Input, cmp.Or(in.settings.Graph.K, pipeline.DefaultNeighbors)); err != nil {
+		if work.EngineDone(err) {
+			return nil, nil, nil
+		}
+		return nil, nil, work.EngineFailure(a.FlagFaults(plan.model, err))
+	}
+	m, err := a.fitRead(ctx, plan, in)
 	if work.EngineDone(err) {
 		return nil, nil, nil
+	}
+	return in, m, err
+}
+
+// fitRead fits the model to what was read, and calibrates it. It completes the input of in.
+func (a *app) fitRead(ctx context.Context, plan *fitPlan, in *fitInput) (models.Model, error) {
+	m, complete, err := a.Pipeline().FitComplete(ctx, plan.learner, &in.Input, &in.settings)
+	if complete != nil {
+		in.Input = *complete
+	}
+	if work.EngineDone(err) {
+		return nil, err
 	}
 
 	// A model that did not converge is calibrated too: it is written, and predict may ask for
@@ -206,13 +223,47 @@ func (a *app) fitWhole(ctx context.Context, plan *fitPlan) (*fitInput, models.Mo
 		m, short = plan.calibrate.apply(ctx, a.Pipeline(), plan.learner, m, in)
 		err = errors.Join(err, short)
 	}
+	if models.Usable(err) {
+		var fault error
+		m, fault = pipeline.Agreed(m, in.consensus, in.Targets)
+		err = errors.Join(err, fault)
+	}
 	if models.Usable(err) && plan.proba != "" && !pipeline.HasProbabilities(m) {
 		err = noProbabilities()
 	}
 	if !models.Usable(err) {
-		return nil, nil, work.EngineFailure(a.FlagFaults(plan.model, err))
+		return nil, work.EngineFailure(a.FlagFaults(plan.model, err))
 	}
-	return in, m, err
+	return m, err
+}
+
+// soften finds the consensus of annotators, or what wrong labels make of the others, where it is asked for.
+func (a *app) soften(ctx context.Context, plan *fitPlan, in *fitInput) error {
+	made := &in.Input
+	var err error
+	switch {
+	case in.labels.Answers != nil && plan.noise != "":
+		return shell.Usagef("--label-noise is for one label a point; the errors of annotators are found with their consensus")
+	case in.labels.Answers != nil:
+		made, in.consensus, err = a.Pipeline().Agree(ctx, plan.learner, made, in.labels.Answers, &in.settings)
+	case plan.noise != "":
+		var e float64
+		made, e, err = a.Pipeline().Denoise(ctx, plan.learner, made, plan.noiseShare, &in.settings)
+		if models.Usable(err) {
+			a.Note("label noise: %.2g %% of the labels are taken for wrong", 100*e)
+		}
+	default:
+		return nil
+	}
+	if !models.Usable(err) {
+		return a.FlagFaults(plan.model, err)
+	}
+	if in.consensus != nil {
+		a.SayConsensus(in.consensus)
+	}
+	in.Input = *made
+	in.labels = pipeline.KnownTargets(made.Targets)
+	return nil
 }
 
 // dryFit is the output of fit --dry-run.

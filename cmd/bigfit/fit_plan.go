@@ -3,11 +3,13 @@ package main
 import (
 	"cmp"
 	"errors"
+	"strconv"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/work"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/engine"
+	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/selection"
@@ -31,6 +33,9 @@ type fitPlan struct {
 	engine    *work.EngineFlags
 	dry       bool             // say what the fit would take, and stop
 	parts     *work.FitOptions // nil unless the fit is made in parts
+	// noise is --label-noise, and noiseShare its number, 0 for an estimate.
+	noise      string
+	noiseShare float64
 }
 
 // plan returns the part of a plan that all commands share.
@@ -61,6 +66,10 @@ func (a *app) planFit(o *fitOptions) (*fitPlan, error) {
 
 	plan := o.plan(l, values)
 	plan.model = o.model
+	plan.noise = o.noise
+	if plan.noiseShare, err = noiseShare(o.noise); err != nil {
+		return nil, err
+	}
 	plan.calibrate = &o.calibrate
 	plan.engine = &o.engine
 
@@ -68,6 +77,9 @@ func (a *app) planFit(o *fitOptions) (*fitPlan, error) {
 	plan.dry = o.engine.DryRun && o.engine.Kind == engine.Ours
 	// A fit in parts reads its inputs itself, a part at a time, and has a plan of the parts.
 	if o.parts.Asked() {
+		if o.noise != "" {
+			return nil, shell.Usagef("--label-noise is not for fits in parts")
+		}
 		o.parts.DryRun = plan.dry
 		plan.parts = &o.parts
 		return plan, nil
@@ -94,7 +106,7 @@ func (a *app) planGraph(plan *fitPlan, params shell.ParamFlags) (err error) {
 // checkFit refuses what can be known to be wrong before anything is read.
 func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) error {
 	info := l.Info()
-	if err := o.CheckpointFlags.Check(); err != nil {
+	if err := errors.Join(o.CheckpointFlags.Check(), o.Soft.Check()); err != nil {
 		return err
 	}
 	if err := a.CheckOwners(l, o.params, pipeline.GraphParams.Params(), inputFlags); err != nil {
@@ -141,7 +153,8 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 		return shell.Usagef("--show is for the report; give --report FILE.html too")
 	}
 
-	inputs := o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel)
+	weights, _ := shards.SplitKey(o.Soft.Weights)
+	inputs := o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel, weights)
 	if o.parts.Script != "" {
 		inputs = shell.Present(inputs)
 	}
@@ -152,4 +165,16 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	}
 	return cmp.Or(shell.CheckOutput(inputs, outputs...),
 		shell.CheckAnswers(inputs, outputs[:2], o.out))
+}
+
+// noiseShare returns the share of wrong labels that --label-noise gives, 0 for an estimate or without the flag.
+func noiseShare(text string) (float64, error) {
+	if text == "" || text == "estimate" {
+		return 0, nil
+	}
+	e, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(e > 0 && e < 1) {
+		return 0, shell.Usagef("--label-noise is %q; it must be a share between 0 and 1, as 0.05, or estimate", text)
+	}
+	return e, nil
 }

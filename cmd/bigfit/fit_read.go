@@ -9,6 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/pipeline"
@@ -20,10 +21,13 @@ import (
 // that were read, and the labels as their file has them.
 type fitInput struct {
 	models.Input
-	settings pipeline.GraphSettings
-	hashes   pipeline.Hashes
-	labels   *pipeline.Targets
-	shown    *shell.Column // for the report; nil without
+	settings  pipeline.GraphSettings
+	hashes    pipeline.Hashes
+	labels    *pipeline.Targets
+	consensus *models.Consensus // of the annotators of the labels; nil if there are none
+	shown     *shell.Column     // for the report; nil without
+	// sections stand in the report before those on how it was made.
+	sections []report.Section
 }
 
 // input returns an input without data, with the values and the settings of the plan.

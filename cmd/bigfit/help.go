@@ -149,6 +149,38 @@ positive for the labels.`,
 	}
 }
 
+func softTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "soft",
+		Short: "Labels that are probabilities, weigh, come from several annotators, or are wrong",
+		Long: `Probabilities. y may hold a probability for each class, of a crowd or another program:
+an n×c array of floats (--classes a,b,c names its columns), or a table with a column
+for each class, named by it, and ids as for labels. Rows sum to 1; rows of NaN or zeros,
+and points that are not listed, have no label. A y of fractions in such rows is taken
+for probabilities, which is printed; --labels-as probabilities takes an array of 0 and
+1 too, and --labels-as labels, or --regression, reads other numbers.
+
+Weights. --label-weights FILE has a number for each point, or is a table with ids and a
+column weight: 2 counts like two labels of the point, 0 like none.
+
+Annotators. A table of ids, labels and a column annotator (worker, rater, …; or named
+as FILE:ID,LABEL,ANNOTATOR) may name a point several times. Consensus is found with a
+confusion matrix for each annotator (Dawid & Skene 1979); where the model has a graph,
+what the neighbours say of a point is the prior of its class. Accuracies are printed.
+Models keep the answers, and update adds further ones.
+
+Noise. --label-noise 0.05 says that five labels in a hundred are wrong at random, and
+estimate counts them: a label becomes p ∝ q·(0.95 of its class, 0.05/(c−1) of others)
+with q from the neighbours, and an answer may differ from the label of its point.
+
+` + wrapped(takers(models.LearnsShares), shell.Width) + `
+take probabilities, and
+` + wrapped(takers(models.LearnsWeights), shell.Width) + `
+weights. Errors that a fit estimates are then expected ones: the share of wrong answers
+if labels were drawn from the probabilities, each counted by its weight.`,
+	}
+}
+
 func kernelsTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "kernels",
@@ -192,4 +224,9 @@ the answers for it how probable a class is, or how wide an interval must be: for
 --proba, --reject and --interval of bigfit predict. auto, the default, does so with 10
 parts where it takes about a second.`,
 	}
+}
+
+// takers lists the models of classes that take such labels.
+func takers(learns models.Learns) string {
+	return shell.LearnersThat(func(l models.Learner) bool { return l.Info().Learns.Has(models.LearnsClasses | learns) })
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	door "github.com/bigfit/bigfit"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/all"
@@ -190,4 +191,31 @@ func neighborsIn(t *testing.T, path string) []int32 {
 	x, err := a.Read("indices")
 	must(t, err)
 	return x.Data.([]int32)
+}
+
+// TestIDsOfGo: ids of a model that the command fitted are there in Go, and the command takes labels by the
+// ids of a model that a Go program updated.
+func TestIDsOfGo(t *testing.T) {
+	intoBlobs(t)
+	_, y := blobs(blobCount, 0)
+	ids := nameBlobs(t, y)
+	succeed(t, "fit", "X.npy", "labels.csv", "--ids", "ids.csv", "--model", "lgc", "-o", "m.npz", "-q")
+
+	m, err := door.Load("m.npz")
+	must(t, err)
+	if !slices.Equal(m.IDs(), ids) {
+		t.Fatalf("the ids are %q", m.IDs())
+	}
+	m, err = m.Update(t.Context(), door.Points{}, door.NamesByID(map[string]string{ids[1]: "fourth"}))
+	must(t, err)
+	m, err = m.Forget(t.Context(), ids[2])
+	must(t, err)
+	must(t, m.Save("go.npz"))
+
+	must(t, os.WriteFile("more.csv", fmt.Appendf(nil, "id,label\n%q,fourth\n%q,fourth\n", ids[1], ids[3]), 0o666))
+	if got := updated(t, "go.npz", "-y", "more.csv", "-o", "m2.npz"); got != (growth{Points: 89, New: 1, Equal: 1}) {
+		t.Errorf("the command counts %+v", got)
+	}
+	must(t, os.WriteFile("gone.csv", fmt.Appendf(nil, "id,label\n%q,fourth\n", ids[2]), 0o666))
+	fail(t, 2, []string{ids[2]}, "update", "go.npz", "-y", "gone.csv", "-o", "m3.npz")
 }

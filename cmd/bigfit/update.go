@@ -26,6 +26,7 @@ type updateOptions struct {
 
 	out, predictions, proba string
 	label                   shell.LabelOptions
+	soft                    shell.SoftOptions
 	tolerance               float64
 }
 
@@ -47,6 +48,9 @@ equal, and an empty one takes the label of the point away. bigfit next writes su
 table. A file with one label a point holds the labels of the new points, or of all
 points; these replace the labels of the fit. A class that the model does not know is a
 new one. If the points of the model have ids, new points need ids too (--ids, --id).
+
+Labels of several annotators (a column annotator) join those that the model keeps, and
+their consensus is found again; probabilities join probabilities (bigfit help soft).
 
 --forget FILE takes points away, by id or row: they leave the graph, the labels and the
 answers, and the graph of the others is made anew.
@@ -72,6 +76,7 @@ model. A fit anew from time to time renews them.`, pipeline.UpdateTolerance),
 	f.StringVarP(&o.y, "labels-file", "y", "",
 		"`file` of labels or values: a table with ids, or one for each new point, or for all points")
 	o.label.Flags(f)
+	o.soft.Flags(f, false)
 	a.Points.ColumnFlags(f)
 	a.Points.LabelFlags(f)
 	f.StringVar(&o.forget, "forget", "", "`file` of the ids, or rows, of points to take away")
@@ -98,6 +103,9 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 		return shell.Usagef("--tolerance is %v; it must lie between 0 and 1", o.tolerance)
 	}
 
+	if err := o.soft.Check(); err != nil {
+		return err
+	}
 	if err := shell.CheckAnswers(o.x.Inputs(path, o.y, o.forget), []string{o.predictions, o.proba}, o.out); err != nil {
 		return err
 	}
@@ -154,6 +162,9 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 		return err
 	}
 
+	if c := models.ConsensusOf(u.Model); c != nil && growth.Answers != nil {
+		a.SayConsensus(c)
+	}
 	s := updateSummary{summary.Fit{Model: summary.Of(u.Model), Points: u.Old + u.New}, u}
 	return errors.Join(short, a.Print(s, fmt.Sprintf("%s: %s; %s", o.out, u, s.Fit)))
 }
@@ -285,6 +296,22 @@ func (a *app) readNewLabels(o *updateOptions, m models.Model, growth *pipeline.G
 		a.Warn(file.Warnings...)
 		growth.Joined, growth.Listed = file.Joined && points == old+added, file.Listed
 		return err
+	}
+	// A table of annotators names any point; probabilities are for the new points or for all.
+	if o.soft.Crowd(a.App, o.y) {
+		a.Points.Names = ids
+		var err error
+		growth.Answers, err = o.label.ReadCrowd(a.App, o.y, old+added)
+		return err
+	}
+	shares, err := o.soft.ReadShares(a.App, &o.label, o.y, points)
+	if err != nil {
+		return err
+	}
+	if shares != nil {
+		growth.Shares = shares
+		growth.Joined, growth.Listed = shares.Read.Joined && points == old+added, shares.Read.Listed
+		return nil
 	}
 	y, err := o.label.ReadTruth(a.App, o.y, points)
 	if err != nil {

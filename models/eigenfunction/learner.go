@@ -74,7 +74,8 @@ func (Learner) Info() models.Info {
 	return models.Info{Name: Name, Help: "least squares on eigenfunctions of a kernel over all points",
 		Source: "Ji et al. 2012, algorithm 1",
 		Scores: "least-squares estimate f of 1 for the class and −1 for the others, or the value",
-		Learns: models.LearnsClasses | models.LearnsValues, Needs: models.NeedsPoints | models.NeedsKernel}
+		Learns: models.LearnsClasses | models.LearnsValues | models.LearnsShares,
+		Needs:  models.NeedsPoints | models.NeedsKernel}
 }
 
 // Params lists the parameters.

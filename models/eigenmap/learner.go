@@ -232,10 +232,13 @@ func (Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) 
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
+	info := Learner{}.Info()
 	y := in.Targets.ClassLabels()
 	switch {
 	case y == nil:
 		return nil, errNoClasses
+	case !in.Targets.Plain():
+		return nil, info.CheckTargets(in.Targets)
 	case in.Graph == nil || in.Pairs == nil:
 		return nil, errors.New("eigenmap: there are no eigenpairs of a graph")
 	}

@@ -50,8 +50,8 @@ var scores = [...]string{
 }
 
 var learns = [...]models.Learns{
-	RLS: models.LearnsClasses | models.LearnsValues, SVM: models.LearnsClasses, SVR: models.LearnsValues,
-	OneClass: models.LearnsInside,
+	RLS: models.LearnsClasses | models.LearnsValues | models.LearnsShares, SVM: models.LearnsClasses,
+	SVR: models.LearnsValues, OneClass: models.LearnsInside,
 }
 
 var sources = [...]string{

@@ -82,8 +82,8 @@ type learner struct {
 
 // Info describes the learner.
 func (k learner) Info() models.Info {
-	i := models.Info{Name: k.name, Help: k.help, Learns: models.LearnsClasses | models.LearnsValues,
-		Needs:  models.NeedsPoints,
+	i := models.Info{Name: k.name, Help: k.help, Needs: models.NeedsPoints,
+		Learns: models.LearnsClasses | models.LearnsValues | models.LearnsShares,
 		Scores: "least-squares estimate f = wᵀx + b of 1 for the class and −1 for the others, or the value",
 		Source: "Belkin, Niyogi & Sindhwani 2006, section 4.2, with γ_I = 0"}
 	if k.hinge {

@@ -65,6 +65,7 @@ var checks = []struct {
 	{"one-class", (*checker).checkOneClass},
 	{"single-label", (*checker).checkSingleLabel},
 	{"no-labels", (*checker).checkNoLabels},
+	{"soft", (*checker).checkSoft},
 	{"columns", (*checker).checkColumns},
 	{"nan", (*checker).checkNaN},
 	{"missing", (*checker).checkMissing},

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -338,6 +339,66 @@ func (c *checker) checkFewPoints() {
 		s.labeled = []bool{true, true, true, true, false}
 		c.answered(k, s, queries(false))
 	})
+}
+
+// checkSoft: distributions with one class, and weights of one, give the bits of hard labels. Distributions of
+// several classes and other weights are learned, or are an error that says so.
+func (c *checker) checkSoft() {
+	if !c.info.Learns.Has(models.LearnsClasses) {
+		return
+	}
+	s := blobs(sampleSize, false, 1)
+	for _, k := range kinds {
+		if k.learns != models.LearnsClasses {
+			continue
+		}
+		c.try(k.name, func() {
+			hard := c.input(s, k)
+			want := c.ask(k.name, c.fit(k.name, hard), queries(false))
+			in := *hard
+			all := mat.NewDense(sampleSize, len(hard.Targets.Classes), nil)
+			ones := make([]float64, sampleSize)
+			for q, i := range hard.Targets.Labeled {
+				hard.Targets.SharesTo(all.RawRowView(i), q)
+				ones[i] = 1
+			}
+			var err error
+			in.Targets, err = models.ShareTargets(all, hard.Targets.Classes, nil)
+			c.must(k.name, "distributions of one class", err)
+			in.Targets, err = in.Targets.Weighted(ones)
+			c.must(k.name, "weights of one", err)
+			got := c.ask(k.name, c.fit(k.name, &in), queries(false))
+			if want.query != nil && !mat.Equal(got.query.Scores, want.query.Scores) {
+				c.fault(k.name, "distributions of one class give other scores than hard labels")
+			}
+		})
+	}
+
+	for what, learns := range map[string]models.Learns{"shares": models.LearnsShares, "weights": models.LearnsWeights} {
+		c.try(what, func() {
+			in := c.input(s, kinds[0])
+			t := *in.Targets
+			in.Targets = &t
+			if learns == models.LearnsShares {
+				t.Soft = true
+				t.Y = mat.DenseCopyOf(t.Y)
+				t.Y.SetRow(0, []float64{0.2, -0.6, -0.6})
+			} else {
+				t.Weights = make([]float64, len(t.Labeled))
+				for q := range t.Weights {
+					t.Weights[q] = 1 + float64(q%2)
+				}
+			}
+			if c.info.Learns.Has(learns) {
+				c.fit(what, in)
+				return
+			}
+			word := map[models.Learns]string{models.LearnsShares: "probabilities", models.LearnsWeights: "weights"}[learns]
+			if err := c.refuse(what, "labels with "+what, in); !strings.Contains(err.Error(), word) {
+				c.fault(what, "the error does not speak of %s: %v", word, err)
+			}
+		})
+	}
 }
 
 // checkColumns: constant and collinear columns are nothing special.

@@ -67,7 +67,7 @@ func (c *checker) outputKind(k kind, o models.Output, t *models.Targets) {
 	_, cols := t.Y.Dims()
 	ok := true
 	switch k.learns {
-	case models.LearnsClasses:
+	case models.LearnsClasses, models.LearnsShares, models.LearnsShares | models.LearnsWeights:
 		ok = o.Kind == models.OutputClasses && slices.Equal(o.Classes, t.Classes) &&
 			o.Columns == len(t.Classes)
 	case models.LearnsValues:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -107,6 +108,35 @@ func classesOf(class [3]int64) func(s *sample) (*models.Targets, error) {
 	}
 }
 
+// softOf gives every labeled point a distribution in which the class of its cluster has 0.6, 0.8 or 1, and the others
+// share the rest. Its label has one of the weights, nil for ones.
+func softOf(class [3]int64, weights []float64) func(s *sample) (*models.Targets, error) {
+	return func(s *sample) (*models.Targets, error) {
+		classes := slices.Compact(slices.Clone(class[:]))
+		shares := blockOf(s, len(classes), func(i int) []float64 {
+			row := make([]float64, len(classes))
+			sure := 0.6 + 0.2*float64(turnOf(s, i)%3)
+			for c := range row {
+				row[c] = (1 - sure) / float64(len(classes)-1)
+			}
+			row[slices.Index(classes, class[s.blob[i]])] = sure
+			return row
+		})
+		t, err := models.ShareTargets(shares, classes, nil)
+		if err != nil || weights == nil {
+			return t, err
+		}
+		all := make([]float64, len(s.blob))
+		for i := range all {
+			all[i] = weights[turnOf(s, i)%len(weights)]
+		}
+		return t.Weighted(all)
+	}
+}
+
+// turnOf is a number that belongs to point i wherever it stands.
+func turnOf(s *sample, i int) int { return int(1000 * math.Abs(s.values[i][0])) }
+
 // blockOf gives every labeled point a row.
 func blockOf(s *sample, cols int, row func(i int) []float64) *mat.Dense {
 	y := mat.NewDense(len(s.blob), cols, nil)
@@ -131,6 +161,10 @@ func valuesOf(cols int) func(s *sample) (*models.Targets, error) {
 var kinds = []kind{
 	{"3 classes", models.LearnsClasses, classesOf([3]int64{-3, 10, 41})},
 	{"2 classes", models.LearnsClasses, classesOf([3]int64{5, 9, 9})},
+	{"3 soft classes", models.LearnsShares, softOf([3]int64{-3, 10, 41}, nil)},
+	{"2 soft classes", models.LearnsShares, softOf([3]int64{5, 9, 9}, nil)},
+	{"weighted soft classes", models.LearnsShares | models.LearnsWeights,
+		softOf([3]int64{-3, 10, 41}, []float64{1, 0.25, 3})},
 	{"1 value", models.LearnsValues, valuesOf(1)},
 	{"2 values", models.LearnsValues, valuesOf(2)},
 	{"labels", models.LearnsLabels, func(s *sample) (*models.Targets, error) {

@@ -137,7 +137,8 @@ func (l GeodesicLearner) Fit(ctx context.Context, in *models.Input) (models.Mode
 	// Labeled points keep their labels, the others get the vote of their paths.
 	m := &Geodesic{Settings: s, Classes: y.Classes, Fallback: models.Majority(y),
 		Labeled: len(in.Targets.Labeled), Neighborhood: g.Keep(),
-		Given: models.GivenOf(in.Targets), paths: found, Labels: slices.Clone(y.Index)}
+		Given: models.GivenOf(in.Targets), paths: found, Labels: slices.Clone(y.Index),
+		held: heldOutPaths(y, in.Targets.Labeled, found, lengths)}
 	for i, c := range y.Index {
 		if c != data.Unlabeled {
 			continue
@@ -169,7 +170,12 @@ type Geodesic struct {
 	Given *models.Given // the labeled points
 
 	paths *paths
+	held  *models.HeldOut
 }
+
+// HeldOut returns the votes for the labeled points without their own labels, along the same edges; nil for
+// a model from a file.
+func (m *Geodesic) HeldOut() *models.HeldOut { return m.held }
 
 // vote returns the class for which the given labeled points vote.
 func (m *Geodesic) vote(from, labels []int32) int32 {

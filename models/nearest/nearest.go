@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
@@ -63,7 +65,7 @@ type Learner struct{}
 func (Learner) Info() models.Info {
 	return models.Info{Name: Name, Help: "vote of the nearest labeled points",
 		Scores: "share of the votes for the class",
-		Learns: models.LearnsClasses, Needs: models.NeedsPoints}
+		Learns: models.LearnsClasses | models.LearnsShares | models.LearnsWeights, Needs: models.NeedsPoints}
 }
 
 // Params lists the parameters.
@@ -112,7 +114,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	if err := info.Check(in); err != nil {
 		return nil, err
 	}
-	m, err := Fit(ctx, in.Points, in.Targets.ClassLabels(), &s, in.Report)
+	m, err := FitTargets(ctx, in.Points, in.Targets, &s, in.Report)
 	if err != nil {
 		return nil, err
 	}
@@ -125,13 +127,23 @@ type Model struct {
 	Settings Settings
 	Classes  []int64
 	Labels   []int32 // of the labeled points, positions in Classes
+	// Shares holds the distributions of the labeled points, l×c, and Weights their weights; nil for
+	// hard labels, and for weights of one.
+	Shares  *mat.Dense
+	Weights []float64
 	// Rows are the numbers of the labeled points among those of the fit; nil if all had a label.
 	Rows []int32
 	// Tried are the leave-one-out errors if Settings named no number of votes.
 	Tried []VoteError
 	// Points are the labeled ones, l×d.
 	models.Neighborhood
+
+	held *models.HeldOut
 }
+
+// HeldOut returns the votes for the labeled points by the other ones if the fit chose the number of votes by
+// them, else nil.
+func (m *Model) HeldOut() *models.HeldOut { return m.held }
 
 // Fit keeps the labeled points of x, and looks for k where s does not give it: the
 // labels of the other l−1 points vote on each one, which costs the neighbours of l
@@ -143,6 +155,27 @@ func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings,
 	if err := models.CheckLabels(y, n); err != nil {
 		return nil, err
 	}
+	t, err := models.ClassTargets(y)
+	if err != nil {
+		return nil, err
+	}
+	return FitTargets(ctx, x, t, s, progress)
+}
+
+// FitTargets is [Fit] for labels that may be distributions and may have weights. A neighbour i with the
+// distribution p_i and the weight w_i gives w_i p_ic votes to class c,
+//
+//	score_c = Σ_i w_i p_ic / Σ_i w_i
+//
+// over the k nearest labeled points; the class of the largest score wins, of equals the class of the nearest
+// neighbour among them. The leave-one-out error is the expected one: [models.Targets.ExpectedError]. A weight of 2
+// is two votes, and not two of the k points.
+func FitTargets(ctx context.Context, x data.Points, t *models.Targets, s *Settings,
+	progress func(done, total float64, note string)) (*Model, error) {
+	n, _ := x.Dims()
+	if t.Len != n {
+		return nil, fmt.Errorf("nearest: labels of %d points for %d points", t.Len, n)
+	}
 	if s == nil {
 		s = &Settings{}
 	}
@@ -151,10 +184,17 @@ func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings,
 			"for leave-one-out", s.Vote)
 	}
 
-	labeled := y.Labeled()
+	labeled := t.Labeled
 	h := models.Neighborhood{Points: data.Select(x, labeled), Metric: s.Metric}
 	h.Method = chosen(h.Points, s)
-	m := &Model{Settings: *s, Classes: y.Classes, Labels: y.Select(labeled).Index, Neighborhood: h.Keep()}
+	m := &Model{Settings: *s, Classes: t.Classes, Labels: make([]int32, len(labeled)), Weights: t.Weights,
+		Neighborhood: h.Keep()}
+	for q := range labeled {
+		m.Labels[q] = int32(t.Class(q))
+	}
+	if t.Soft {
+		m.Shares = t.Shares()
+	}
 	m.Settings.Method = h.Method
 	if len(labeled) < n {
 		for _, i := range labeled {
@@ -166,7 +206,7 @@ func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings,
 	}
 
 	if s.Vote == 0 {
-		if err := m.leaveOneOut(ctx, progress); err != nil {
+		if err := m.leaveOneOut(ctx, t, progress); err != nil {
 			return nil, err
 		}
 	} else if progress != nil {
@@ -178,7 +218,7 @@ func Fit(ctx context.Context, x data.Points, y *data.Labels, s *Settings,
 }
 
 // leaveOneOut sets the number of votes.
-func (m *Model) leaveOneOut(ctx context.Context, progress func(done, total float64, note string)) error {
+func (m *Model) leaveOneOut(ctx context.Context, t *models.Targets, progress func(done, total float64, note string)) error {
 	ix, err := knn.NewIndex(m.Points, m.Method,
 		&knn.DescentSettings{Settings: knn.Settings{Metric: m.Metric, OnProgress: func(done, total int) {
 			if progress != nil {
@@ -197,6 +237,12 @@ func (m *Model) leaveOneOut(ctx context.Context, progress func(done, total float
 
 	// Odd numbers only: two votes among two classes tie.
 	for k := 1; k <= nb.K; k += 2 {
+		if !t.Plain() {
+			answers := m.votesOf(nb.Trim(k), nil).Classes
+			e := t.ExpectedError(data.Range(0, len(m.Labels)), answers)
+			m.Tried = append(m.Tried, VoteError{k, e})
+			continue
+		}
 		wrong := 0
 		classes := make([]int32, k)
 		for i, own := range m.Labels {
@@ -214,15 +260,20 @@ func (m *Model) leaveOneOut(ctx context.Context, progress func(done, total float
 	// MinFunc takes the first of equal errors, which is the smallest vote.
 	m.Settings.Vote = slices.MinFunc(m.Tried,
 		func(a, b VoteError) int { return cmp.Compare(a.Error, b.Error) }).Vote
+	votes := make([][]int32, len(m.Labels))
+	for q := range votes {
+		index, _ := nb.Row(q)
+		for _, other := range index[:m.Settings.Vote] {
+			votes[q] = append(votes[q], m.Labels[other])
+		}
+	}
+	m.held = heldOutVotes(m.Labels, len(m.Classes), votes)
 	return nil
 }
 
 // Kept has the labeled points, which are all that the model knows.
 func (m *Model) Kept() *models.Kept {
-	t, err := models.ClassTargets(&data.Labels{Classes: m.Classes, Index: m.Labels})
-	if err != nil {
-		t = nil // a damaged file
-	}
+	t := m.given().Targets(len(m.Labels), m.Classes, m.Labels)
 	return &models.Kept{Neighborhood: &m.Neighborhood, Targets: t, Rows: m.Rows}
 }
 
@@ -265,7 +316,52 @@ func (m *Model) Predict(ctx context.Context, x data.Points,
 	if err != nil {
 		return nil, err
 	}
-	return Votes(nb, m.Labels, len(m.Classes), recall), nil
+	return m.votesOf(nb, recall), nil
+}
+
+// votesOf lets the neighbours of every point vote.
+func (m *Model) votesOf(nb *knn.Neighbors, recall *knn.Recall) *models.Prediction {
+	if m.Shares == nil && m.Weights == nil {
+		return Votes(nb, m.Labels, len(m.Classes), recall)
+	}
+	out := &models.Prediction{Classes: make([]int32, nb.Len()), Scores: mat.NewDense(nb.Len(), len(m.Classes), nil),
+		Recall: recall}
+	for i := range out.Classes {
+		index, _ := nb.Row(i)
+		scores := out.Scores.RawRowView(i)
+		var total float64
+		for _, at := range index {
+			w := 1.0
+			if m.Weights != nil {
+				w = m.Weights[at]
+			}
+			total += w
+			if m.Shares == nil {
+				scores[m.Labels[at]] += w
+				continue
+			}
+			for c, p := range m.Shares.RawRowView(int(at)) {
+				scores[c] += w * p
+			}
+		}
+		for c := range scores {
+			scores[c] /= total
+		}
+		out.Classes[i] = m.winner(scores, index)
+	}
+	return out
+}
+
+// winner returns the class of the largest score, of equals the class of the nearest neighbour among them.
+func (m *Model) winner(scores []float64, index []int32) int32 {
+	const tie = 1e-12 // rounding of sums in another order
+	top := slices.Max(scores)
+	for _, at := range index {
+		if c := m.Labels[at]; top-scores[c] <= tie*top {
+			return c
+		}
+	}
+	return int32(slices.Index(scores, top))
 }
 
 // Summary names the number of votes and its leave-one-out error.
@@ -293,7 +389,17 @@ type fit struct {
 	Rows         bool            `json:"rows,omitempty"` // the file has the array rows
 }
 
-// Encode returns classes (c), labels (l), the labeled points, and their rows (l) in the fit.
+// given returns the labels as a model's file keeps them, without classes.
+func (m *Model) given() *models.Given {
+	g := &models.Given{Points: make([]int32, len(m.Labels)), Shares: m.Shares, Weights: m.Weights}
+	for i := range g.Points {
+		g.Points[i] = int32(i)
+	}
+	return g
+}
+
+// Encode returns classes (c), labels (l), the labeled points, and their rows (l) in the fit; of soft labels
+// also given_shares (l×c), of weighted ones given_weights (l).
 func (m *Model) Encode() (*models.Encoded, error) {
 	state, arrays, err := m.Neighborhood.Encode()
 	if err != nil {
@@ -304,6 +410,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	if m.Rows != nil {
 		arrays = append(arrays, archive.Array{Name: "rows", Data: m.Rows})
 	}
+	arrays = append(arrays, m.given().SoftEntries()...)
 	return &models.Encoded{Values: params.Encode(&m.Settings), Fit: fit{m.Tried, state, m.Rows != nil},
 		Arrays: arrays}, nil
 }
@@ -326,6 +433,11 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	if r.Err != nil {
 		return nil, r.Err
 	}
+	soft := m.given()
+	if err := r.Soft(soft); err != nil {
+		return nil, err
+	}
+	m.Shares, m.Weights = soft.Shares, soft.Weights
 	if m.Neighborhood, err = r.Neighborhood(f.Neighborhood, len(m.Labels), false); err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func (f *fit) measure(ctx context.Context) error {
 
 	f.keepHeldOut(mixed, rows)
 	f.choice.Validated = true
-	f.choice.Estimate = f.estimate(mixed, class)
+	f.choice.Estimate = f.estimate(mixed, rows, class)
 	return nil
 }
 

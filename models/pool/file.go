@@ -81,6 +81,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 		own := filePart{Weight: p.weight, Scale: p.scale,
 			Manifest: models.Manifest{Learner: p.Name(), Output: p.Output(), Dim: p.Dim(), Params: e.Values,
 				Fit: raw}}
+		own.Manifest.Soft, own.Manifest.Weighted = e.Soft()
 		// An array of this part that is there already is replaced by its name.
 		for _, a := range e.Arrays {
 			if i := slices.IndexFunc(out.Arrays,

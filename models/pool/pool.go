@@ -129,13 +129,21 @@ func decode(v models.Values) (settings, error) {
 	return s, err
 }
 
-// kindOf returns what the targets give to learn: several labels, classes or values.
+// kindOf returns what the targets give to learn: several labels, classes, with distributions and weights,
+// or values.
 func kindOf(t *models.Targets) models.Learns {
 	switch {
 	case t.Labels != nil:
 		return models.LearnsLabels
 	case t.Classes != nil:
-		return models.LearnsClasses
+		kind := models.LearnsClasses
+		if t.Soft {
+			kind |= models.LearnsShares
+		}
+		if t.Weights != nil {
+			kind |= models.LearnsWeights
+		}
+		return kind
 	}
 	return models.LearnsValues
 }

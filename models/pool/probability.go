@@ -82,7 +82,9 @@ func nonnegative(scores *mat.Dense) bool {
 // class, plus δ/c for every class, with δ = 1/(l/c + 2) for l labels. Platt (1999) smooths so;
 // without it, classes that are told apart without a fault would make the slope infinite. The
 // likelihood is concave in the slope, so a bisection finds the zero of its derivative.
-func (s *scale) fitSlope(scores *mat.Dense, class []int) {
+//
+// The target of a distribution y is (1−δ)y plus δ/c, and weights of labels weigh the likelihood.
+func (s *scale) fitSlope(scores *mat.Dense, aims *aims) {
 	rows, c := scores.Dims()
 	delta := 1 / (float64(rows)/float64(c) + 2)
 	// The logits are centred in each row, which leaves probabilities unchanged, to find their
@@ -120,10 +122,10 @@ func (s *scale) fitSlope(scores *mat.Dense, class []int) {
 			own.probabilities(p, row)
 			for j, v := range row {
 				target := delta / float64(c)
-				if j == class[i] {
-					target += 1 - delta
+				if y := aims.share(i, j); y > 0 {
+					target += (1 - delta) * y
 				}
-				d += (target - p[j]) * v
+				d += aims.weight(i) * (target - p[j]) * v
 			}
 		}
 

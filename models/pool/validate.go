@@ -174,7 +174,7 @@ func (f *fit) deal() error {
 	// At least two classes must have two labels each: otherwise every split trains on one
 	// class.
 	if t.Classes != nil {
-		counts := f.counts()
+		counts := slices.DeleteFunc(f.counts(), func(n int) bool { return n == 0 }) // shares alone
 		slices.Sort(counts)
 		if n := len(counts); n < 2 || counts[n-2] < 2 || len(t.Labeled) < fewestPerClass*n {
 			return nil
@@ -217,7 +217,7 @@ func (f *fit) dealOne(folds int) error {
 	return nil
 }
 
-// counts returns the number of labels of each class.
+// counts returns the number of labels of each class, of distributions by their most probable class.
 func (f *fit) counts() []int {
 	counts := make([]int, len(f.in.Targets.Classes))
 	for q := range f.in.Targets.Labeled {

@@ -193,7 +193,7 @@ func (f *fit) weighPrior() {
 
 // heldOut returns the rows of the held-out answers that can be measured, and their classes. A
 // row is left out if no label of its class was in the training part of its split: no member
-// could know the class.
+// could know the class. A soft label counts by its most probable class here.
 func (f *fit) heldOut() (rows, class []int) {
 	t := f.in.Targets
 	at := 0
@@ -215,9 +215,10 @@ func (f *fit) heldOut() (rows, class []int) {
 // likelihoods of all members: see likelihoodWeights.
 func (f *fit) weighClasses() {
 	rows, class := f.heldOut()
+	aims := f.aimsOf(rows, class)
 	prior := make([]float64, len(f.candidates))
 	for m, c := range f.candidates {
-		c.choose(rows, class)
+		c.choose(rows, aims)
 		prior[m] = c.prior
 	}
 
@@ -230,9 +231,9 @@ func (f *fit) weighClasses() {
 		held[m] = mat.NewDense(len(rows), columns, nil)
 		for i, at := range rows {
 			c.scale.probabilities(held[m].RawRowView(i), c.answers[c.best].RawRowView(at))
-			losses.Set(i, m, -math.Log(max(held[m].At(i, class[i]), 1e-9)))
+			losses.Set(i, m, aims.loss(held[m].RawRowView(i), i))
 		}
-		c.error = f.estimate(held[m], class)
+		c.error = f.estimate(held[m], rows, class)
 	}
 
 	// The estimate of the error is measured on the mean itself, with the weights that are
@@ -248,9 +249,67 @@ func (f *fit) weighClasses() {
 	}
 
 	f.keepHeldOut(mixed, rows)
-	f.choice.Estimate = f.estimate(mixed, class)
-	counts := f.counts()
-	f.choice.Trivial = metrics.Number(1 - float64(slices.Max(counts))/float64(len(f.in.Targets.Labeled)))
+	f.choice.Estimate = f.estimate(mixed, rows, class)
+	f.choice.Trivial = metrics.Number(1 - slices.Max(f.in.Targets.Masses())/f.in.Targets.TotalWeight())
+}
+
+// aims are what the held-out answers are to say: a class a row, or a distribution, with a weight.
+type aims struct {
+	class   []int
+	shares  *mat.Dense // nil for classes
+	weights []float64  // nil for ones
+}
+
+// aimsOf returns the aims of rows of the held-out answers, whose classes are given.
+func (f *fit) aimsOf(rows, class []int) *aims {
+	t := f.in.Targets
+	out := &aims{class: class}
+	if t.Soft {
+		out.shares = mat.NewDense(max(1, len(rows)), len(t.Classes), nil)
+		for i, at := range rows {
+			t.SharesTo(out.shares.RawRowView(i), f.asked[at])
+		}
+	}
+	if t.Weights != nil {
+		for _, at := range rows {
+			out.weights = append(out.weights, t.Weights[f.asked[at]])
+		}
+	}
+	return out
+}
+
+// weight returns the weight of row i.
+func (a *aims) weight(i int) float64 {
+	if a.weights == nil {
+		return 1
+	}
+	return a.weights[i]
+}
+
+// share returns the share of class c in the aim of row i.
+func (a *aims) share(i, c int) float64 {
+	switch {
+	case a.shares != nil:
+		return a.shares.At(i, c)
+	case c == a.class[i]:
+		return 1
+	}
+	return 0
+}
+
+// loss returns the cross entropy −w Σ_c y_c log p_c of the probabilities p to the aim y of row i with the
+// weight w: −log p of a class. Probabilities below 10⁻⁹ count as 10⁻⁹.
+func (a *aims) loss(p []float64, i int) float64 {
+	if a.shares == nil && a.weights == nil {
+		return -math.Log(max(p[a.class[i]], 1e-9))
+	}
+	var loss float64
+	for c, v := range p {
+		if y := a.share(i, c); y > 0 {
+			loss -= y * math.Log(max(v, 1e-9))
+		}
+	}
+	return a.weight(i) * loss
 }
 
 // keepHeldOut keeps the mean of the held-out probabilities, one for each label: of several repetitions
@@ -297,7 +356,7 @@ func keepHeavy(w []float64) {
 
 // choose sets the setting of the member with the largest likelihood, and the scale of that
 // setting.
-func (c *candidate) choose(rows, class []int) {
+func (c *candidate) choose(rows []int, aims *aims) {
 	best := math.Inf(1)
 	for i, answers := range c.answers {
 		if c.faults[i] != nil {
@@ -312,13 +371,13 @@ func (c *candidate) choose(rows, class []int) {
 		// does not decide. The slope is fitted to the same answers: one number for all classes
 		// hardly overfits.
 		s := scale{Shares: nonnegative(scores)}
-		s.fitSlope(scores, class)
+		s.fitSlope(scores, aims)
 
 		p := make([]float64, columns)
 		var loss float64
 		for r := range rows {
 			s.probabilities(p, scores.RawRowView(r))
-			loss -= math.Log(max(p[class[r]], 1e-9))
+			loss += aims.loss(p, r)
 		}
 
 		// Settings that differ by rounding alone are equal, and the first of equals is taken.
@@ -332,8 +391,18 @@ func (c *candidate) choose(rows, class []int) {
 
 // estimate returns the share of points with a wrong most probable class, with its binomial
 // standard error. Repetitions do not add independent labels, so they do not shrink the
-// standard error.
-func (f *fit) estimate(p *mat.Dense, class []int) Estimate {
+// standard error. Of soft and weighted labels the share is the expected one,
+// [models.Targets.ExpectedError], for the rows of the held-out answers.
+func (f *fit) estimate(p *mat.Dense, rows, class []int) Estimate {
+	labels := float64(len(class)) / float64(f.settings.Repeats)
+	if !f.in.Targets.Plain() && len(rows) > 0 {
+		positions := make([]int, len(rows))
+		for i, at := range rows {
+			positions[i] = f.asked[at]
+		}
+		e := f.in.Targets.ExpectedError(positions, models.Decide(p))
+		return Estimate{metrics.Number(e), metrics.Number(math.Sqrt(e * (1 - e) / max(labels-1, 1)))}
+	}
 	wrong := 0.
 	for i, own := range models.Decide(p) {
 		if int(own) != class[i] {
@@ -341,7 +410,6 @@ func (f *fit) estimate(p *mat.Dense, class []int) Estimate {
 		}
 	}
 	e := wrong / float64(len(class))
-	labels := float64(len(class)) / float64(f.settings.Repeats)
 	return Estimate{metrics.Number(e), metrics.Number(math.Sqrt(e * (1 - e) / max(labels-1, 1)))}
 }
 

@@ -90,11 +90,14 @@ func (p *Problem) part(s span) *Problem {
 // one that stands for each of d.
 func (d *draw) part(s span) (*draw, []int) {
 	var rows []int
-	out := &draw{settings: d.settings, classes: d.classes, intrinsic: d.intrinsic, labels: d.labels}
+	out := &draw{settings: d.settings, classes: d.classes, soft: d.soft, intrinsic: d.intrinsic, labels: d.labels}
 	for q, i := range d.at {
 		if s.from <= int(i) && int(i) < s.to {
 			rows = append(rows, q)
 			out.at = append(out.at, i-int32(s.from))
+			if d.weights != nil {
+				out.weights = append(out.weights, d.weights[q])
+			}
 		}
 	}
 

@@ -93,14 +93,15 @@ func (l Learner) settings(v models.Values) (Settings, error) {
 
 // Info describes the learner.
 func (l Learner) Info() models.Info {
-	i := models.Info{Name: l.Method.String(), Learns: models.LearnsClasses, Needs: models.NeedsGraph}
+	i := models.Info{Name: l.Method.String(), Needs: models.NeedsGraph,
+		Learns: models.LearnsClasses | models.LearnsShares | models.LearnsWeights}
 	switch l.Method {
 	case Harmonic:
 		i.Scores = "probability that a random walk first meets a label of the class, 0 out of reach " +
 			"of labels; or the value"
 		i.Help = "harmonic functions, label propagation (Zhu et al. 2003)"
 		i.Source = "Zhu, Ghahramani & Lafferty 2003, equations 2 to 5; class mass normalization: section 4"
-		i.Learns |= models.LearnsValues
+		i.Learns = models.LearnsClasses | models.LearnsShares | models.LearnsValues
 	case LGC:
 		i.Scores = "F = (1 − α)(I − αS)⁻¹Y, label mass of the class at the point, to be compared " +
 			"within a point; 0 out of reach"
@@ -175,7 +176,9 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 		fit += 8 * n * c
 	}
 
-	fit += factors(in, n, edges)
+	if s.method(in.Start != nil) == cg.Auto {
+		fit += factors(in, n, edges)
+	}
 	return stage.HeapBytes(problem), stage.HeapBytes(fit) + stage.RuntimeBytes, nil
 }
 
@@ -214,12 +217,9 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	}
 
 	// One class alone has nothing to separate; a regression needs one value.
-	if y := in.Targets.ClassLabels(); y != nil {
-		if err := models.CheckLabels(y, in.Len()); err != nil {
-			return nil, err
-		}
-	} else if len(in.Targets.Labeled) == 0 {
-		return nil, errors.New("propagation: no point has a target")
+	info := l.Info()
+	if err := info.CheckTargets(in.Targets); err != nil {
+		return nil, err
 	}
 
 	s.OnIteration = func(state cg.State) error {

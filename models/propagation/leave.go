@@ -1,11 +1,13 @@
 package propagation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -29,6 +31,10 @@ import (
 //	harmonic  y_i − (Lf)_i / g_i                     g_i = L_ii − L_iu L_uu⁻¹ L_ui
 //	poisson   u_i − (y_i − ȳ) (m g_i − r_i)/(m − 1)  g_i = G_ii, r_i = Σ_j G_ij
 //
+// With weights w of the labels g_i is w_i times as large for lgc and tikhonov; for poisson m is their sum,
+// r_i = Σ_j w_j G_ij, and w_i (m g_i − r_i)/(m − w_i) stands in place of the last factor. A soft label
+// has its distribution for y.
+//
 // G is the pseudo-inverse of L on the vectors with Σ d_i u_i = 0, j runs over the m
 // labels in the component of i, and u over the points without a label. The other labels
 // of tikhonov keep the weight 1/l, which is a fit to them with γ_A and γ_I times
@@ -38,10 +44,12 @@ import (
 // a solution with l right-hand sides, in blocks, beside the fit. An error that is
 // [models.Usable] comes with the scores that were reached.
 //
-// With 0 < probes < l the labels are dealt into that many groups. One right-hand side, the sum of the
+// With 0 < probes < l the labels are dealt into as many groups as leave probes columns in all, and the
+// systems stop at a relative residual of 1e-2. One right-hand side, the sum of the
 // unit vectors of a group with random signs, gives the g_i of the whole group, each with an error of the
-// size of the responses of the other labels of the group at i. They are small beside g_i, as the labels
-// are far from each other in a large graph. seed deals the groups and draws the signs.
+// size of the responses of the other labels of the group at i. They are small beside g_i: labels of one
+// group are of different classes, or as far from each other as the order of the graph tells. seed draws
+// the signs.
 func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Settings, probes int,
 	seed uint64) (scores *mat.Dense, known []bool, err error) {
 	if s == nil {
@@ -73,13 +81,13 @@ func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Setting
 	}
 
 	// A label that is alone in its component leaves nothing to judge it by.
-	labels := l.labelsOfComponents()
+	labels, masses := l.labelsOfComponents()
 	scores = mat.NewDense(len(l.at), l.f.RawMatrix().Cols, nil)
 	known = make([]bool, len(l.at))
 	for q, i := range l.at {
-		if m := labels[p.components.Of[i]]; m > 1 {
+		if c := p.components.Of[i]; labels[c] > 1 {
 			known[q] = true
-			l.row(scores.RawRowView(q), q, m)
+			l.row(scores.RawRowView(q), q, masses[c])
 		}
 	}
 
@@ -89,33 +97,69 @@ func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Setting
 // leave is a draw for leaving out its labels one by one.
 type leave struct {
 	*draw
-	f      *mat.Dense          // values with all labels, n×c
-	g      []float64           // g_i of the labeled points
-	groups [][]int             // of labels, each with a right-hand side
-	signs  []float64           // of the labels in their groups
-	extra  *mat.Dense          // Lf of harmonic, n×c; Σ_j G_ij of poisson, n×1
-	means  map[int32][]float64 // shares of the classes in each component, for poisson
+	f      *mat.Dense // values with all labels, n×c
+	g      []float64  // g_i of the labeled points
+	groups [][]probe  // of labels, each with a right-hand side
+	probed bool       // groups hold several labels
+	extra  *mat.Dense // Lf of harmonic, n×c; Σ_j G_ij of poisson, n×1
+	means  map[int32][]float64   // shares of the classes in each component, for poisson
+	tally  map[int32]map[int]int // labels of each most probable class in each component, for poisson with soft labels
 }
 
-// deal deals the labels into groups: one label each, or as many groups as probes.
+// probe is a label in a group, with its factor in the right-hand side.
+type probe struct {
+	label int
+	sign  float64
+}
+
+// probeTolerance is the relative residual at which the systems of groups of labels stop: the other labels
+// of a group add errors of about that size.
+const probeTolerance = 1e-2
+
+// deal deals the labels into groups: one label each, or as many groups as leave probes right-hand sides.
 func (l *leave) deal(probes int, seed uint64) {
 	labels := len(l.at)
-	l.signs = make([]float64, labels)
-	if probes <= 0 || probes >= labels {
-		l.groups = make([][]int, labels)
+	l.probed = 0 < probes && probes < labels
+	if !l.probed {
 		for q := range labels {
-			l.groups[q] = []int{q}
-			l.signs[q] = 1
+			l.groups = append(l.groups, []probe{{q, 1}})
 		}
-		return
+	} else {
+		if l.settings.Method == Poisson {
+			probes = max(1, probes-1) // beside the sum of all labels
+		}
+		l.groups = make([][]probe, probes)
+		rng := rand.New(rand.NewPCG(seed, 0x70726f6265)) // "probe"
+		for k, q := range l.apart() {
+			l.groups[k%probes] = append(l.groups[k%probes], probe{q, float64(2*rng.IntN(2) - 1)})
+		}
 	}
 
-	l.groups = make([][]int, probes)
-	rng := rand.New(rand.NewPCG(seed, 0x70726f6265)) // "probe"
-	for k, q := range rng.Perm(labels) {
-		l.groups[k%probes] = append(l.groups[k%probes], q)
-		l.signs[q] = float64(2*rng.IntN(2) - 1)
+	// Poisson learning needs the response to all labels together as well.
+	if l.settings.Method == Poisson {
+		var all []probe
+		for q := range labels {
+			all = append(all, probe{q, l.weight(q)})
+		}
+		l.groups = append(l.groups, all)
 	}
+}
+
+// apart returns the labels by class, and within a class by place: labels next to each other in that order
+// are the nearest ones in the graph.
+func (l *leave) apart() []int {
+	order := make([]int, len(l.at))
+	class := make([]int32, len(l.at))
+	for q := range order {
+		order[q] = q
+		if l.classes {
+			class[q] = l.class(q)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(class[a], class[b]), cmp.Compare(l.at[a], l.at[b]))
+	})
+	return order
 }
 
 // prepare solves the systems.
@@ -127,24 +171,20 @@ func (l *leave) prepare(ctx context.Context) error {
 	l.start = nil // of the labels, not of the responses
 	l.f = fit.X
 	n := l.problem.Len()
-	// Two methods need one more product or system with all labels.
 	switch l.settings.Method {
 	case Harmonic:
 		l.extra = mat.NewDense(n, l.f.RawMatrix().Cols, nil)
 		l.problem.plain.MulTo(l.extra, l.f)
 	case Poisson:
 		l.means = l.shares()
-		ones := mat.NewDense(len(l.at), 1, nil)
-		for q := range l.at {
-			ones.Set(q, 0, 1)
+		if l.soft {
+			l.tally = l.countTops()
 		}
-		r, err := l.flows(ctx, l.sources(ones))
-		if !models.Usable(err) {
-			return err
-		}
-		l.extra, short = r.X, errors.Join(short, err)
 	}
 
+	if l.probed {
+		l.settings.Tolerance = max(l.settings.Tolerance, probeTolerance)
+	}
 	err := l.respond(ctx)
 	return errors.Join(short, err)
 }
@@ -164,8 +204,12 @@ func (l *leave) respond(ctx context.Context) error {
 		}
 		short = errors.Join(short, err)
 		for j, group := range l.groups[lo:hi] {
-			for _, q := range group {
-				l.g[q] = l.responseOf(r.X, q, j)
+			if l.settings.Method == Poisson && lo+j == len(l.groups)-1 {
+				l.extra = mat.DenseCopyOf(r.X.Slice(0, l.problem.Len(), j, j+1))
+				break
+			}
+			for _, p := range group {
+				l.g[p.label] = l.responseOf(r.X, p, j)
 			}
 		}
 	}
@@ -181,8 +225,8 @@ func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, er
 	units := func(lo, hi int, v float64) *mat.Dense {
 		b := mat.NewDense(l.problem.Len(), hi-lo, nil)
 		for j, group := range l.groups[lo:hi] {
-			for _, q := range group {
-				b.Set(int(l.at[q]), j, v*l.signs[q])
+			for _, p := range group {
+				b.Set(int(l.at[p.label]), j, v*p.sign)
 			}
 		}
 		return b
@@ -197,15 +241,15 @@ func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, er
 			}
 			var at []int32
 			for _, group := range l.groups[lo:hi] {
-				for _, q := range group {
-					at = append(at, l.at[q])
+				for _, p := range group {
+					at = append(at, l.at[p.label])
 				}
 			}
 			one := mat.NewDense(len(at), hi-lo, nil)
 			row := 0
 			for j, group := range l.groups[lo:hi] {
-				for _, q := range group {
-					one.Set(row, j, l.signs[q])
+				for _, p := range group {
+					one.Set(row, j, p.sign)
 					row++
 				}
 			}
@@ -217,26 +261,29 @@ func (l *leave) response() func(ctx context.Context, lo, hi int) (*cg.Result, er
 			if err != nil {
 				return nil, err
 			}
-			return l.solve(ctx, a, units(lo, hi, 1/float64(len(l.at))), m, nil)
+			return l.solve(ctx, a, units(lo, hi, 1/l.labels), m, nil)
 		}
 	case Poisson:
 		return func(ctx context.Context, lo, hi int) (*cg.Result, error) {
-			return l.flows(ctx,
-				units(lo, hi, 1))
+			return l.flows(ctx, units(lo, hi, 1))
 		}
 	}
 
+	// Plain steps multiply full blocks with themselves; a polynomial in single precision does without.
+	method := l.method()
+	if method == cg.Jacobi {
+		method = cg.Chebyshev
+	}
 	return func(ctx context.Context, lo, hi int) (*cg.Result, error) {
-		return l.spread(ctx, units(lo, hi, (1-l.settings.Alpha)/l.settings.Alpha))
+		return l.spread(ctx, units(lo, hi, (1-l.settings.Alpha)/l.settings.Alpha), method)
 	}
 }
 
-// responseOf returns g of labeled point q from the solution in column j of x.
-func (l *leave) responseOf(x *mat.Dense, q, j int) float64 {
-	i := int(l.at[q])
-	sign := l.signs[q]
+// responseOf returns g of a label from the solution of its group, in column j of x.
+func (l *leave) responseOf(x *mat.Dense, p probe, j int) float64 {
+	i := int(l.at[p.label])
 	if l.settings.Method != Harmonic {
-		return sign * x.At(i, j)
+		return p.sign * x.At(i, j)
 	}
 	// For harmonic functions g_i is the Schur complement d_i − w_iᵤ x, the flow that keeps vertex
 	// i at one.
@@ -251,18 +298,22 @@ func (l *leave) responseOf(x *mat.Dense, q, j int) float64 {
 			g -= v // a loop, which is in the degree and not in L
 			continue
 		}
-		g -= v * sign * x.At(int(u), j) // zero at labeled points
+		g -= v * p.sign * x.At(int(u), j) // zero at labeled points
 	}
 
 	return g
 }
 
-// row sets dst to the scores of labeled point q without its label, where m labels are in
-// its component.
+// row sets dst to the scores of labeled point q without its label, where labels of the total weight
+// m are in its component.
 func (l *leave) row(dst []float64, q int, m float64) {
 	i := int(l.at[q])
 	y := l.y.RawRowView(q)
+	w := l.weight(q)
 	g := l.g[q]
+	if l.settings.Method == LGC || l.settings.Method == Tikhonov {
+		g *= w
+	}
 	copy(dst, l.f.RawRowView(i))
 	// A rank-one change of the system: the label's own share is taken out of f and divided by what
 	// is left.
@@ -288,22 +339,58 @@ func (l *leave) row(dst []float64, q int, m float64) {
 		// Without the label the shares of the other labels change as well, and with them all
 		// sources.
 		mean := l.means[l.problem.components.Of[i]]
+		if l.soft && l.othersAgree(q) {
+			for c, v := range y {
+				dst[c] = (m*mean[c] - w*v) / (m - w)
+			}
+			return
+		}
 		for c, v := range y {
-			dst[c] -= (v - mean[c]) * (m*g - l.extra.At(i, 0)) / (m - 1)
-			if rest := (m*mean[c] - v) / (m - 1); math.Abs(rest-1) < 1e-9 { // all others are of this class: nothing flows
+			dst[c] -= w * (v - mean[c]) * (m*g - l.extra.At(i, 0)) / (m - w)
+			if rest := (m*mean[c] - w*v) / (m - w); math.Abs(rest-1) < 1e-9 { // all others are of this class: nothing flows
 				dst[c] = 1
 			}
 		}
 	}
 }
 
-// labelsOfComponents returns the number of labeled points in each component.
-func (l *leave) labelsOfComponents() []float64 {
-	count := make([]float64, l.problem.components.Count())
-	for _, i := range l.at {
-		count[l.problem.components.Of[i]]++
+// othersAgree tells whether the other labels in the component of soft label q have the same most probable class.
+func (l *leave) othersAgree(q int) bool {
+	classes := 0
+	for class, count := range l.tally[l.problem.components.Of[l.at[q]]] {
+		if class == l.top(q) {
+			count--
+		}
+		if count > 0 {
+			classes++
+		}
 	}
-	return count
+	return classes == 1
+}
+
+// countTops counts the labels of each most probable class in each component.
+func (l *leave) countTops() map[int32]map[int]int {
+	out := map[int32]map[int]int{}
+	for q, i := range l.at {
+		c := l.problem.components.Of[i]
+		if out[c] == nil {
+			out[c] = map[int]int{}
+		}
+		out[c][l.top(q)]++
+	}
+	return out
+}
+
+// labelsOfComponents returns the number of labeled points in each component, and the sum of the weights
+// of their labels.
+func (l *leave) labelsOfComponents() (count []int, masses []float64) {
+	count = make([]int, l.problem.components.Count())
+	masses = make([]float64, len(count))
+	for q, i := range l.at {
+		count[l.problem.components.Of[i]]++
+		masses[l.problem.components.Of[i]] += l.weight(q)
+	}
+	return count, masses
 }
 
 // LeaveOneOut is [Problem.LeaveOneOut] on the graph and the targets of in.
@@ -334,7 +421,9 @@ func (l Learner) LeaveOneOut(ctx context.Context, in *models.Input, probes int) 
 // LeaveOneOutCost returns the cost of a fit and of systems with a column for each probe, or for each
 // labeled point.
 func (l Learner) LeaveOneOutCost(in *models.Input, probes int) (stage.Cost, error) {
-	c, err := l.Cost(in)
+	own := *in
+	own.Start = nil // the systems of the responses have none
+	c, err := l.Cost(&own)
 	if err != nil {
 		return c, err
 	}

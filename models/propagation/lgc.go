@@ -12,21 +12,21 @@ import (
 // lgc solves (I − αS)F = (1 − α)Y as (L + cI)F = cY with L = I − S and
 // c = (1 − α)/α.
 func (d *draw) lgc(ctx context.Context) (*cg.Result, error) {
-	b := d.sources(d.y)
+	b := d.sources(d.massed(d.y))
 	b.Scale((1-d.settings.Alpha)/d.settings.Alpha, b)
-	return d.spread(ctx, b)
+	return d.spread(ctx, b, d.method())
 }
 
 // spread solves (L + cI)F = B for sources B at the labeled points. At a point of degree
 // zero S is zero and so is the row of L: F is αB there.
-func (d *draw) spread(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
+func (d *draw) spread(ctx context.Context, b *mat.Dense, method cg.Method) (*cg.Result, error) {
 	alpha := d.settings.Alpha
 	l := d.problem.laplacian(sparse.Normalized).With(1, (1-alpha)/alpha)
 	s := d.solver()
 	s.Start = d.start
 	d.outside(&s, nil, func() *sparse.CSR { return l.Form(1, nil, nil) })
 	r, err := cg.Laplacian(ctx, l, d.problem.components, b,
-		&cg.LaplacianSettings{Settings: s, Method: d.spreadingMethod()})
+		&cg.LaplacianSettings{Settings: s, Method: method})
 	if r == nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package propagation
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,34 +17,45 @@ import (
 //
 //	D^-½LD^-½ v = D^-½ Σ_j (y_j − ȳ) δ_j
 //
-// and is orthogonal to the null vector D^½1.
+// and is orthogonal to the null vector D^½1. Where all labels of a component have the same most probable class nothing
+// flows, and its points have the scores ȳ: 1 for the class of hard labels.
 func (d *draw) poisson(ctx context.Context) (*cg.Result, error) {
 	return d.flows(ctx, d.centred())
 }
 
-// centred returns the sources Σ_j (y_j − ȳ) δ_j, n×c.
+// centred returns the sources Σ_j w_j (y_j − ȳ) δ_j, n×c.
 func (d *draw) centred() *mat.Dense {
 	of, shares := d.problem.components.Of, d.shares()
+	agreeing := d.agreeing()
 	y := mat.DenseCopyOf(d.y)
 	for q, i := range d.at {
 		row := y.RawRowView(q)
+		if agreeing[of[i]] {
+			clear(row)
+			continue
+		}
 		for c, mean := range shares[of[i]] {
 			row[c] -= mean
 		}
 	}
-	return d.sources(y)
+	return d.sources(d.massed(y))
 }
 
 // finishPoisson makes Σ d_i u_i zero in every component, and one the column of a class that is alone there.
 func (d *draw) finishPoisson(u *mat.Dense) {
 	of, shares := d.problem.components.Of, d.shares()
 	d.centre(u)
+	agreeing := d.agreeing()
 	for i, component := range of {
 		share, ok := shares[component]
 		if !ok {
 			continue
 		}
 		row := u.RawRowView(i)
+		if agreeing[component] {
+			copy(row, share)
+			continue
+		}
 		for c, y := range share {
 			if y == 1 { // no other class: nothing flows
 				row[c] = 1
@@ -92,7 +104,35 @@ func (d *draw) flows(ctx context.Context, b *mat.Dense) (*cg.Result, error) {
 	return r, err
 }
 
-// shares returns for every component with a label the share of each class among
+// agreeing tells of every component whether all of its labels have the same most probable class, so that nothing is to
+// flow between classes; it is for soft labels, and nil for hard ones, whose sources are zero there.
+func (d *draw) agreeing() map[int32]bool {
+	if !d.soft {
+		return nil
+	}
+	out := map[int32]bool{}
+	top := map[int32]int{}
+	for q, i := range d.at {
+		component := d.problem.components.Of[i]
+		class := d.top(q)
+		first, seen := top[component]
+		if !seen {
+			top[component] = class
+			out[component] = true
+		} else if first != class {
+			out[component] = false
+		}
+	}
+	return out
+}
+
+// top returns the column of the most probable class of label q.
+func (d *draw) top(q int) int {
+	row := d.y.RawRowView(q)
+	return slices.Index(row, slices.Max(row))
+}
+
+// shares returns for every component with a label the share of each class in the mass of
 // its labels.
 func (d *draw) shares() map[int32][]float64 {
 	_, classes := d.y.Dims()
@@ -103,8 +143,10 @@ func (d *draw) shares() map[int32][]float64 {
 		if shares[component] == nil {
 			shares[component] = make([]float64, classes)
 		}
-		shares[component][d.class(q)]++
-		labels[component]++
+		for c, v := range d.y.RawRowView(q) {
+			shares[component][c] += d.weight(q) * v
+		}
+		labels[component] += d.weight(q)
 	}
 
 	// Counts become shares.

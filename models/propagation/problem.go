@@ -15,8 +15,8 @@ import (
 // Problem is a graph prepared for [Problem.Fit] with any labels. It is
 // safe for concurrent use.
 type Problem struct {
-	// Vertices are in reverse Cuthill–McKee order, for the products: place[i] is
-	// where vertex i is. All that follows is in that order.
+	// Vertices are in reverse Cuthill–McKee order, for the products, or component by component for a
+	// few products only: place[i] is where vertex i is. All that follows is in that order.
 	place      []int32
 	plain      *sparse.Laplacian
 	normalized func() *sparse.Laplacian
@@ -26,6 +26,11 @@ type Problem struct {
 // NewProblem prepares the graph with weights w and components c, which may
 // be nil to have them found. It checks the graph and copies it, in O(nnz).
 func NewProblem(w *sparse.CSR, c *sparse.Components) (*Problem, error) {
+	return newProblem(w, c, func(*sparse.Components) []int32 { return w.ReverseCuthillMcKee() })
+}
+
+// newProblem is NewProblem with the order that order makes of the components.
+func newProblem(w *sparse.CSR, c *sparse.Components, order func(*sparse.Components) []int32) (*Problem, error) {
 	plain, err := sparse.NewLaplacian(w, sparse.Combinatorial)
 	if err != nil {
 		return nil, err
@@ -40,16 +45,34 @@ func NewProblem(w *sparse.CSR, c *sparse.Components) (*Problem, error) {
 		return nil, fmt.Errorf("propagation: components of %d points for a graph of %d", len(c.Of), w.Rows)
 	}
 
-	order := w.ReverseCuthillMcKee()
+	places := order(c)
 	p := &Problem{place: make([]int32, w.Rows),
 		components: &sparse.Components{Of: make([]int32, w.Rows), Sizes: c.Sizes}}
-	for at, i := range order {
+	for at, i := range places {
 		p.place[i] = int32(at)
 		p.components.Of[at] = c.Of[i]
 	}
 
-	p.setGraph(plain.Permute(order))
+	p.setGraph(plain.Permute(places))
 	return p, nil
+}
+
+// together returns the vertices component by component, each in the order of the vertices.
+func together(c *sparse.Components) []int32 {
+	next := make([]int32, c.Count()+1)
+	for _, k := range c.Of {
+		next[k+1]++
+	}
+	for k := range c.Count() {
+		next[k+1] += next[k]
+	}
+
+	order := make([]int32, len(c.Of))
+	for i, k := range c.Of {
+		order[next[k]] = int32(i)
+		next[k]++
+	}
+	return order
 }
 
 func (p *Problem) setGraph(l *sparse.Laplacian) {

@@ -35,13 +35,15 @@ const (
 	//
 	//	L_uu f_u = W_ul y_l,   f_l = y_l
 	//
-	// with L = D − W, l the labeled and u the other points.
+	// with L = D − W, l the labeled and u the other points. The distribution of a soft label is
+	// kept like a hard one; weights have no place here.
 	Harmonic Method = iota
 	// LGC is local and global consistency, or label spreading (Zhou et al. 2003),
 	//
 	//	(I − αS)F = (1 − α)Y,   S = D^-½WD^-½
 	//
-	// with Y one for the class of a labeled point and zero elsewhere.
+	// with Y one for the class of a labeled point and zero elsewhere; the row of a soft label of
+	// weight w is w times its distribution.
 	LGC
 	// Tikhonov is graph regularization, as models with a kernel have it on the
 	// points of the graph alone (Belkin, Matveeva & Niyogi 2004; the limit of
@@ -51,14 +53,17 @@ const (
 	//	(J/l + γ_A I + γ_I s Lᵖ) f = Jy/l
 	//
 	// with J the diagonal matrix that is one at the l labeled points, and s of
-	// [regularizer.Scaling].
+	// [regularizer.Scaling]. With weights of labels J has them, and l is their sum; y of a soft
+	// label is 2p − 1 for its distribution p.
 	Tikhonov
 	// Poisson is Poisson learning, for very few labels (Calder, Cook, Thorpe &
 	// Slepčev 2020, equation 2.1),
 	//
 	//	L u = Σ_j (y_j − ȳ) δ_j,   Σ_i d_i u_i = 0
 	//
-	// with L = D − W, j the labeled points and ȳ the mean of their y_j.
+	// with L = D − W, j the labeled points and ȳ the mean of their y_j. Soft labels have their
+	// distributions for y_j; with weights w_j the source is w_j(y_j − ȳ), and ȳ is the weighted mean.
+	// Where all labels of a component have one most probable class, its points have the scores ȳ.
 	Poisson
 )
 
@@ -148,6 +153,9 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		faults = append(faults, models.Faultf("%s is %d; another program solves systems of power 1 only",
 			param.Name("power"), s.Regularizer.Power))
 	}
+	if y.Weights != nil && s.Method == Harmonic {
+		fault("harmonic functions keep the labels as they are, and have no weights of them; take %v", Tikhonov)
+	}
 	if s.sharing() && y.Classes == nil {
 		faults = append(faults, models.Faultf("%s and %s are for classes, not for values", param.Name("priors"),
 			param.Name("class-shares")))
@@ -186,7 +194,7 @@ type Solution struct {
 	// zero; values of a regression are the mean of the labeled ones there.
 	Scores *mat.Dense
 	// Labels are the classes of all points as positions in Classes: the given
-	// one where there is one, Fallback in components without a label, else that
+	// one where there is a hard one, Fallback in components without a label, else that
 	// of the largest score. Nil for a regression.
 	Labels []int32
 	// Residuals ‖b_j − Ax_j‖/‖b_j‖ of the linear system, a column each, recomputed from the
@@ -207,7 +215,12 @@ type Solution struct {
 // [Problem.Fit].
 func Fit(ctx context.Context, w *sparse.CSR, c *sparse.Components, y *models.Targets,
 	s *Settings) (*Solution, error) {
-	p, err := NewProblem(w, c)
+	// The order for products takes as long as some ten of them, more than a good start leaves to do.
+	prepare := NewProblem
+	if s != nil && s.Start != nil && s.Tolerance >= fewDigits {
+		prepare = func(w *sparse.CSR, c *sparse.Components) (*Problem, error) { return newProblem(w, c, together) }
+	}
+	p, err := prepare(w, c)
 	if err != nil {
 		return nil, err
 	}
@@ -314,7 +327,8 @@ func (g *Solution) settle(d *draw, y *models.Targets) {
 		}
 	}
 
-	if g.Classes != nil {
+	// A hard label is kept; what a distribution says is decided by the scores, as for other points.
+	if g.Classes != nil && !d.soft {
 		for q, i := range y.Labeled {
 			g.Labels[i] = d.class(q)
 		}
@@ -326,18 +340,19 @@ type draw struct {
 	problem   *Problem
 	settings  Settings
 	classes   bool       // or a regression
+	soft      bool       // some label is a distribution
 	at        []int32    // places of the labeled points
-	y         *mat.Dense // their targets, l×c; of classes one and zero
+	y         *mat.Dense // their targets, l×c; of classes the distributions, one and zero of hard labels
+	weights   []float64  // of the labels; nil for ones
 	reached   []bool     // components with a label
 	start     *mat.Dense // of the solver; nil for zero
 	intrinsic float64    // γ_I s of Tikhonov, for the whole graph
-	labels    int
+	labels    float64    // the sum of the weights of all labels, their number without any
 }
 
 func (p *Problem) newDraw(t *models.Targets, s Settings) *draw {
-	d := &draw{problem: p, settings: s, classes: t.Classes != nil, y: coded(t),
-		reached: make([]bool, p.components.Count()),
-		labels:  len(t.Labeled)}
+	d := &draw{problem: p, settings: s, classes: t.Classes != nil, soft: t.Soft, y: coded(t),
+		reached: make([]bool, p.components.Count()), weights: t.Weights, labels: t.TotalWeight()}
 	if s.Method == Tikhonov {
 		d.intrinsic = s.Regularizer.Intrinsic(p.Len(), p.laplacian(s.Regularizer.Laplacian))
 	}
@@ -349,29 +364,46 @@ func (p *Problem) newDraw(t *models.Targets, s Settings) *draw {
 	return d
 }
 
-// coded returns the targets, l×c: of classes one and zero.
+// coded returns the targets, l×c: of classes their distributions.
 func coded(t *models.Targets) *mat.Dense {
 	if t.Classes == nil {
 		return t.Y
 	}
-	y := mat.NewDense(len(t.Labeled), len(t.Classes), nil)
-	for q := range t.Labeled {
-		y.Set(q, t.Class(q), 1)
-	}
-	return y
+	return t.Shares()
 }
 
-// class returns the class of labeled point q.
+// class returns the class of the hard label q.
 func (d *draw) class(q int) int32 { return int32(slices.Index(d.y.RawRowView(q), 1)) }
 
-// counts returns the number of labeled points of every class.
+// weight returns the weight of label q.
+func (d *draw) weight(q int) float64 {
+	if d.weights == nil {
+		return 1
+	}
+	return d.weights[q]
+}
+
+// counts returns the mass of the labels of every class, Σ_q w_q y_qc: their number, if they are hard
+// and have no weights.
 func (d *draw) counts() []float64 {
 	_, classes := d.y.Dims()
 	counts := make([]float64, classes)
 	for q := range d.at {
-		counts[d.class(q)]++
+		for c, v := range d.y.RawRowView(q) {
+			counts[c] += d.weight(q) * v
+		}
 	}
 	return counts
+}
+
+// massed returns y with every row multiplied by the weight of its label; y itself without weights.
+func (d *draw) massed(y *mat.Dense) *mat.Dense {
+	if d.weights == nil {
+		return y
+	}
+	out := mat.DenseCopyOf(y)
+	dense.ScaleRows(out, d.weights)
+	return out
 }
 
 // mostFrequent returns the most frequent class, the first of equals.
@@ -397,24 +429,21 @@ func (d *draw) solver() cg.Settings {
 		OnIteration: d.settings.OnIteration}
 }
 
+// fewDigits is a tolerance from which on plain steps may take less time than a preconditioner.
+const fewDigits = 1e-3
+
 // method returns the preconditioner of a Laplacian: where a start leaves errors near what
 // is new, and few digits are asked for, a handful of plain steps does.
-func (d *draw) method() cg.Method {
-	if d.start != nil && d.settings.Tolerance >= 1e-3 {
+func (d *draw) method() cg.Method { return d.settings.method(d.start != nil) }
+
+func (s *Settings) method(started bool) cg.Method {
+	// To few digits label spreading, whose condition is at most (1+α)/(1−α), takes some dozen plain steps,
+	// whatever the start, and less time than the factors of a preconditioner.
+	spreads := s.Method == LGC && (1+s.Alpha)/(1-s.Alpha) <= 200
+	if s.Tolerance >= fewDigits && (started || spreads) {
 		return cg.Jacobi
 	}
 	return cg.Auto
-}
-
-// spreadingMethod is method for label spreading, whose condition is at most
-// (1+α)/(1−α): to few digits some dozen plain steps do, whatever the start, and take less
-// time than the factors of a preconditioner.
-func (d *draw) spreadingMethod() cg.Method {
-	if condition := (1 + d.settings.Alpha) / (1 - d.settings.Alpha); d.settings.Tolerance >= 1e-3 &&
-		condition <= 200 {
-		return cg.Jacobi
-	}
-	return d.method()
 }
 
 // solve solves AX = B with the preconditioner m, or where another program does with the matrix

@@ -25,6 +25,8 @@ import (
 //	lgc       F_h = r G_ht Y_t
 //	tikhonov  f_h = G_ht (G_tt + γ_I s l_t I)⁻¹ y_t
 //
+// (with weights w of the labels r G_ht W Y_t, and γ_I s l_t W⁻¹ with l_t = Σ w in place of γ_I s l_t I)
+//
 // of the points h held out and t trained on. The eigenvalues of L lie in [0, 2], and with
 // a = 1 + r and q = a − √(a² − 1)
 //
@@ -239,6 +241,9 @@ func (s *Settings) fromBlock(g *mat.SymDense, split *models.Split, n int, r floa
 	var out mat.Dense
 	// F = r(L + rI)⁻¹Y needs no further system.
 	if s.Method == LGC {
+		if w := split.Train.Weights; w != nil {
+			dense.ScaleRows(d, w)
+		}
 		out.Mul(across, d)
 		out.Scale(r, &out)
 		return &out, nil
@@ -250,7 +255,7 @@ func (s *Settings) fromBlock(g *mat.SymDense, split *models.Split, n int, r floa
 		for q, j := range split.Kept[:p+1] {
 			a.SetSym(p, q, g.At(i, j))
 		}
-		a.SetSym(p, p, a.At(p, p)+s.Regularizer.Intrinsic(n, nil)*float64(train))
+		a.SetSym(p, p, a.At(p, p)+s.Regularizer.Intrinsic(n, nil)*split.Train.TotalWeight()/split.Train.Weight(p))
 	}
 
 	var c mat.Cholesky

@@ -30,11 +30,14 @@ const reweightedOffset = 1e-5
 //	L v = Σ_j δ_j − m/n,   γ = (v − min v)/(max v − min v) + ε,   ε = 1e-5
 //
 // with L = D − W and j the labeled points, so that γ is largest at labels and falls with
-// the distance from them as the Green's function of the graph does. It is 1 in components
+// the distance from them as the Green's function of the graph does; with weights of labels δ_j has
+// the weight, and m is their sum. It is 1 in components
 // without a label and where v is constant. Only tolerance, iterations and hook of s count.
 func (p *Problem) Potential(ctx context.Context, y *models.Targets, s *Settings) ([]float64, error) {
+	plain := *y
+	plain.Weights = nil // which the method that fill checks does not have
 	filled, err := (Settings{Tolerance: s.Tolerance, MaxIterations: s.MaxIterations,
-		OnIteration: s.OnIteration}).fill(y)
+		OnIteration: s.OnIteration}).fill(&plain)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +49,11 @@ func (p *Problem) Potential(ctx context.Context, y *models.Targets, s *Settings)
 		sizes[c]++
 	}
 	b := mat.NewDense(p.Len(), 1, nil)
-	for _, i := range d.at {
-		labels[of[i]]++
-		b.Set(int(i), 0, 1)
+	counts := make([]float64, len(sizes))
+	for q, i := range d.at {
+		counts[of[i]]++
+		labels[of[i]] += d.weight(q)
+		b.Set(int(i), 0, d.weight(q))
 	}
 
 	// In each component the sources at labels and the uniform sinks add up to zero.
@@ -70,7 +75,7 @@ func (p *Problem) Potential(ctx context.Context, y *models.Targets, s *Settings)
 	for i, at := range p.place {
 		c := of[at]
 		gamma[i] = 1
-		if d.reached[c] && labels[c] < sizes[c] && high[c] > low[c] {
+		if d.reached[c] && counts[c] < sizes[c] && high[c] > low[c] {
 			gamma[i] = (v[at]-low[c])/(high[c]-low[c]) + reweightedOffset
 		}
 	}
@@ -127,8 +132,11 @@ func FitReweighted(ctx context.Context, w *sparse.CSR, p *Problem, y *models.Tar
 		}
 	}
 
-	// The potential counts as one column of progress.
-	g, err := p.harmonicOn(ctx, Reweight(w, gamma), y, &own)
+	// The potential counts as one column of progress. It took the weights of the labels, which the
+	// harmonic function keeps as they are.
+	values := *y
+	values.Weights = nil
+	g, err := p.harmonicOn(ctx, Reweight(w, gamma), &values, &own)
 	return g, gamma, errors.Join(short, err)
 }
 
@@ -156,7 +164,7 @@ func (ReweightedLearner) Info() models.Info {
 		Source: "Miller & Calder 2023: Poisson-reweighted Laplace learning; Calder & Slepčev 2020",
 		Scores: "probability that a random walk by these weights first meets a label of the class; " +
 			"or the value",
-		Learns: models.LearnsClasses | models.LearnsValues, Needs: models.NeedsGraph}
+		Learns: models.LearnsClasses | models.LearnsValues | models.LearnsShares | models.LearnsWeights, Needs: models.NeedsGraph}
 }
 
 // Params lists the parameters.

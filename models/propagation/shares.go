@@ -101,10 +101,18 @@ func (d *draw) share(u *mat.Dense) *Shared {
 		}
 	}
 
-	// Labels stay as they are, so that the other points have to fill up what they leave of the shares.
+	// Hard labels stay as they are, so that the other points have to fill up what they leave of the shares.
 	out := &Shared{Shares: slices.Clone(v.shares)}
 	reached := v.live
-	if !v.leaveOut(d.at, d.counts()) {
+	var hard []int32
+	counts := make([]float64, len(v.shares))
+	if !d.soft {
+		hard = d.at
+		for q := range d.at {
+			counts[d.class(q)]++
+		}
+	}
+	if !v.leaveOut(hard, counts) {
 		return out // nothing is left to decide
 	}
 	if !v.zero {

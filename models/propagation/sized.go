@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
@@ -229,9 +230,11 @@ type SizedLearner struct{ Method SizedMethod }
 
 // Info describes the learner.
 func (l SizedLearner) Info() models.Info {
-	i := models.Info{Name: l.Method.String(), Learns: models.LearnsClasses, Needs: models.NeedsGraph}
+	i := models.Info{Name: l.Method.String(), Needs: models.NeedsGraph,
+		Learns: models.LearnsClasses | models.LearnsShares}
 	switch l.Method {
 	case PoissonMBO:
+		i.Learns |= models.LearnsWeights
 		i.Help = "Poisson learning, then the smallest cut with classes of given or estimated sizes, for very few labels"
 		i.Source = "Calder, Cook, Thorpe & Slepčev 2020, Algorithm 2; sizes that are estimated are not in the paper"
 		i.Scores = "heat from the points of the class, times the factor that gives the class its size; 0 out " +
@@ -265,17 +268,18 @@ func (l SizedLearner) Cost(in *models.Input) (stage.Cost, error) {
 		return stage.Cost{}, err
 	}
 
-	// PoissonMBO holds the scores, two blocks of the recurrence, the sources and their flow; Cut two
-	// copies of the classes, the dual, the flow and three blocks of scratch.
+	// PoissonMBO holds the scores, sources and flows, and in single precision the matrix and four wide blocks; Cut
+	// two copies of the classes, the dual, the flow and scratch, three of them as wide as products like.
 	n := int64(in.Len())
+	edges := int64(in.EdgeCount())
 	c := int64(columns(in.Targets))
-	// Three of them are as wide as products like.
-	blocks, passes := int64(4), 20*15.0 // passes of usual fits
+	passes := 20 * 15.0 // of usual fits
+	bytes := 8*n*(4*c+5) + 9*n + 4*n*4*int64(simd.StepColumns(int(c))) + 8*(edges+n) + 12*n
 	if l.Method == Cut {
-		blocks, passes = 7, 2*300
+		passes = 2 * 300
+		bytes = 8*n*(7*c+3*int64(sparse.Width(int(c)))+5) + 9*n
 	}
-	wide := int64(sparse.Width(int(c)))
-	rounds := stage.HeapBytes(8*n*(blocks*c+3*wide+5) + 9*n)
+	rounds := stage.HeapBytes(bytes)
 	return stage.Cost{Bytes: problem + max(fit, rounds),
 		Operations: operations(in) + passes*float64(c)*(2*float64(in.EdgeCount())+5*float64(n)),
 		Remedy:     fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
@@ -289,9 +293,6 @@ func (l SizedLearner) Fit(ctx context.Context, in *models.Input) (models.Model, 
 	}
 	info := l.Info()
 	if err := info.Check(in); err != nil {
-		return nil, err
-	}
-	if err := models.CheckLabels(in.Targets.ClassLabels(), in.Len()); err != nil {
 		return nil, err
 	}
 	p, err := NewProblem(in.Graph.W, in.Graph.Components)

@@ -37,14 +37,14 @@ func (a *weighted) MulTo(dst, x *mat.Dense) {
 func (d *draw) weighted() (*weighted, cg.Preconditioner, error) {
 	reg := d.settings.Regularizer
 	n := d.problem.Len()
-	labels := float64(d.labels)
+	labels := d.labels
 	l := d.problem.laplacian(reg.Laplacian)
 	a := &weighted{l: l.With(reg.Power, 0), gamma: d.intrinsic, g: make([]float64, n)}
 	for i := range a.g {
 		a.g[i] = reg.GammaA
 	}
-	for _, i := range d.at {
-		a.g[i] += 1 / labels
+	for q, i := range d.at {
+		a.g[i] += d.weight(q) / labels
 	}
 	diagonal := make([]float64, n)
 	for i, degree := range l.Degrees() {
@@ -72,6 +72,6 @@ func (d *draw) tikhonov(ctx context.Context) (*cg.Result, error) {
 	if d.classes {
 		y.Apply(func(_, _ int, v float64) float64 { return 2*v - 1 }, y)
 	}
-	y.Scale(1/float64(d.labels), y)
-	return d.solve(ctx, a, d.sources(y), m, func() *sparse.CSR { return a.l.Form(a.gamma, a.g, nil) })
+	y.Scale(1/d.labels, y)
+	return d.solve(ctx, a, d.sources(d.massed(y)), m, func() *sparse.CSR { return a.l.Form(a.gamma, a.g, nil) })
 }

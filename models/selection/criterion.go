@@ -19,7 +19,8 @@ type Criterion int
 const (
 	// DefaultCriterion is RMSECriterion for values and else ErrorCriterion.
 	DefaultCriterion Criterion = iota
-	// ErrorCriterion is the share of wrong classes, or of wrong labels.
+	// ErrorCriterion is the share of wrong classes, or of wrong labels; of soft or weighted labels the
+	// expected one, [models.Targets.ExpectedError].
 	ErrorCriterion
 	// RMSECriterion is [metrics.RMSE], over all outputs of a regression.
 	RMSECriterion
@@ -118,6 +119,14 @@ func Measure(t *models.Targets, c Criterion, s *models.Split, a models.Answer) (
 	for i, q := range s.Held {
 		truth[i] = t.Classes[t.Class(q)]
 		predicted[i] = s.Train.Classes[a.Classes[i]]
+	}
+	// The expected error by distributions and weights; the other criteria take the most probable class.
+	if c == ErrorCriterion && !t.Plain() {
+		answers := make([]int32, len(predicted))
+		for i, class := range predicted {
+			answers[i] = int32(slices.Index(t.Classes, class))
+		}
+		return t.ExpectedError(s.Held, answers), nil
 	}
 	r, err := metrics.NewReport(truth, predicted)
 	if err != nil {

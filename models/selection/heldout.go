@@ -213,14 +213,12 @@ func (h *HeldOut) answers() *models.HeldOut {
 	return out
 }
 
-// Priors returns the shares of the classes among the labels.
+// Priors returns the shares of the classes in the mass of the labels.
 func Priors(t *models.Targets) []float64 {
-	priors := make([]float64, len(t.Classes))
-	for q := range t.Labeled {
-		priors[t.Class(q)]++
-	}
+	priors := t.Masses()
+	total := t.TotalWeight()
 	for c := range priors {
-		priors[c] /= float64(len(t.Labeled))
+		priors[c] /= total
 	}
 	return priors
 }
@@ -246,7 +244,7 @@ func CalibrationOf(t *models.Targets, h *models.HeldOut) (*calibration.Calibrati
 	held := make([]calibration.Answer, 0, len(h.Labels))
 	rows := make([]int, 0, len(h.Labels))
 	for r, q := range h.Labels {
-		if a, ok := answerOf(h.Scores.RawRowView(r), t.Class(q)); ok {
+		if a, ok := answerOf(h.Scores.RawRowView(r), t, q); ok {
 			held = append(held, a)
 			rows = append(rows, r)
 		}
@@ -265,10 +263,19 @@ func CalibrationOf(t *models.Targets, h *models.HeldOut) (*calibration.Calibrati
 	return out, err
 }
 
-// answerOf returns the scores of the classes that are not NaN and the position of the true class
-// among them; false if that class is NaN.
-func answerOf(scores []float64, class int) (calibration.Answer, bool) {
+// answerOf returns the scores of the classes that are not NaN for labeled point q, and the position of the true
+// class among them; false if that class is NaN. Shares of a soft label for classes that are NaN are left out.
+func answerOf(scores []float64, t *models.Targets, q int) (calibration.Answer, bool) {
 	a := calibration.Answer{}
+	if t.Weights != nil {
+		a.Weight = t.Weights[q]
+	}
+	class := t.Class(q)
+	var shares []float64
+	if t.Soft {
+		shares = t.SharesTo(nil, q)
+	}
+	var sum float64
 	for c, v := range scores {
 		if v != v {
 			continue
@@ -277,6 +284,13 @@ func answerOf(scores []float64, class int) (calibration.Answer, bool) {
 			a.Class = len(a.Scores)
 		}
 		a.Scores = append(a.Scores, v)
+		if shares != nil {
+			a.Shares = append(a.Shares, shares[c])
+			sum += shares[c]
+		}
+	}
+	for c := range a.Shares {
+		a.Shares[c] /= sum
 	}
 	return a, scores[class] == scores[class]
 }

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, Regressor
 
 import bigfit
 from bigfit import _generated, _run
+from bigfit._base import Weighted
 
 ESTIMATORS = [c for c in vars(bigfit).values() if isinstance(c, type) and issubclass(c, BaseEstimator)]
 HERE = Path(__file__).parents[1]
@@ -25,7 +26,8 @@ def test_generated_is_up_to_date():
 
 def test_every_learner_has_an_estimator():
     """Of each kind of targets that a learner of the program learns, by the program's own list."""
-    kinds = {"classes": ClassifierMixin, "values": RegressorMixin, "labels": RegressorMixin, "inside": OutlierMixin}
+    kinds = {"classes": ClassifierMixin, "values": RegressorMixin, "labels": RegressorMixin, "inside": OutlierMixin,
+             "shares": ClassifierMixin, "weights": Weighted}
     for learner, learns in _generated.LEARNERS.items():
         for kind in learns:
             assert [e for e in ESTIMATORS if getattr(e, "_model", "") == learner and issubclass(e, kinds[kind])], (learner, kind)

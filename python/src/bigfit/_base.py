@@ -173,7 +173,8 @@ class Estimator(BaseEstimator):
         """Return the learner for a target, and the parameters that it does not have."""
         return self._model, ()
 
-    def _fit(self, X: Any, target: Array, flags: Mapping[str, Any], graph: Matrix, output_graph: Matrix = None) -> dict[str, Array]:
+    def _fit(self, X: Any, target: Array, flags: Mapping[str, Any], graph: Matrix, output_graph: Matrix = None,
+             weights: Optional[Array] = None) -> dict[str, Array]:
         """Run fit; keep the model and return the answers for the training points."""
         with self._call("fit") as call:
             model, without = self._learner(target)
@@ -182,6 +183,8 @@ class Estimator(BaseEstimator):
             call.input("-y", "y", target)
             if output_graph is not None:
                 call.input("--output-graph", "output_graph", sparse.csr_matrix(output_graph))
+            if weights is not None:
+                call.input("--label-weights", "sample_weight", weights)
             for name, value in flags.items():
                 call.flag(name, value)
             return self._made(call)
@@ -239,9 +242,9 @@ class Loop(Estimator):
         ----------
         n : int, default=50
             Number of points.
-        rule : {"combined", "vopt", "sopt", "uncertainty", "random"}, default="combined"
-            Rule of the choice; see ``bigfit next --help``. Values have no uncertain class:
-            take "vopt", "sopt" or "random" there.
+        rule : {"combined", "vopt", "sopt", "uncertainty", "typical", "cover", "random"}, default="combined"
+            Rule of the choice; see ``bigfit next --help``. Values have no uncertain class, so
+            that "uncertainty" is refused there.
         proba : ndarray of shape (n_samples, n_classes), default=None
             Probabilities of another model, by which points are uncertain.
         X, y, graph : default=None
@@ -535,28 +538,51 @@ class Classifier(Loop):
     _names: Array  # all classes, by their number in the model
     _numbers: Array  # numbers of classes_
 
-    def fit(self: C, X: Matrix, y: Matrix, graph: Matrix = None) -> C:
+    def fit(self: C, X: Matrix, y: Matrix, graph: Matrix = None, classes: Matrix = None) -> C:
         """Fit to points of which some are labeled.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             All points, labeled and unlabeled; or names of .npy files, one below the other.
-        y : array-like of shape (n_samples,)
-            Labels. −1 marks points without one; among names also "-1", "", None and NaN.
+        y : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Labels. −1 marks points without one; among names also "-1", "", None and NaN. Of several
+            columns probabilities of the classes, of crowds or of other programs: rows of sum 1, and of
+            NaN or zeros for points without a label. Models of one class a point refuse them.
         graph : sparse matrix of shape (n_samples, n_samples), default=None
             Symmetric weights in place of those of nearest neighbours.
+        classes : array-like of shape (n_classes,), default=None
+            The classes of the columns of probabilities; None takes the names of the columns of a
+            table, or 0, 1, ….
 
         Returns
         -------
         self : object
         """
+        return self._learn(X, y, graph, classes)
+
+    def _learn(self: C, X: Matrix, y: Matrix, graph: Matrix, classes: Matrix, sample_weight: Matrix = None) -> C:
+        """Fit to labels or probabilities, with weights or without."""
         X = self._points(X, reset=True)
+        weights = None
+        if sample_weight is not None:
+            weights = column_or_1d(sample_weight).astype(np.float64)
+            if len(weights) != X.shape[0]:
+                raise ValueError(f"X has {X.shape[0]} samples and sample_weight has {len(weights)}: inconsistent numbers of samples")
+        if _several_columns(y):
+            p, names = shares(y, classes)
+            _same_length(X, p)
+            self._names = names
+            self._take(self._fit(X, p, {"labels-as": "probabilities"}, graph, weights=weights))
+            return self
+        if classes is not None:
+            raise ValueError("classes names the columns of probabilities, and y has one label a point")
         self._names, codes = encode(y, type(self).__name__)
         _same_length(X, codes)
         if len(self._names) < 2:
             raise ValueError(f"y has only one class, {self._names[0]!r}; at least two classes must have a label")
-        self._take(self._fit(X, codes, {"unlabeled": -1 if (codes < 0).any() else "none"}, graph))
+        flags = {"labels-as": "labels", "unlabeled": -1 if (codes < 0).any() else "none"}
+        self._take(self._fit(X, codes, flags, graph, weights=weights))
         return self
 
     def predict(self, X: Matrix) -> Array:
@@ -619,6 +645,11 @@ class Classifier(Loop):
         return p
 
     def _give_target(self, call: Call, y: Matrix) -> int:
+        if _several_columns(y):
+            p, names = shares(y, self._names)
+            call.input("-y", "y", p)
+            call.flag("labels-as", "probabilities")
+            return len(p)
         # Classes keep their numbers in the model; new ones get the numbers behind them.
         classes, codes = encode(y, type(self).__name__, least=0)
         new = classes[~np.isin(classes, self._names)]
@@ -642,6 +673,45 @@ class Classifier(Loop):
 C = TypeVar("C", bound=Classifier)
 
 
+class Weighted(Classifier):
+    """A classifier whose labels may have weights."""
+
+    #: A weight belongs to a label; the point stays in the graph without it.
+    _failures: ClassVar[dict[str, str]] = {
+        **Classifier._failures,
+        "check_sample_weights_invariance": "a weight of 0 takes the label away and leaves the point in the graph",
+    }
+
+    def fit(self: W, X: Matrix, y: Matrix, graph: Matrix = None, classes: Matrix = None, sample_weight: Matrix = None) -> W:
+        """Fit to points of which some are labeled.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            All points, labeled and unlabeled; or names of .npy files, one below the other.
+        y : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Labels. −1 marks points without one; among names also "-1", "", None and NaN. Of several
+            columns probabilities of the classes, of crowds or of other programs: rows of sum 1, and of
+            NaN or zeros for points without a label.
+        graph : sparse matrix of shape (n_samples, n_samples), default=None
+            Symmetric weights in place of those of nearest neighbours.
+        classes : array-like of shape (n_classes,), default=None
+            The classes of the columns of probabilities; None takes the names of the columns of a
+            table, or 0, 1, ….
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of the label of each point: 2 counts like two labels of the point, and 0 like
+            none. The point itself stays in the graph. Weights of points without a label do not matter.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._learn(X, y, graph, classes, sample_weight)
+
+
+W = TypeVar("W", bound=Weighted)
+
+
 class Margins(Classifier):
     """A classifier whose scores are functions of the points, with ``decision_function``."""
 
@@ -660,6 +730,42 @@ class Margins(Classifier):
         """
         _, scores = self._answer(X, "--scores")
         return scores[:, 1] if scores.shape[1] == 2 else scores
+
+
+def _several_columns(y: Matrix) -> bool:
+    shape = getattr(y, "shape", None)
+    if shape is None and isinstance(y, (list, tuple)) and len(y) and isinstance(y[0], (list, tuple, np.ndarray)):
+        shape = np.shape(y)
+    return shape is not None and len(shape) == 2 and shape[1] > 1
+
+
+def shares(y: Matrix, classes: Matrix = None) -> tuple[NDArray[np.float64], Array]:
+    """Return probabilities of classes and the classes of their columns.
+
+    Parameters
+    ----------
+    y : array-like of shape (n, c)
+        Rows of sum 1; of NaN or zeros for points without a label.
+    classes : array-like of shape (c,), default=None
+        None takes the names of the columns of a table, or 0, 1, ….
+
+    Returns
+    -------
+    p : ndarray of float64, shape (n, c)
+    classes : ndarray of shape (c,)
+    """
+    if classes is None and hasattr(y, "columns"):
+        classes = list(y.columns)
+    p = np.asarray(y)
+    if p.dtype.kind not in "fiub":
+        raise ValueError(f"y has {p.shape[1]} columns of {p.dtype}; give one label a point, or probabilities of classes")
+    p = p.astype(np.float64)
+    names = np.arange(p.shape[1]) if classes is None else np.asarray(classes)
+    if names.shape != (p.shape[1],):
+        raise ValueError(f"y has probabilities of {p.shape[1]} classes and classes names {names.size}")
+    if len(np.unique(names)) != len(names):
+        raise ValueError("classes names a class twice")
+    return p, names
 
 
 def encode(y: Matrix, name: str = "a classifier", least: int = 1) -> tuple[Array, NDArray[np.int64]]:

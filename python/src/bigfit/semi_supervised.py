@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
 from sklearn.utils import column_or_1d
 
 from . import _generated as parameters
-from ._base import _COMMON_ATTRIBUTES, Array, Classifier, Estimator, Margins, Matrix, Regressor, Updates, _same_length
+from ._base import _COMMON_ATTRIBUTES, Array, Classifier, Estimator, Margins, Matrix, Regressor, Updates, Weighted, _same_length
 from ._run import warn
 
 __all__ = [
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 
-class LabelSpreading(ClassifierMixin, Classifier, Updates, parameters.LgcParameters):
+class LabelSpreading(ClassifierMixin, Weighted, Updates, parameters.LgcParameters):
     """Label spreading, local and global consistency, on the graph of nearest neighbours.
 
     The scores are F = (1 − α)(I − αS)⁻¹Y with S = D^{-1/2} W D^{-1/2}, solved to the
@@ -63,7 +63,9 @@ class LabelSpreading(ClassifierMixin, Classifier, Updates, parameters.LgcParamet
         is 0.2 by default.
     """
 
-    _failures: ClassVar[dict[str, str]] = {}
+    _failures: ClassVar[dict[str, str]] = {
+        "check_sample_weights_invariance": Weighted._failures["check_sample_weights_invariance"]
+    }
 
 
 class LabelPropagation(ClassifierMixin, Classifier, Updates, parameters.HarmonicParameters):
@@ -76,7 +78,7 @@ class HarmonicRegressor(RegressorMixin, Regressor, Updates, parameters.HarmonicP
     """The harmonic function that has the given values; Zhu et al. 2003."""
 
 
-class TikhonovClassifier(ClassifierMixin, Classifier, Updates, parameters.TikhonovParameters):
+class TikhonovClassifier(ClassifierMixin, Weighted, Updates, parameters.TikhonovParameters):
     """Least squares with both norms on the graph alone; Belkin, Matveeva & Niyogi 2004."""
 
 
@@ -84,11 +86,11 @@ class TikhonovRegressor(RegressorMixin, Regressor, Updates, parameters.TikhonovP
     """Least squares for values with both norms on the graph alone; Belkin, Matveeva & Niyogi 2004."""
 
 
-class Poisson(ClassifierMixin, Classifier, Updates, parameters.PoissonParameters):
+class Poisson(ClassifierMixin, Weighted, Updates, parameters.PoissonParameters):
     """Poisson learning, for very few labels; Calder et al. 2020."""
 
 
-class PoissonMBO(ClassifierMixin, Classifier, Updates, parameters.PoissonMboParameters):
+class PoissonMBO(ClassifierMixin, Weighted, Updates, parameters.PoissonMboParameters):
     """Poisson learning, then the smallest cut with classes of given sizes; Calder et al. 2020."""
 
 
@@ -96,7 +98,7 @@ class CutClassifier(ClassifierMixin, Classifier, Updates, parameters.CutParamete
     """The smallest cut with classes of given sizes; Holtz, Chen, Mishne & Cloninger 2024 (CutSSL)."""
 
 
-class ReweightedClassifier(ClassifierMixin, Classifier, Updates, parameters.ReweightedParameters):
+class ReweightedClassifier(ClassifierMixin, Weighted, Updates, parameters.ReweightedParameters):
     """Harmonic functions on weights that grow towards the labels; Miller & Calder 2023."""
 
 
@@ -121,7 +123,7 @@ class GeodesicClassifier(ClassifierMixin, Classifier, Updates, parameters.Geodes
     """Vote of the labeled points that are nearest along paths of the graph; Belkin & Niyogi 2004."""
 
 
-class KNeighborsClassifier(ClassifierMixin, Classifier, parameters.KnnParameters):
+class KNeighborsClassifier(ClassifierMixin, Weighted, parameters.KnnParameters):
     """Vote of the nearest labeled points; points without a label play no part.
 
     See Also

@@ -21,6 +21,7 @@ type TargetOptions struct {
 	Asked      bool // --regression was given
 	Drawn      bool // fits draw from the labels: see pipeline.Targets
 	Label      LabelOptions
+	Soft       SoftOptions
 }
 
 // LearnsValues tells whether a learner can learn values.
@@ -29,6 +30,24 @@ func LearnsValues(l models.Learner) bool { return l.Info().Learns.Has(models.Lea
 // ReadTargets reads the labels or values and draws those that are used. What can be
 // known to be wrong before anything is computed is refused.
 func (a *App) ReadTargets(o *TargetOptions, l models.Learner, n int) (*pipeline.Targets, error) {
+	if err := o.Soft.Check(); err != nil {
+		return nil, err
+	}
+	t, err := a.readSoft(o, l, n)
+	if t == nil && err == nil {
+		t, err = a.readHard(o, l, n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t, err = a.weigh(o, t); err != nil {
+		return nil, err
+	}
+	return t, refuseSoft(l, t.Targets)
+}
+
+// readHard reads labels of one class or several, or values.
+func (a *App) readHard(o *TargetOptions, l models.Learner, n int) (*pipeline.Targets, error) {
 	info := l.Info()
 	learns := info.Learns
 	regression := o.Regression
@@ -118,7 +137,7 @@ func (a *App) ReadNumbers(path string, n int, how *data.LabelFile) (*mat.Dense, 
 		return a.Points.table.Values()
 	}
 	a.Reads(pipeline.HashLabels, path)
-	ids, err := a.Points.Identify(a)
+	ids, err := a.Points.joining(a, path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,150 @@
+package labelcells
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/file/table"
+)
+
+// ReadShares reads a table of distributions with a column for each class, whose name is that of the class, and
+// joins its rows with the points. A column of ids is found by its usual name. It returns the names of the
+// classes and a row for each point, NaN for a point without one.
+func ReadShares(path string, limit int64, points Points, f *Notes) (names []string, block [][]float64, err error) {
+	t := &labelTable{path: path, what: path}
+	r, err := table.Open(path, table.Options{Limit: limit})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	columns := r.Names()
+	if r.Format() == table.CSV && !r.Header() {
+		return nil, nil, fmt.Errorf("%s: it has no header; probabilities of classes need one, with the name of the class "+
+			"above each column", path)
+	}
+	t.id = IDColumn(columns, "")
+	if at := slices.IndexFunc(columns, IsRowName); at >= 0 && (points.IDs == nil || t.id == "") {
+		t.id = columns[at]
+	}
+	if t.id == "" && columns[0] == table.Unnamed(0) {
+		t.id = columns[0]
+	}
+	var want []table.Column
+	for _, c := range columns {
+		if c != t.id {
+			names = append(names, c)
+			want = append(want, table.Column{Name: c, Kind: table.Float})
+		}
+	}
+	if len(names) < 2 {
+		return nil, nil, fmt.Errorf("%s: it has the columns %s; probabilities of classes need a column for each of two "+
+			"classes or more", path, strings.Join(columns, ", "))
+	}
+	if t.id != "" {
+		want = append(want, table.Column{Name: t.id, Kind: table.Text})
+		f.Note("%s: ids are in column %q, the other %d columns are classes", path, t.id, len(names))
+	}
+	if err := r.Choose(want...); err != nil {
+		return nil, nil, err
+	}
+	rows, err := t.readShares(r, len(names), limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, note := range r.Notes() {
+		f.Note("%s", note)
+	}
+	if len(rows) == 0 {
+		return nil, nil, fmt.Errorf("%s: there are no rows", path)
+	}
+	if t.id == "" {
+		return names, rows, nil
+	}
+	if _, ok := t.counts(); ok && len(rows) == points.N {
+		return names, rows, nil
+	}
+	block, err = t.joinShares(rows, len(names), points, f)
+	return names, block, err
+}
+
+// readShares reads the rows; what is missing is NaN.
+func (t *labelTable) readShares(r *table.Reader, classes int, limit int64) ([][]float64, error) {
+	var out [][]float64
+	for {
+		b, err := r.Next()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range b.Rows {
+			row := make([]float64, classes)
+			for k := range row {
+				if row[k] = math.NaN(); !b.Values[k].Missing(i) {
+					row[k] = b.Values[k].Floats[i]
+				}
+			}
+			if t.id != "" {
+				if b.Values[classes].Missing(i) {
+					return nil, fmt.Errorf("%s: the id is missing; give it, or leave the row out", b.Place(i))
+				}
+				t.ids.Add([]byte(b.Values[classes].Texts[i]), len(out))
+			}
+			out = append(out, row)
+			if line := b.Line(i); line > 0 {
+				t.lines = append(t.lines, line)
+			}
+		}
+		if need := 8 * int64(len(out)) * int64(classes+3); limit > 0 && need > limit {
+			return nil, &npy.LimitError{What: t.path, Need: need, Limit: limit}
+		}
+	}
+}
+
+// joinShares gives every point the row with its id; an id twice is an error.
+func (t *labelTable) joinShares(rows [][]float64, classes int, p Points, f *Notes) ([][]float64, error) {
+	points, err := t.points(p, f)
+	if err != nil {
+		return nil, err
+	}
+	n := p.N
+	if p.IDs != nil {
+		n = len(p.IDs.Values)
+	} else if n == 0 {
+		n = len(points)
+	}
+	out := make([][]float64, n)
+	first := make([]int, n)
+	var unknown Column
+	for row, code := range t.ids.codes {
+		at := points[code]
+		switch {
+		case at < 0:
+			unknown.Add([]byte(t.ids.texts[code]), row)
+		case out[at] != nil:
+			return nil, fmt.Errorf("%s: %s and %s have the same id, %q; leave one of them out", t.path,
+				t.place(first[at]), t.place(row), t.ids.texts[code])
+		default:
+			out[at] = rows[row]
+			first[at] = row
+		}
+	}
+	if err := t.unmatched(&unknown, p.IDs, f); err != nil {
+		return nil, err
+	}
+	f.Joined = true
+	none := slices.Repeat([]float64{math.NaN()}, classes)
+	for i := range out {
+		if out[i] == nil {
+			out[i] = none
+			continue
+		}
+		f.Listed = append(f.Listed, i)
+	}
+	return out, nil
+}
