@@ -106,7 +106,7 @@ func TestBadUsage(t *testing.T) {
 	}{
 		{"lgc.npz", 2, []string{"the model and the classes", "1 are given", "see go run ./bench/campaigns --help"}},
 		{"lgc.npz y.npy -n 0", 2, []string{"--count is 0; it must be positive"}},
-		{"lgc.npz y.npy --rule best", 2, []string{"--rule", `"best"`, "uncertainty or random"}},
+		{"lgc.npz y.npy --rule best", 2, []string{"--rule", `"best"`, "cover or committee"}},
 		{"lgc.npz y.npy --rule vopt,vopt", 2, []string{"--rule names vopt twice"}},
 		{"lgc.npz y.npy --noise nan", 2, []string{"--noise is NaN"}},
 		{"lgc.npz y.npy --plot c.gif", 2, []string{"--plot is c.gif", ".svg"}},
