@@ -20,8 +20,21 @@ type IDs struct {
 	rows map[string]int32
 }
 
-// NewIDs returns the names of points, read from the place from. An id that is there
-// twice, or empty, is an error that names its rows.
+// RepeatedIDError is the error of an id that two points have.
+type RepeatedIDError struct {
+	IDs           *IDs // all of them
+	First, Second int  // the first two rows of the id
+}
+
+// Error names the rows and the id.
+func (e *RepeatedIDError) Error() string {
+	// Labels are joined by ids, so that two points of one name would share them.
+	return fmt.Sprintf("%s: rows %d and %d have the same id, %s; ids of points must differ", e.IDs.From, e.First,
+		e.Second, fields.Quote([]byte(e.IDs.Values[e.First])))
+}
+
+// NewIDs returns the names of points, read from the place from. An id that is empty, or there twice, is an
+// error that names its rows: a *[RepeatedIDError] in the second case.
 func NewIDs(from string, values []string) (*IDs, error) {
 	ids := &IDs{From: from, Values: values}
 	if err := ids.Check(); err != nil {
@@ -34,16 +47,21 @@ func NewIDs(from string, values []string) (*IDs, error) {
 // need no check.
 func (ids *IDs) Check() error {
 	rows := make(map[string]int32, len(ids.Values))
+	var repeated error
 	for i, v := range ids.Values {
 		if v == "" {
 			return fmt.Errorf("%s: the id of row %d is empty; every point needs one", ids.From, i)
 		}
-		// Labels are joined by ids, so that two points of one name would share them.
-		if first, twice := rows[v]; twice {
-			return fmt.Errorf("%s: rows %d and %d have the same id, %s; ids of points must differ", ids.From,
-				first, i, fields.Quote([]byte(v)))
+		first, twice := rows[v]
+		if twice && repeated == nil {
+			repeated = &RepeatedIDError{IDs: ids, First: int(first), Second: i}
 		}
-		rows[v] = int32(i)
+		if !twice {
+			rows[v] = int32(i)
+		}
+	}
+	if repeated != nil {
+		return repeated
 	}
 
 	ids.once.Do(func() { ids.rows = rows })

@@ -35,6 +35,9 @@ type ReadOptions struct {
 	// at: the caller checks mapped rows by [CheckFinite] when it reads them. Default: they are
 	// checked.
 	Unchecked bool
+	// AllowNaN is Unchecked for dense points of text and tables as well: a caller that looks for faults
+	// wants to see all values. Default: a value that is not finite is an error.
+	AllowNaN bool
 	// Table says what the columns of a csv file are, and keeps those that are no
 	// coordinates. Default: all are coordinates.
 	Table *TableColumns
@@ -82,7 +85,7 @@ func (s *source) points(opt ReadOptions) (Points, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := x.(*sparse.CSR); opt.Unchecked && !ok {
+	if _, ok := x.(*sparse.CSR); (opt.Unchecked || opt.AllowNaN) && !ok {
 		return x, nil
 	}
 	if err := s.checkValues(what, x); err != nil {

@@ -25,12 +25,14 @@ type tablePoints struct {
 	singles []float32
 	width   int
 	narrow  bool // the coordinates are lists of 32-bit numbers
+
+	allowNaN bool // values may be NaN
 }
 
 // readTablePoints reads points from a table: numbers, a column each, as float64, or one
 // column of lists of numbers, as float32 if they are stored so.
 func readTablePoints(src *source, opt ReadOptions) (Points, string, error) {
-	t := &tablePoints{path: src.path, csv: src.format.name == FormatCSV}
+	t := &tablePoints{path: src.path, csv: src.format.name == FormatCSV, allowNaN: opt.AllowNaN}
 	err := t.read(src, &opt)
 	if t.csv && err != nil {
 		err = csvFault(src.path, t.header, err)
@@ -42,10 +44,13 @@ func readTablePoints(src *source, opt ReadOptions) (Points, string, error) {
 	// Vectors of 32 bits stay so.
 	if t.singles != nil {
 		x := &Dense[float32]{t.rows, t.width, t.singles}
+		if t.allowNaN {
+			return x, src.path, nil
+		}
 		return x, src.path, finite(src.path, x)
 	}
 	x := &Dense[float64]{t.rows, t.width, t.doubles}
-	if t.csv { // batches were checked, as they know the lines
+	if t.csv || t.allowNaN { // batches of csv were checked, as they know the lines
 		return x, src.path, nil
 	}
 	return x, src.path, finite(src.path, x)
@@ -264,7 +269,7 @@ func (t *tablePoints) csvBatch(b *table.Batch) error {
 			continue
 		}
 		// The batch still knows the lines of its rows, for the error.
-		if at := numbers.NotFinite(v.Float64s); at >= 0 {
+		if at := numbers.NotFinite(v.Float64s); at >= 0 && !t.allowNaN {
 			column := t.columns[j].Of[at%v.Width]
 			return fmt.Errorf("%s, column %d is %v; every value must be finite: remove or impute it",
 				b.Place(at/v.Width), column, v.Float64s[at])

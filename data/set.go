@@ -172,7 +172,7 @@ func (s *set) points() (Points, error) {
 
 	// Dense points stay where they are.
 	x, err := Joined(s.stored...)
-	if err != nil || s.opt.Unchecked {
+	if err != nil || s.opt.Unchecked || s.opt.AllowNaN {
 		return checked(x, err)
 	}
 

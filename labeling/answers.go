@@ -8,11 +8,11 @@ import (
 )
 
 // NextAnswers returns points to label, best first, with the columns row, the number of the
-// point, rule, score and component. today holds the answers of the model m for all points, which
-// fill the columns label and p, the probability of the label; nil leaves both out, and p alone is
-// left out if m has no probabilities. With alone, as for .npy files, it returns the column row
-// only. ids holds the ids of all points; nil means that they have numbers only.
-func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone bool, m models.Model,
+// point, label, rule, score and component. today holds the answers of the model m for all points, which
+// fill the column label, and p, the probability of the label, if m has probabilities. Without answers,
+// nil, the column label is empty, for whoever labels. With alone, as for .npy files, it returns the column
+// row only. ids holds the ids of all points; nil means that they have numbers only.
+func NextAnswers(choices []active.Choice, ids *data.IDs, alone bool, m models.Model,
 	today *models.Prediction) pipeline.Answers {
 	rows := make([]int64, len(choices))
 	rules := make([]string, len(choices))
@@ -20,7 +20,7 @@ func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone
 	components := make([]int32, len(choices))
 	for q, c := range choices {
 		rows[q] = int64(c.Point)
-		rules[q] = rule.String()
+		rules[q] = c.Rule.String()
 		scores[q] = c.Score
 		components[q] = c.Component
 		if c.First {
@@ -31,8 +31,10 @@ func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone
 	a := pipeline.Answers{Settings: pipeline.AnswerSettings{Answers: "next"}, IDs: named(ids, rows),
 		Columns: []pipeline.Column{{Name: "row", Values: rows}}}
 	if !alone {
-		if today != nil {
+		if today != nil && m.Output().Kind == models.OutputClasses {
 			a.Columns = append(a.Columns, todayColumns(m, today, rows)...)
+		} else {
+			a.Columns = append(a.Columns, pipeline.Column{Name: "label", Values: make([]string, len(rows))})
 		}
 		a.Columns = append(a.Columns, pipeline.Column{Name: "rule", Values: rules},
 			pipeline.Column{Name: "score", Values: scores},
@@ -45,9 +47,6 @@ func NextAnswers(rule active.Rule, choices []active.Choice, ids *data.IDs, alone
 // the model finds them.
 func todayColumns(m models.Model, today *models.Prediction, rows []int64) []pipeline.Column {
 	o := m.Output()
-	if o.Kind != models.OutputClasses {
-		return nil
-	}
 	classes := make([]int32, len(rows))
 	p := make([]float64, len(rows))
 	for q, i := range rows {

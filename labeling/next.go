@@ -54,9 +54,12 @@ type Candidates struct {
 	Pairs   *lanczos.Result
 	Labeled []int
 	Closed  []bool // points that cannot be labeled; nil for none
-	// Scores holds the scores of a model for the classes of all points; rules that use no
-	// scores need none.
+	// Scores holds the scores of a model for the classes of all points; nil without a model and
+	// for values.
 	Scores *mat.Dense
+	// Disagreement of the members of a model about each point, from 0 to 1: see
+	// [models.Disagreeing]. It matters to the rule committee.
+	Disagreement []float64
 }
 
 // Next chooses points to label next, best first: see [active.Choose]. It fills in c.Pairs if
@@ -92,12 +95,19 @@ func (c *Candidates) Cost(count int) stage.Cost {
 // choose chooses points. The eigenpairs must be there if the rule needs them.
 func (c *Candidates) choose(ctx context.Context, s *active.Settings) ([]active.Choice, error) {
 	pool := &active.Pool{Components: c.Graph.Components, Labeled: c.Labeled, Closed: c.Closed}
-	if s.Rule.NeedsScores() {
-		if c.Scores == nil {
-			return nil, fmt.Errorf("labeling: the rule %v needs the scores of a model", s.Rule)
-		}
+	if s.Rule.NeedsScores() && c.Scores == nil {
+		return nil, fmt.Errorf("labeling: the rule %v needs the scores of a model", s.Rule)
+	}
+	if s.Rule == active.Committee && c.Disagreement == nil {
+		return nil, fmt.Errorf("labeling: the rule %v needs a model of several members", s.Rule)
+	}
+	if s.Rule.UsesScores() && c.Scores != nil {
 		_, pool.Classes = c.Scores.Dims()
-		pool.Margins = active.Margins(c.Scores)
+		if s.Rule == active.Committee {
+			pool.Margins = agreement(c.Disagreement)
+		} else {
+			pool.Margins = active.Margins(c.Scores)
+		}
 		for i, reached := range c.Graph.Components.Reached(c.Labeled) {
 			if !reached {
 				pool.Margins[i] = 0 // nothing is known there
@@ -109,7 +119,30 @@ func (c *Candidates) choose(ctx context.Context, s *active.Settings) ([]active.C
 		pool.Values = c.Pairs.Values
 		pool.Vectors = c.Pairs.Vectors
 	}
+	if err := c.prepareCold(ctx, pool, s); err != nil {
+		return nil, err
+	}
 	return active.Choose(ctx, pool, s)
+}
+
+// agreement returns 1 − d for every d.
+func agreement(d []float64) []float64 {
+	out := make([]float64, len(d))
+	for i, v := range d {
+		out[i] = 1 - v
+	}
+	return out
+}
+
+// DisagreementOf returns how far the members of m disagree about each point ([models.Disagreeing]), or an
+// error that says which models have members.
+func DisagreementOf(ctx context.Context, m models.Model) ([]float64, error) {
+	d, ok := models.Unnamed(m).(models.Disagreeing)
+	if !ok {
+		return nil, fmt.Errorf("the rule %v asks the members of a model of auto, and a %s model has none",
+			active.Committee, m.Name())
+	}
+	return d.Disagreement(ctx)
 }
 
 // FieldPairs computes the eigenpairs of the normalized Laplacian for the rules: k of them, or

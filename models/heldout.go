@@ -1,6 +1,10 @@
 package models
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+)
 
 // HeldOut holds answers for labeled points by models that were fitted without their labels.
 type HeldOut struct {
@@ -20,4 +24,12 @@ type Validated interface {
 	// HeldOut returns the answers, on the scale of the scores of the model; nil if there are none,
 	// as for a model that was read from a file.
 	HeldOut() *HeldOut
+}
+
+// Disagreeing is a model of several members.
+type Disagreeing interface {
+	Model
+	// Disagreement returns for each training point how far the members disagree about its class, from 0
+	// to 1.
+	Disagreement(ctx context.Context) ([]float64, error)
 }

@@ -25,7 +25,7 @@ type settings struct {
 	// Round holds the settings of one round of choices. Its Count is the number of points
 	// that a rule chooses in a round; its Rule is not used.
 	Round labeling.NextSettings
-	// Rules to compare. Default all.
+	// Rules to compare. Default defaultRules.
 	Rules []active.Rule
 	// Start is the number of labels that a draw starts with, drawn at random among all
 	// points. If they are all of one class, a point of another class replaces the last.
@@ -34,6 +34,9 @@ type settings struct {
 	To    int // number of labels at which a draw ends
 	Draws int // repetitions with other labels at the start. Default 1
 }
+
+// defaultRules are the rules that docs/next.md compares once there are labels.
+var defaultRules = []active.Rule{active.Combined, active.VOpt, active.SOpt, active.Uncertainty, active.Random}
 
 // replay replays the labeling of points with known classes. Every draw starts with few
 // labels. In each round a rule chooses more points, truth labels them, the learner is fitted
@@ -102,7 +105,7 @@ func (c *campaign) check() error {
 	known := len(c.truth.Labeled())
 	classes := len(c.truth.Classes)
 	if len(c.Rules) == 0 {
-		c.Rules = active.Rules
+		c.Rules = defaultRules
 	}
 	c.Draws = max(c.Draws, 1)
 	if c.Start == 0 {
@@ -145,7 +148,7 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 
 	// The targets of a full draw stand in for all others where costs depend on the number of
 	// labels.
-	if c.in.Targets, err = models.ClassTargets(c.seen(c.truth.Keep(asked))); err != nil {
+	if c.in.Targets, err = models.ClassTargets(onlySeen(c.truth.Keep(asked))); err != nil {
 		return nil, err
 	}
 	c.in.Seed = c.Seed
@@ -206,20 +209,6 @@ func (c *campaign) prepare(ctx context.Context) (short, err error) {
 
 // total returns the number of fits of the campaign.
 func (c *campaign) total() int { return c.Draws * (1 + len(c.Rules)*(len(c.counts)-1)) }
-
-// seen returns the labels y with only those classes that occur among them: a learner must
-// not know of a class before it has seen a label of it.
-func (c *campaign) seen(y *data.Labels) *data.Labels {
-	values := make([]int64, y.Len())
-	known := make([]bool, y.Len())
-	for i, class := range y.Index {
-		if class != data.Unlabeled {
-			values[i] = y.Classes[class]
-			known[i] = true
-		}
-	}
-	return data.NewLabels(values, known)
-}
 
 // first returns the points with a label at the start of a draw, in random order.
 func (c *campaign) first(draw int) []int {
@@ -308,7 +297,7 @@ func (c *campaign) ask(ctx context.Context, s *state, rule active.Rule, count in
 // fit fits the learner to the labels asked for and measures the error on the other points.
 func (c *campaign) fit(ctx context.Context, s *state) error {
 	known := c.truth.Keep(s.asked)
-	y := c.seen(known)
+	y := onlySeen(known)
 	in := c.in
 	var err error
 	if in.Targets, err = models.ClassTargets(y); err != nil {

@@ -2,6 +2,7 @@
 // known classes.
 //
 //	go run ./bench/campaigns model.npz y.npy -n 30 --to 200 --draws 5 --plot campaign.svg
+//	go run ./bench/campaigns --sets usps-all,mnist --limit 2000 --at 10,20,50,100
 package main
 
 import (
@@ -45,6 +46,7 @@ type app struct {
 	points   string
 	out      string
 	plot     string
+	first    firstSettings
 }
 
 // command returns the command.
@@ -58,22 +60,34 @@ more until there are --to; this is repeated --draws times from other labels. Rul
 labels that were asked for only; the others measure the error.
 
 The learner, its parameters and the graph are those of the model; with -X of the points
-where the model does not keep them. The table goes to stdout and -o, a chart to --plot.`,
+where the model does not keep them. The table goes to stdout and -o, a chart to --plot.
+
+With --sets campaigns begin without a label, on sets of BIGFIT_DATA and the graph of auto.
+A --strategy is a rule for the first labels and one for those after them. The table has
+the error at the numbers of labels in --at, and the share of the classes that have one.
+Forecasts of the error at a number are compared with the errors at all larger ones.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
+			if len(a.first.sets) > 0 && len(args) == 0 {
+				return nil
+			}
+			if len(args) != 2 || len(a.first.sets) > 0 {
 				return console.Usagef("two files are needed, the model and the classes of all "+
 					"points; %d are given", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				a.first.draws = a.settings.Draws
+				return a.firsts(cmd.Context())
+			}
 			return a.campaign(cmd.Context(), args[0], args[1])
 		},
 	}
 	f := cmd.Flags()
 	s := &a.settings
 	f.IntVarP(&s.Round.Count, "count", "n", 50, "points to choose in each round")
-	f.StringSliceVar(&a.rules, "rule", nil, "`rules` to compare: combined, vopt, sopt, uncertainty, random")
+	f.StringSliceVar(&a.rules, "rule", nil, "`rules` to compare: combined, vopt, sopt, uncertainty, random, typical, cover")
 	f.IntVar(&s.Start, "start", 10, "random labels at the start, 0 for one of each class")
 	f.IntVar(&s.To, "to", 200, "labels at the end")
 	f.IntVar(&s.Draws, "draws", 10, "repetitions from other labels")
@@ -82,6 +96,12 @@ where the model does not keep them. The table goes to stdout and -o, a chart to 
 	f.Float64Var(&s.Round.Delta, "delta", 0.01, "δ of the variances (Λ + δI)⁻¹ along the eigenvectors")
 	f.Float64Var(&s.Round.Noise, "noise", 1,
 		"variance of a label, as a share of the mean variance before any")
+	f.StringSliceVar(&a.first.sets, "sets", nil, "`sets` of BIGFIT_DATA to begin on without a label, as bench/sets names them")
+	f.IntVar(&a.first.limit, "limit", 2000, "points of a set at most, drawn once; 0 is all")
+	f.IntSliceVar(&a.first.at, "at", []int{10, 20, 50, 100}, "numbers of labels at which errors are measured")
+	f.StringSliceVar(&a.first.strategies, "strategy", []string{"random", "combined", "typical/uncertainty"},
+		"`strategies` to compare, each a rule or FIRST/THEN")
+	f.StringVar(&a.first.learner, "learner", "auto", "`name` of the learner, with its defaults")
 	f.StringVarP(&a.points, "points", "X", "",
 		"`file` of the points; needed if the model does not keep its points")
 	f.StringVar(&a.plot, "plot", "", "chart to write, a `file` .png, .svg or .pdf")

@@ -74,6 +74,12 @@ var experiments = []experiment{
 		run: (*app).propagation,
 		other: "principal components in place of the features of an autoencoder that the published " +
 			"graph is made of"},
+	{name: "few-labels", paper: "Calder et al. 2020",
+		shows: "Table 1: MNIST, 1 to 5 labels a class of the published draws, the default beside methods with sizes",
+		minutes: 90, needs: []string{"mnist_train_images.npz", "mnist_train_labels.npy", "mnist_test_images.npz",
+			"mnist_test_labels.npy", "mnist70k_few_labels.npz"}, fixed: fixedSubsets, run: (*app).fewLabels,
+		other: "principal components in place of the features of an autoencoder that the published " +
+			"graph is made of"},
 	{name: "webkb", paper: paper2006, shows: "Table 5, and three columns of 2005: course pages", minutes: 2,
 		needs: []string{"webkb_sindhwani_page_X.npz", "webkb_sindhwani_link_X.npz", "webkb_sindhwani_y.npy"},
 		fixed: fixedRows, run: (*app).webkb},

@@ -134,6 +134,33 @@ func (a *app) propagation(ctx context.Context, o papers.Options) (*reproduction,
 	return &reproduction{table: table}, notConverged
 }
 
+// fewLabels runs the experiment on the published draws of few labels.
+func (a *app) fewLabels(ctx context.Context, o papers.Options) (*reproduction, error) {
+	a.Begin("data")
+	e, err := papers.NewFewLabels(o)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range o.Labels {
+		if l < 1 || l > len(e.Draws) {
+			return nil, console.Usagef("--labels %d: the table has no such row; its rows are 1 to %d", l, len(e.Draws))
+		}
+	}
+	n, d := e.X.Dims()
+	a.End(fmt.Sprintf("MNIST: %d points × %d", n, d))
+
+	// A fit announces its memory itself; of the graph the neighbours take the most.
+	if err := a.need("neighbours", knn.BruteBytes(e.X, e.Graph.Graph.K), knn.BruteOperations(e.X),
+		"use less data"); err != nil {
+		return nil, err
+	}
+	table, err := e.Run(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return &reproduction{table: table}, nil
+}
+
 // machines returns a function that runs an experiment with the draws, rows and methods of
 // the paper.
 func machines(table func(context.Context, papers.Options, stage.Observer) (*results.Table, error)) func(*app,

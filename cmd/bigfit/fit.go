@@ -186,17 +186,27 @@ func (a *app) fitWhole(ctx context.Context, plan *fitPlan) (*fitInput, models.Mo
 		return nil, nil, err
 	}
 	// The memory and time of another engine are estimated before the expensive stages.
-	var m models.Model
-	err = plan.engine.Foresee(a.App, &in.Input, cmp.Or(in.settings.Graph.K, pipeline.DefaultNeighbors))
-	if err == nil {
-		var complete *models.Input
-		m, complete, err = a.Pipeline().FitComplete(ctx, plan.learner, &in.Input, &in.settings)
-		if complete != nil {
-			in.Input = *complete
+	if err := plan.engine.Foresee(a.App, &in.Input, cmp.Or(in.settings.Graph.K, pipeline.DefaultNeighbors)); err != nil {
+		if work.EngineDone(err) {
+			return nil, nil, nil
 		}
+		return nil, nil, work.EngineFailure(a.FlagFaults(plan.model, err))
 	}
+	m, err := a.fitRead(ctx, plan, in)
 	if work.EngineDone(err) {
 		return nil, nil, nil
+	}
+	return in, m, err
+}
+
+// fitRead fits the model to what was read, and calibrates it. It completes the input of in.
+func (a *app) fitRead(ctx context.Context, plan *fitPlan, in *fitInput) (models.Model, error) {
+	m, complete, err := a.Pipeline().FitComplete(ctx, plan.learner, &in.Input, &in.settings)
+	if complete != nil {
+		in.Input = *complete
+	}
+	if work.EngineDone(err) {
+		return nil, err
 	}
 
 	// A model that did not converge is calibrated too: it is written, and predict may ask for
@@ -210,9 +220,9 @@ func (a *app) fitWhole(ctx context.Context, plan *fitPlan) (*fitInput, models.Mo
 		err = noProbabilities()
 	}
 	if !models.Usable(err) {
-		return nil, nil, work.EngineFailure(a.FlagFaults(plan.model, err))
+		return nil, work.EngineFailure(a.FlagFaults(plan.model, err))
 	}
-	return in, m, err
+	return m, err
 }
 
 // dryFit is the output of fit --dry-run.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/pipeline"
@@ -24,6 +25,8 @@ type fitInput struct {
 	hashes   pipeline.Hashes
 	labels   *pipeline.Targets
 	shown    *shell.Column // for the report; nil without
+	// sections stand in the report before those on how it was made.
+	sections []report.Section
 }
 
 // input returns an input without data, with the values and the settings of the plan.

@@ -90,7 +90,7 @@ func (a *app) fitReport(ctx context.Context, sum *summary.Fit, plan *fitPlan, in
 	return &report.Report{
 		Title:    reportTitle(plan),
 		Subtitle: fmt.Sprintf("%d points, seed %d, bigfit %s", in.Len(), a.Seed, shell.Version),
-		Sections: append(sections, report.Section{Title: "How it was made",
+		Sections: append(append(sections, in.sections...), report.Section{Title: "How it was made",
 			Blocks: slices.Concat(run, a.Timings(), []report.Block{settings})}),
 	}, nil
 }

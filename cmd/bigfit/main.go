@@ -105,8 +105,8 @@ that belongs to no flag is an error.`,
 	root.AddCommand(demo.Command(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(),
 		a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(),
 		a.infoCommand(), a.diffCommand(), a.modelsCommand(), a.clusterCommand(), a.embedCommand(),
-		a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.reportCommand(), a.solveCommand(),
-		a.suspectsCommand(), work.EngineCommand(a.App), a.manCommand(), a.versionCommand())
+		a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.labelCommand(), a.reportCommand(), a.solveCommand(),
+		a.suspectsCommand(), a.auditCommand(), work.EngineCommand(a.App), a.manCommand(), a.versionCommand())
 	root.AddCommand(dataTopic(), kernelsTopic(), choicesTopic(), work.Topic())
 	root.SetHelpCommand(a.helpCommand())
 	return root

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,7 +44,7 @@ func fields(t *testing.T, path string) [][]string {
 
 func TestNext(t *testing.T) {
 	intoLabeled(t)
-	for _, rule := range []string{"combined", "vopt", "sopt", "uncertainty", "random"} {
+	for _, rule := range []string{"combined", "vopt", "sopt", "uncertainty", "random", "typical", "cover"} {
 		text := succeed(t, "next", "lgc.npz", "-n", "7", "--rule", rule, "-q")
 		if !strings.Contains(text, "next.csv: 7 points to label by "+rule+", beside 10 labels of 90 points") {
 			t.Errorf("%s: %q", rule, text)
@@ -91,6 +95,98 @@ func TestNext(t *testing.T) {
 	succeed(t, "next", "lgc.npz", "-n", "3", "-y", "few.npy", "-o", "n.jsonl", "-q", "--json")
 }
 
+// Before the first label points alone say what to label first; the answers, written into the file, are the
+// labels of a fit, and the road goes on by the model.
+func TestNextFirst(t *testing.T) {
+	intoBlobs(t)
+	_, y := blobs(blobCount, 0)
+	names := map[string]string{"0": "zero", "10": "ten", "20": "two, tens"}
+	ids := make([]string, blobCount)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("T-%d", i*7%blobCount)
+	}
+	must(t, os.WriteFile("ids.txt", []byte(strings.Join(ids, "\n")+"\n"), 0o600))
+
+	// fill writes the classes of all but the last few rows into the column label, as a person would.
+	fill := func(path string, empty int) (classes map[string]bool) {
+		f, err := os.Open(path)
+		must(t, err)
+		table, err := csv.NewReader(f).ReadAll()
+		must(t, err)
+		must(t, f.Close())
+		row, label := slices.Index(table[0], "row"), slices.Index(table[0], "label")
+		classes = map[string]bool{}
+		for k, r := range table[1:] {
+			i, err := strconv.Atoi(r[row])
+			must(t, err)
+			if r[slices.Index(table[0], "id")] != ids[i] {
+				t.Errorf("%s: row %d has the id %s", path, i, r[0])
+			}
+			r[label] = ""
+			if k < len(table)-1-empty {
+				r[label] = names[fmt.Sprint(y[i])]
+				classes[r[label]] = true
+			}
+		}
+		var out bytes.Buffer
+		must(t, csv.NewWriter(&out).WriteAll(table))
+		must(t, os.WriteFile(path, out.Bytes(), 0o600))
+		return classes
+	}
+
+	text := succeed(t, "next", "X.npy", "--ids", "ids.txt", "-n", "8", "-o", "first.csv", "-q")
+	if !strings.Contains(text, "first.csv: 8 of 90 points to label first, by combined, here ") {
+		t.Errorf("%q", text)
+	}
+	if rows := fields(t, "first.csv"); !slices.Equal(rows[0], []string{"id", "row", "label", "rule", "score", "component"}) || rows[1][2] != "" {
+		t.Errorf("the table begins with %v", rows[:2])
+	}
+	if got := fill("first.csv", 1); len(got) != 3 {
+		t.Errorf("the classes %v are among the first points", got)
+	}
+	succeed(t, "fit", "X.npy", "first.csv", "--ids", "ids.txt", "-o", "m.npz", "-q")
+	succeed(t, "next", "X.npy", "first.csv", "--ids", "ids.txt", "-n", "5", "-o", "unkept.csv", "-q")
+	succeed(t, "next", "m.npz", "-n", "5", "-o", "next.csv", "-q")
+	if !bytes.Equal(readFile(t, "next.csv"), readFile(t, "unkept.csv")) {
+		t.Error("points with labels are asked for otherwise than a model fitted to them")
+	}
+	fill("next.csv", 0)
+	if text := succeed(t, "update", "m.npz", "-y", "next.csv", "-o", "m2.npz", "-q"); !strings.Contains(text, "12 of 90 points labeled") {
+		t.Errorf("%q", text)
+	}
+
+	// A graph in place of the points, other rules, JSON.
+	succeed(t, "graph", "X.npy", "-q")
+	succeed(t, "next", "--graph", "graph.npz", "-n", "3", "-q")
+	for _, rule := range []string{"typical", "cover", "vopt", "random"} {
+		var s struct {
+			Rule            string
+			Rules           map[string]int
+			Labeled, Points int
+			Rows            []int
+		}
+		out := succeed(t, "next", "X.npy", "-n", "6", "--rule", rule, "-q", "--json", "-o", "n.npy")
+		if err := json.Unmarshal([]byte(out), &s); err != nil || len(s.Rows) != 6 || s.Rule != rule || s.Rules[rule] != 6 ||
+			s.Labeled != 0 || s.Points != blobCount {
+			t.Errorf("%v: %+v", err, s)
+		}
+	}
+	succeed(t, "next", "m2.npz", "-n", "3", "--rule", "committee", "-q")
+}
+
+// Values have a default rule, and an empty column for the answers.
+func TestNextOfValues(t *testing.T) {
+	intoBlobs(t)
+	succeed(t, "fit", "--model", "tikhonov", "-X", "X.npy", "-y", "y.npy", "--regression", "--labels", "9", "--gamma-a", "1e-3", "--gamma-i", "0.1", "-o", "values.npz", "-q")
+	text := succeed(t, "next", "values.npz", "-n", "4", "-q")
+	if !strings.Contains(text, "4 points to label by combined, here sopt") {
+		t.Errorf("%q", text)
+	}
+	if rows := fields(t, "next.csv"); rows[0][1] != "label" || rows[1][1] != "" {
+		t.Errorf("the table begins with %v", rows[:2])
+	}
+}
+
 func TestNextSuspects(t *testing.T) {
 	y := intoLabeled(t)
 	wrong := slices.Clone(y)
@@ -136,7 +232,15 @@ func TestNextBadUsage(t *testing.T) {
 		line string
 		want []string
 	}{
-		{"next", []string{"the model file", "0 are given"}},
+		{"next", []string{"next needs a model, points or a graph"}},
+		{"next X.npy --rule uncertainty", []string{"--rule uncertainty", "there is no label yet", "sopt"}},
+		{"next X.npy -n 91", []string{"--count is 91 and only 90 of 90 points have no label"}},
+		{"next X.npy --proba X.npy", []string{"--proba stands in place of the answers of a model"}},
+		{"next graph.npz", []string{"graph.npz is a graph that bigfit made", "--graph"}},
+		{"next --graph graph.npz -k 3 -n 5", []string{"graph.npz", "--neighbors"}},
+		{"next X.npy none.csv", []string{"none.csv"}},
+		{"next X.npy --neighbors 0", []string{"--neighbors is 0"}},
+		{"next lgc.npz --rule committee", []string{"--rule committee", "auto", "lgc model has none"}},
 		{"next lgc.npz -n 81", []string{"--count is 81 and only 80 of 90 points have no label"}},
 		{"next lgc.npz -n 0", []string{"--count is 0; it must be positive"}},
 		{"next lgc.npz --rule best", []string{"--rule", `"best"`, "combined", "vopt", "sopt", "uncertainty or random"}},
@@ -153,7 +257,7 @@ func TestNextBadUsage(t *testing.T) {
 		{"next bare.npz", []string{"bare.npz", "--graph"}},
 		{"next knn.npz", []string{"knn.npz", "keeps no graph", "-X", "-y"}},
 		{"next knn.npz -X X.npy", []string{"labels of 10 points", "-y"}},
-		{"next values.npz -n 5", []string{"values.npz answers with values", "vopt, sopt or random"}},
+		{"next values.npz -n 5 --rule uncertainty", []string{"values.npz answers with values", "combined, vopt, sopt"}},
 		{"next lgc.npz -y short.npy", []string{"short.npy has 30 labels for 90 points"}},
 		{"suspects", []string{"suspects needs a model, or points"}},
 		{"suspects lgc.npz --folds 1", []string{"--folds is 1"}},

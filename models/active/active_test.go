@@ -37,7 +37,14 @@ func poolOf(t testing.TB, n, clouds, p int, labeled []int) *Pool {
 	for i := range margins {
 		margins[i] = rng.Float64()
 	}
-	return &Pool{Components: c, Values: r.Values, Vectors: r.Vectors, Labeled: labeled, Margins: margins, Classes: 2}
+	groups := make([]int32, n)
+	typicality := make([]float64, n)
+	for i := range n {
+		groups[i] = int32(i % 3)
+		typicality[i] = rng.Float64()
+	}
+	return &Pool{Components: c, Values: r.Values, Vectors: r.Vectors, Labeled: labeled, Margins: margins, Classes: 2,
+		Clusters: groups, Typicality: typicality, Weights: l.Graph()}
 }
 
 // checkGreedy compares choices with scores of n×n covariances that are made anew from the
@@ -67,12 +74,12 @@ func checkGreedy(t *testing.T, p *Pool, s Settings, choices []Choice) {
 			u := 1 - p.Margins[i]
 			apart := u * c.At(i, i) / first[i]
 			combined := apart
-			if len(labeled) < FewLabels*p.Classes {
+			if len(labeled) < max(FewLabels*p.Classes, LeastExplored) {
 				combined = u * sum * sum / (c.At(i, i) + noise)
 			}
 			scores[i] = map[Rule]float64{
 				VOpt: square / (c.At(i, i) + noise), SOpt: sum * sum / (c.At(i, i) + noise),
-				Uncertainty: apart, Combined: combined,
+				Uncertainty: apart, Committee: apart, Combined: combined,
 			}[s.Rule]
 		}
 		want := slices.Max(scores)
@@ -132,9 +139,9 @@ func TestChooseAsByBruteForce(t *testing.T) {
 	for _, pairs := range []int{12, 60} {
 		for _, labeled := range [][]int{nil, {3}, {3, 17, 40, 41}} {
 			p := poolOf(t, 60, 1, pairs, labeled)
-			for _, rule := range []Rule{VOpt, SOpt, Uncertainty, Combined} {
-				// Without labels the component would come first.
-				s := Settings{Rule: rule, Count: 15, Delta: 0.02, Noise: 0.05, Tiny: math.Inf(1)}
+			for _, rule := range []Rule{VOpt, SOpt, Uncertainty, Committee, Combined} {
+				// Enough for combined to stop exploring.
+				s := Settings{Rule: rule, Count: LeastExplored + 4, Delta: 0.02, Noise: 0.05, Tiny: math.Inf(1)}
 				got, err := Choose(t.Context(), p, &s)
 				if err != nil {
 					t.Fatal(err)
@@ -273,7 +280,9 @@ func TestChooseFaults(t *testing.T) {
 		{func(p *Pool, s *Settings) { s.Tiny = math.NaN() }, "tiny component is NaN"},
 		{func(p *Pool, s *Settings) { p.Labeled = []int{20} }, "labeled point 20 of 20"},
 		{func(p *Pool, s *Settings) { p.Closed = make([]bool, 3) }, "3 marks of closed points for 20"},
-		{func(p *Pool, s *Settings) { p.Margins = nil }, "0 margins for 20 points; the rule combined needs those of a model"},
+		{func(p *Pool, s *Settings) { p.Margins, s.Rule = nil, Uncertainty }, "0 margins for 20 points; the rule uncertainty needs those of a model"},
+		{func(p *Pool, s *Settings) { p.Clusters, s.Rule = nil, Typical }, "clusters of 0 points"},
+		{func(p *Pool, s *Settings) { p.Weights, s.Rule = nil, Cover }, "needs the edges between the 20 points"},
 		{func(p *Pool, s *Settings) { p.Margins[4] = 1.5 }, "the margin of point 4 is 1.5"},
 		{func(p *Pool, s *Settings) { p.Vectors = nil }, "needs eigenpairs"},
 		{func(p *Pool, s *Settings) { p.Values = p.Values[:3] }, "20×5 and 3 eigenvalues"},

@@ -32,12 +32,16 @@ type Suspects struct {
 	Folds int
 	// ByFit tells that the fit held the labels out, for its choices or its probabilities.
 	ByFit bool
+	// Shares holds the shares of the classes at the labeled points, by which labels were judged: l×c.
+	// Rows with Known false say nothing.
+	Shares *mat.Dense
+	Known  []bool
 }
 
 // Disagreeing lists the labels of t that have not the largest share of their point. shares has
 // a row for each labeled point; rows with known false do not count.
 func Disagreeing(t *models.Targets, shares *mat.Dense, known []bool) *Suspects {
-	out := &Suspects{Labeled: len(t.Labeled), Wrong: WrongLabels(t, shares, known)}
+	out := &Suspects{Labeled: len(t.Labeled), Wrong: WrongLabels(t, shares, known), Shares: shares, Known: known}
 	best := models.Argmax(shares)
 	// Argmax takes the first of tied classes, so only a positive difference is a disagreement.
 	for q, i := range t.Labeled {

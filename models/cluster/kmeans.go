@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -30,6 +31,20 @@ const kmeansTie = 1e-9
 // kmeansRows is the number of rows in a piece of work. Sums are made piece by piece and
 // added in order, so that they do not depend on the number of threads.
 const kmeansRows = 4096
+
+// RowClusters puts the n rows of x, which is not changed, into k ≤ n clusters, none of them empty, with a small
+// sum of squared distances to the means of the clusters. It takes the best of restarts runs of Lloyd's
+// algorithm of at most iterations steps, from greedy k-means++ starts (Arthur & Vassilvitskii, SODA 2007),
+// and returns the cluster of each row, numbered by their first row. A run costs 2nkd operations an
+// iteration of an n×d matrix; it holds a copy of x.
+func RowClusters(ctx context.Context, x *mat.Dense, k, restarts, iterations int, seed uint64) ([]int32, error) {
+	if n, _ := x.Dims(); k < 1 || k > n || restarts < 1 || iterations < 1 {
+		return nil, fmt.Errorf("cluster: %d clusters of %d rows by %d runs of %d steps; there must be at least one "+
+			"of each, and no more clusters than rows", k, n, restarts, iterations)
+	}
+	labels, _, err := kmeans(ctx, x, kmeansSettings{k, restarts, iterations, seed})
+	return labels, err
+}
 
 // kmeans puts the n rows of x into k ≤ n clusters, none of them empty, with a small sum of
 // squared distances to the means of the clusters. It takes the best of several runs of

@@ -114,10 +114,11 @@ type cut struct {
 	mass float64   // 1ᵀD^-½z
 	mu   []float64 // multipliers of the sizes
 
-	flow    *mat.Dense // D^-½ W_ul Y_l
-	v, copy *mat.Dense // D^½X and D^½Z
-	dual    *mat.Dense // D^½Λ
-	b, r, d *mat.Dense // scratch: right-hand side, residual, direction
+	flow    *mat.Dense                   // D^-½ W_ul Y_l
+	v, copy *mat.Dense                   // D^½X and D^½Z
+	dual    *mat.Dense                   // D^½Λ
+	b, r, d *mat.Dense                   // scratch: right-hand side, residual, direction
+	wide    struct{ v, b, r *mat.Dense } // the blocks that v, b and r are views of: see [sparse.Wide]
 }
 
 // newCut prepares rounds for the sizes of v. It returns nil and an error, or a state and a nil error or
@@ -126,11 +127,11 @@ func newCut(ctx context.Context, d *draw, v *volumes, shift float64) (*cut, erro
 	n, classes := d.problem.Len(), len(v.shares)
 	c := &cut{l: d.problem.laplacian(sparse.Normalized), shift: shift, root: make([]float64, n),
 		inverse: make([]float64, n), mu: make([]float64, classes)}
-	c.v = mat.NewDense(n, classes, nil)
+	c.wide.v, c.v = sparse.Wide(n, classes)
+	c.wide.b, c.b = sparse.Wide(n, classes)
+	c.wide.r, c.r = sparse.Wide(n, classes)
 	c.copy = mat.NewDense(n, classes, nil)
 	c.dual = mat.NewDense(n, classes, nil)
-	c.b = mat.NewDense(n, classes, nil)
-	c.r = mat.NewDense(n, classes, nil)
 	c.d = mat.NewDense(n, classes, nil)
 
 	// Points with a label and points that no label reaches are fixed.
@@ -257,7 +258,7 @@ func (c *cut) improve() {
 	theta, delta := 1+c.shift, 1.0
 	var last float64
 	for step := range innerSteps {
-		c.l.RecurTo(c.r, -1, c.v, -c.shift, 1, c.b)
+		c.l.RecurTo(c.wide.r, -1, c.wide.v, -c.shift, 1, c.wide.b)
 		factor := delta / theta
 		old, now := 0.0, 1/theta
 		if step > 0 {

@@ -2,9 +2,12 @@ package propagation
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -17,12 +20,16 @@ const heatTolerance = 1e-4
 //
 // Both polynomials of L are sums of Chebyshev polynomials on [0, λ], with λ a bound of the
 // eigenvalues. Some √m terms are enough in place of m (Sachdeva & Vishnoi 2014, section 3).
+//
+// Blocks are of single precision: its rounding is far below heatTolerance, and a product reads half of the
+// bytes.
 type heat struct {
-	l      *sparse.Laplacian
-	top    float64 // λ
+	m      *stepMatrix
+	n, c   int // points, columns
 	decay  []float64
 	supply []float64
-	a, b   *mat.Dense // scratch
+	a, b   []float32 // scratch, n×width
+	out    *mat.Dense
 }
 
 // newHeat prepares m steps of length 1/max d for blocks of c columns.
@@ -31,16 +38,19 @@ func newHeat(l *sparse.Laplacian, m, c int) *heat {
 	for _, d := range l.Degrees() {
 		longest = max(longest, d)
 	}
-	h := &heat{l: l, top: l.UpperBound(), a: mat.NewDense(l.Dim(), c, nil), b: mat.NewDense(l.Dim(), c, nil)}
+	top := l.UpperBound()
 	if longest == 0 {
-		h.top = 1 // no edges: L is zero
+		top = 1 // no edges: L is zero
 		longest = 1
 	}
 
+	h := &heat{m: newStepMatrix(l, top, simd.StepColumns(c)), n: l.Dim(), c: c, out: mat.NewDense(l.Dim(), c, nil)}
+	h.a = make([]float32, h.n*h.m.width)
+	h.b = make([]float32, h.n*h.m.width)
 	dt := 1 / longest
 	power := float64(m)
-	h.decay = chebyshev(h.top, m, func(x float64) float64 { return math.Pow(1-dt*x, power) })
-	h.supply = chebyshev(h.top, m, func(x float64) float64 {
+	h.decay = chebyshev(top, m, func(x float64) float64 { return math.Pow(1-dt*x, power) })
+	h.supply = chebyshev(top, m, func(x float64) float64 {
 		if dt*x < 1e-9 {
 			return power * dt
 		}
@@ -48,6 +58,50 @@ func newHeat(l *sparse.Laplacian, m, c int) *heat {
 	})
 	return h
 }
+
+// stepMatrix is 2L/λ − I in single precision, for blocks of a width.
+type stepMatrix struct {
+	width  int
+	ptr    []int64
+	col    []int32
+	val    []float32
+	factor []float32 // ones
+	zero   []float32 // n×width
+}
+
+// newStepMatrix returns 2L/top − I of a Laplacian L = D − W. It takes 8 bytes an entry of W and 4·n·width more.
+func newStepMatrix(l *sparse.Laplacian, top float64, width int) *stepMatrix {
+	w := l.Graph()
+	n := w.Rows
+	m := &stepMatrix{width: width, ptr: make([]int64, n+1), col: make([]int32, 0, w.NNZ()+n),
+		val: make([]float32, 0, w.NNZ()+n), factor: make([]float32, n), zero: make([]float32, n*width)}
+	degrees := l.Degrees()
+	for i := range n {
+		for p := w.Ptr[i]; p < w.Ptr[i+1]; p++ {
+			weight := 1.0
+			if w.Val != nil {
+				weight = w.Val[p]
+			}
+			m.col = append(m.col, w.Col[p])
+			m.val = append(m.val, float32(-2*weight/top))
+		}
+		m.col = append(m.col, int32(i))
+		m.val = append(m.val, float32(2*degrees[i]/top-1))
+		m.ptr[i+1] = int64(len(m.col))
+		m.factor[i] = 1
+	}
+	return m
+}
+
+// recur sets dst = times·(2L/λ − I)x − dst.
+func (m *stepMatrix) recur(dst, x []float32, times float32) {
+	par.For(len(m.factor), heatGrain, func(lo, hi int) {
+		simd.GraphStep(dst, x, m.zero, m.width, m.ptr, m.col, m.val, m.factor, lo, hi, times, 0, -1)
+	})
+}
+
+// heatGrain rows are one chunk of a product.
+const heatGrain = 2048
 
 // chebyshev returns the coefficients of f on [0, top] as a sum of Chebyshev polynomials of degree
 // up to degree, without a tail that is small. The first coefficient is halved already.
@@ -83,53 +137,60 @@ func chebyshev(top float64, degree int, f func(x float64) float64) []float64 {
 }
 
 // apply returns Σ_k c_k T_k(2L/λ − I) x by Clenshaw's recurrence, for x that add adds times a
-// factor to a block. The block is scratch of h: the next call overwrites it. Every term costs
-// one pass over the graph.
-func (h *heat) apply(coefficients []float64, add func(to *mat.Dense, factor float64)) *mat.Dense {
+// factor to a block of rows of the matrix's width. The result is scratch of h: the next call overwrites it.
+// Every term costs one pass over the graph.
+func (h *heat) apply(coefficients []float64, add func(to []float32, factor float32)) []float32 {
 	next := h.a
 	prior := h.b
-	next.Zero()
-	prior.Zero()
-	add(next, coefficients[len(coefficients)-1])
+	clear(next)
+	clear(prior)
+	add(next, float32(coefficients[len(coefficients)-1]))
 
 	// b_k = c_k x + 2t(L) b_{k+1} − b_{k+2}; the last step has t(L) in place of 2t(L).
 	for k := len(coefficients) - 2; k >= 0; k-- {
-		times := 2.0
+		times := float32(2)
 		if k == 0 {
 			times = 1
 		}
-		h.l.RecurTo(prior, times*2/h.top, next, -times, -1, prior)
-		add(prior, coefficients[k])
+		h.m.recur(prior, next, times)
+		add(prior, float32(coefficients[k]))
 		next, prior = prior, next
 	}
 	return next
 }
 
-// sources returns what m steps make of the sources b alone, a new block.
-func (h *heat) sources(b *mat.Dense) *mat.Dense {
-	return mat.DenseCopyOf(h.apply(h.supply, func(to *mat.Dense, factor float64) {
-		t, from := to.RawMatrix().Data, b.RawMatrix().Data
-		for i, v := range from {
-			t[i] += factor * v
+// sources returns what m steps make of the sources b alone, a new block of the matrix's width.
+func (h *heat) sources(b *mat.Dense) []float32 {
+	width := h.m.width
+	return slices.Clone(h.apply(h.supply, func(to []float32, factor float32) {
+		for i := range h.n {
+			row := to[i*width:][:width]
+			for k, v := range b.RawRowView(i) {
+				row[k] += factor * float32(v)
+			}
 		}
 	}))
 }
 
 // step returns m steps from the unit vectors of the labels, with sources that [heat.sources]
-// made. Points that do not count stay zero. The block is scratch of h.
-func (h *heat) step(labels []int32, live []bool, sources *mat.Dense) *mat.Dense {
-	columns := h.a.RawMatrix().Cols
-	u := h.apply(h.decay, func(to *mat.Dense, factor float64) {
-		t := to.RawMatrix().Data
+// made. Points that do not count stay zero. The block belongs to h: the next step overwrites it.
+func (h *heat) step(labels []int32, live []bool, sources []float32) *mat.Dense {
+	width := h.m.width
+	u := h.apply(h.decay, func(to []float32, factor float32) {
 		for i, c := range labels {
 			if live == nil || live[i] {
-				t[i*columns+int(c)] += factor
+				to[i*width+int(c)] += factor
 			}
 		}
 	})
-	t, from := u.RawMatrix().Data, sources.RawMatrix().Data
-	for i, v := range from {
-		t[i] += v
-	}
-	return u
+
+	par.For(h.n, heatGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := h.out.RawRowView(i)
+			for k := range row {
+				row[k] = float64(u[i*width+k] + sources[i*width+k])
+			}
+		}
+	})
+	return h.out
 }

@@ -10,8 +10,10 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
+	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -255,15 +257,18 @@ func (l SizedLearner) Cost(in *models.Input) (stage.Cost, error) {
 		return stage.Cost{}, err
 	}
 
-	// PoissonMBO holds the scores, two blocks of the recurrence, the sources and their flow; Cut two
-	// copies of the classes, the dual, the flow and three blocks of scratch.
+	// PoissonMBO holds the scores, sources and flows, and in single precision the matrix and four wide blocks; Cut
+	// two copies of the classes, the dual, the flow and scratch, three of them as wide as products like.
 	n := int64(in.Len())
+	edges := int64(in.EdgeCount())
 	c := int64(columns(in.Targets))
-	blocks, passes := int64(7), 20*15.0 // passes of usual fits
+	passes := 20 * 15.0 // of usual fits
+	bytes := 8*n*(4*c+5) + 9*n + 4*n*4*int64(simd.StepColumns(int(c))) + 8*(edges+n) + 12*n
 	if l.Method == Cut {
-		blocks, passes = 10, 2*300
+		passes = 2 * 300
+		bytes = 8*n*(7*c+3*int64(sparse.Width(int(c)))+5) + 9*n
 	}
-	rounds := stage.HeapBytes(8*n*(blocks*c+5) + 9*n)
+	rounds := stage.HeapBytes(bytes)
 	return stage.Cost{Bytes: problem + max(fit, rounds),
 		Operations: operations(in) + passes*float64(c)*(2*float64(in.EdgeCount())+5*float64(n)),
 		Remedy:     fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil

@@ -79,12 +79,31 @@ def test_next_suspects_report(cls, blobs, tmp_path):
     assert (tmp_path / "r.html").stat().st_size > 10000
 
 
+def test_first_points(blobs):
+    X, _, truth = blobs
+    for rule in ("combined", "sopt", "typical", "cover"):
+        rows = bigfit.first_points(X, 6, rule=rule)
+        assert len(set(rows)) == 6 and set(truth[rows]) == {0, 1, 2}
+    W = bigfit.graph.knn_graph(X, 5)
+    assert bigfit.first_points(graph=W, n=3).tolist() == bigfit.first_points(X, 3, graph=W).tolist()
+    assert len(bigfit.first_points(X, 3, n_neighbors=4, random_state=1)) == 3
+    y = np.full(len(X), -1)
+    y[bigfit.first_points(X, 6)] = truth[bigfit.first_points(X, 6)]
+    m = quick(bigfit.AutoClassifier).fit(X, y)
+    assert (m.transduction_ == truth).mean() > 0.9 and (y[m.next(4)] == -1).all()
+    with pytest.raises(ValueError, match="answers of a model"):
+        bigfit.first_points(X, 3, rule="uncertainty")
+    with pytest.raises(ValueError, match="points X or a graph"):
+        bigfit.first_points()
+
+
 @pytest.mark.parametrize("cls", of(RegressorMixin, updates=True))
 def test_values(cls, values, tmp_path):
     X, y, t = values
     m = quick(cls).fit(X[:80], y[:80])
-    rows = m.next(4, rule="vopt")
-    assert np.isnan(y[rows]).all()
+    for rule in ("combined", "vopt"):
+        rows = m.next(4, rule=rule)
+        assert np.isnan(y[rows]).all()
     m.update(X[80:], y[80:])
     assert m.transduction_.shape == (90,) and np.abs(m.transduction_ - t).max() < 0.8
     m.report(tmp_path / "r.html")

@@ -23,6 +23,10 @@ type labelTable struct {
 
 	ids, labels Column
 	lines       []int // of rows, nil if the format has none
+
+	// log tells that the rows are those of bigfit label; people are who gave the labels.
+	log    bool
+	people Column
 }
 
 // Points describes the points that the rows of a table are joined with.
@@ -54,6 +58,9 @@ func ReadTable(path, key string, limit int64, points Points, f *Notes) (*Cells, 
 	}
 	for _, note := range r.Notes() {
 		f.Note("%s", note)
+	}
+	if t.log {
+		t.settle(f)
 	}
 
 	// The labels alone were asked for, and there is one for each point.
@@ -122,6 +129,9 @@ func (t *labelTable) open(key string, limit int64, named bool, f *Notes) (*table
 		if t.id != "" {
 			want = append(want, table.Column{Name: t.id, Kind: table.Text})
 			f.Note("%s: ids are in column %q, labels in column %q", t.path, t.id, t.label)
+		}
+		if t.log = key == "" && isLog(columns); t.log {
+			want = append(want, table.Column{Name: logColumns[2], Kind: table.Text})
 		}
 		err = r.Choose(want...)
 	}
@@ -248,12 +258,15 @@ func (t *labelTable) read(r *table.Reader, limit int64) error {
 				}
 				t.ids.Add([]byte(b.Values[1].Texts[i]), row)
 			}
+			if t.log {
+				t.people.Add([]byte(b.Values[2].Texts[i]), row)
+			}
 			if line := b.Line(i); line > 0 {
 				t.lines = append(t.lines, line)
 			}
 		}
 
-		if need := t.ids.Bytes() + t.labels.Bytes() + 18*int64(len(t.lines)); limit > 0 && need > limit {
+		if need := t.ids.Bytes() + t.labels.Bytes() + t.people.Bytes() + 18*int64(len(t.lines)); limit > 0 && need > limit {
 			return &npy.LimitError{What: t.what, Need: need, Limit: limit}
 		}
 	}

@@ -787,16 +787,14 @@ end:
 	RET
 
 // func combineRow64AVX512(dst []float64, a []float64, alpha float64, b []float64, beta float64)
-// Requires: AVX, AVX512F, BMI2, SSE2
+// Requires: AVX, AVX512F, BMI2
 TEXT ·combineRow64AVX512(SB), NOSPLIT, $0-88
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
 	MOVQ         b_base+56(FP), BX
-	MOVSD        alpha+48(FP), X0
-	VBROADCASTSD X0, Z0
-	MOVSD        beta+80(FP), X1
-	VBROADCASTSD X1, Z1
+	VBROADCASTSD alpha+48(FP), Z0
+	VBROADCASTSD beta+80(FP), Z1
 
 v4:
 	CMPQ        AX, $0x00000020
@@ -1008,7 +1006,7 @@ fold:
 	RET
 
 // func graphRows8AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+, SSE2
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+
 TEXT ·graphRows8AVX512(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -1027,12 +1025,10 @@ TEXT ·graphRows8AVX512(SB), NOSPLIT, $0-232
 
 weights:
 	MOVQ         diag_base+176(FP), R10
-	MOVSD        s+200(FP), X0
-	VBROADCASTSD X0, Z0
-	MOVSD        c+224(FP), X1
-	VBROADCASTSD X1, Z1
-	MOVSD        a+208(FP), X2
-	MOVSD        b+216(FP), X3
+	VBROADCASTSD s+200(FP), Z0
+	VBROADCASTSD c+224(FP), Z1
+	VMOVSD       a+208(FP), X2
+	VMOVSD       b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -1140,7 +1136,7 @@ end:
 	RET
 
 // func graphRows16AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+, SSE2
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+
 TEXT ·graphRows16AVX512(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -1159,12 +1155,10 @@ TEXT ·graphRows16AVX512(SB), NOSPLIT, $0-232
 
 weights:
 	MOVQ         diag_base+176(FP), R10
-	MOVSD        s+200(FP), X0
-	VBROADCASTSD X0, Z0
-	MOVSD        c+224(FP), X1
-	VBROADCASTSD X1, Z1
-	MOVSD        a+208(FP), X2
-	MOVSD        b+216(FP), X3
+	VBROADCASTSD s+200(FP), Z0
+	VBROADCASTSD c+224(FP), Z1
+	VMOVSD       a+208(FP), X2
+	VMOVSD       b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -1284,7 +1278,7 @@ end:
 	RET
 
 // func graphRows32AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+, SSE2
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+
 TEXT ·graphRows32AVX512(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -1303,12 +1297,10 @@ TEXT ·graphRows32AVX512(SB), NOSPLIT, $0-232
 
 weights:
 	MOVQ         diag_base+176(FP), R10
-	MOVSD        s+200(FP), X0
-	VBROADCASTSD X0, Z0
-	MOVSD        c+224(FP), X1
-	VBROADCASTSD X1, Z1
-	MOVSD        a+208(FP), X2
-	MOVSD        b+216(FP), X3
+	VBROADCASTSD s+200(FP), Z0
+	VBROADCASTSD c+224(FP), Z1
+	VMOVSD       a+208(FP), X2
+	VMOVSD       b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -2429,16 +2421,14 @@ end:
 	RET
 
 // func combineRow64AVX2(dst []float64, a []float64, alpha float64, b []float64, beta float64)
-// Requires: AVX, AVX2, FMA3, SSE2
+// Requires: AVX, FMA3
 TEXT ·combineRow64AVX2(SB), NOSPLIT, $0-88
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
 	MOVQ         b_base+56(FP), BX
-	MOVSD        alpha+48(FP), X0
-	VBROADCASTSD X0, Y0
-	MOVSD        beta+80(FP), X1
-	VBROADCASTSD X1, Y1
+	VBROADCASTSD alpha+48(FP), Y0
+	VBROADCASTSD beta+80(FP), Y1
 
 v4:
 	CMPQ        AX, $0x00000010
@@ -2647,7 +2637,7 @@ end:
 	RET
 
 // func graphRows4AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·graphRows4AVX2(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -2666,12 +2656,10 @@ TEXT ·graphRows4AVX2(SB), NOSPLIT, $0-232
 
 weights:
 	MOVQ         diag_base+176(FP), R10
-	MOVSD        s+200(FP), X0
-	VBROADCASTSD X0, Y0
-	MOVSD        c+224(FP), X1
-	VBROADCASTSD X1, Y1
-	MOVSD        a+208(FP), X2
-	MOVSD        b+216(FP), X3
+	VBROADCASTSD s+200(FP), Y0
+	VBROADCASTSD c+224(FP), Y1
+	VMOVSD       a+208(FP), X2
+	VMOVSD       b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -2779,7 +2767,7 @@ end:
 	RET
 
 // func graphRows8AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·graphRows8AVX2(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -2798,12 +2786,10 @@ TEXT ·graphRows8AVX2(SB), NOSPLIT, $0-232
 
 weights:
 	MOVQ         diag_base+176(FP), R10
-	MOVSD        s+200(FP), X0
-	VBROADCASTSD X0, Y0
-	MOVSD        c+224(FP), X1
-	VBROADCASTSD X1, Y1
-	MOVSD        a+208(FP), X2
-	MOVSD        b+216(FP), X3
+	VBROADCASTSD s+200(FP), Y0
+	VBROADCASTSD c+224(FP), Y1
+	VMOVSD       a+208(FP), X2
+	VMOVSD       b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -2920,7 +2906,7 @@ end:
 	RET
 
 // func graphRows16AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·graphRows16AVX2(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -2939,12 +2925,10 @@ TEXT ·graphRows16AVX2(SB), NOSPLIT, $0-232
 
 weights:
 	MOVQ         diag_base+176(FP), R10
-	MOVSD        s+200(FP), X0
-	VBROADCASTSD X0, Y0
-	MOVSD        c+224(FP), X1
-	VBROADCASTSD X1, Y1
-	MOVSD        a+208(FP), X2
-	MOVSD        b+216(FP), X3
+	VBROADCASTSD s+200(FP), Y0
+	VBROADCASTSD c+224(FP), Y1
+	VMOVSD       a+208(FP), X2
+	VMOVSD       b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -3082,7 +3066,7 @@ end:
 	RET
 
 // func graphRows32AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE2
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
 TEXT ·graphRows32AVX2(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -3101,12 +3085,10 @@ TEXT ·graphRows32AVX2(SB), NOSPLIT, $0-232
 
 weights:
 	MOVQ         diag_base+176(FP), R10
-	MOVSD        s+200(FP), X0
-	VBROADCASTSD X0, Y0
-	MOVSD        c+224(FP), X1
-	VBROADCASTSD X1, Y1
-	MOVSD        a+208(FP), X2
-	MOVSD        b+216(FP), X3
+	VBROADCASTSD s+200(FP), Y0
+	VBROADCASTSD c+224(FP), Y1
+	VMOVSD       a+208(FP), X2
+	VMOVSD       b+216(FP), X3
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -4396,16 +4378,14 @@ end:
 	RET
 
 // func combineRow32AVX512(dst []float32, a []float32, alpha float32, b []float32, beta float32)
-// Requires: AVX, AVX512F, BMI2, SSE
+// Requires: AVX, AVX512F, BMI2
 TEXT ·combineRow32AVX512(SB), NOSPLIT, $0-84
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
 	MOVQ         b_base+56(FP), BX
-	MOVSS        alpha+48(FP), X0
-	VBROADCASTSS X0, Z0
-	MOVSS        beta+80(FP), X1
-	VBROADCASTSS X1, Z1
+	VBROADCASTSS alpha+48(FP), Z0
+	VBROADCASTSS beta+80(FP), Z1
 
 v4:
 	CMPQ        AX, $0x00000040
@@ -4579,15 +4559,14 @@ end:
 	RET
 
 // func widen32AVX512(dst []float32, src []uint16, next []uint16, scale float32)
-// Requires: AVX, AVX512F, MMX+, SSE
+// Requires: AVX, AVX512F, MMX+
 TEXT ·widen32AVX512(SB), NOSPLIT, $0-76
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         src_base+24(FP), CX
 	MOVQ         src_len+32(FP), DX
 	MOVQ         next_base+48(FP), BX
 	SUBQ         CX, BX
-	MOVSS        scale+72(FP), X0
-	VBROADCASTSS X0, Z0
+	VBROADCASTSS scale+72(FP), Z0
 
 loop:
 	SUBQ       $0x10, DX
@@ -4605,7 +4584,7 @@ end:
 	RET
 
 // func graphStep32AVX512(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, factor []float32, a float32, b float32, c float32)
-// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+, SSE
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·graphStep32AVX512(SB), NOSPLIT, $0-188
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         x_base+24(FP), CX
@@ -4619,12 +4598,9 @@ TEXT ·graphStep32AVX512(SB), NOSPLIT, $0-188
 	MOVQ         col_base+104(FP), R8
 	MOVQ         val_base+128(FP), R9
 	MOVQ         factor_base+152(FP), R10
-	MOVSS        a+176(FP), X0
-	VBROADCASTSS X0, Z0
-	MOVSS        b+180(FP), X1
-	VBROADCASTSS X1, Z1
-	MOVSS        c+184(FP), X2
-	VBROADCASTSS X2, Z2
+	VBROADCASTSS a+176(FP), Z0
+	VBROADCASTSS b+180(FP), Z1
+	VBROADCASTSS c+184(FP), Z2
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI
@@ -5253,16 +5229,14 @@ end:
 	RET
 
 // func combineRow32AVX2(dst []float32, a []float32, alpha float32, b []float32, beta float32)
-// Requires: AVX, AVX2, FMA3, SSE
+// Requires: AVX, FMA3
 TEXT ·combineRow32AVX2(SB), NOSPLIT, $0-84
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
 	MOVQ         a_base+24(FP), DX
 	MOVQ         b_base+56(FP), BX
-	MOVSS        alpha+48(FP), X0
-	VBROADCASTSS X0, Y0
-	MOVSS        beta+80(FP), X1
-	VBROADCASTSS X1, Y1
+	VBROADCASTSS alpha+48(FP), Y0
+	VBROADCASTSS beta+80(FP), Y1
 
 v4:
 	CMPQ        AX, $0x00000020
@@ -5456,15 +5430,14 @@ DATA ones32<>+60(SB)/4, $0x00000000
 GLOBL ones32<>(SB), RODATA|NOPTR, $64
 
 // func widen32AVX2(dst []float32, src []uint16, next []uint16, scale float32)
-// Requires: AVX, AVX2, F16C, MMX+, SSE
+// Requires: AVX, F16C, MMX+
 TEXT ·widen32AVX2(SB), NOSPLIT, $0-76
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         src_base+24(FP), CX
 	MOVQ         src_len+32(FP), DX
 	MOVQ         next_base+48(FP), BX
 	SUBQ         CX, BX
-	MOVSS        scale+72(FP), X0
-	VBROADCASTSS X0, Y0
+	VBROADCASTSS scale+72(FP), Y0
 
 loop:
 	SUBQ       $0x08, DX
@@ -5482,7 +5455,7 @@ end:
 	RET
 
 // func graphStep32AVX2(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, factor []float32, a float32, b float32, c float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·graphStep32AVX2(SB), NOSPLIT, $0-188
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         x_base+24(FP), CX
@@ -5496,12 +5469,9 @@ TEXT ·graphStep32AVX2(SB), NOSPLIT, $0-188
 	MOVQ         col_base+104(FP), R8
 	MOVQ         val_base+128(FP), R9
 	MOVQ         factor_base+152(FP), R10
-	MOVSS        a+176(FP), X0
-	VBROADCASTSS X0, Y0
-	MOVSS        b+180(FP), X1
-	VBROADCASTSS X1, Y1
-	MOVSS        c+184(FP), X2
-	VBROADCASTSS X2, Y2
+	VBROADCASTSS a+176(FP), Y0
+	VBROADCASTSS b+180(FP), Y1
+	VBROADCASTSS c+184(FP), Y2
 	MOVQ         (SI)(DI*8), R11
 	DECQ         R11
 	TESTQ        DI, DI

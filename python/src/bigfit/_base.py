@@ -239,9 +239,9 @@ class Loop(Estimator):
         ----------
         n : int, default=50
             Number of points.
-        rule : {"combined", "vopt", "sopt", "uncertainty", "random"}, default="combined"
-            Rule of the choice; see ``bigfit next --help``. Values have no uncertain class:
-            take "vopt", "sopt" or "random" there.
+        rule : {"combined", "vopt", "sopt", "uncertainty", "typical", "cover", "random"}, default="combined"
+            Rule of the choice; see ``bigfit next --help``. Values have no uncertain class, so
+            that "uncertainty" is refused there.
         proba : ndarray of shape (n_samples, n_classes), default=None
             Probabilities of another model, by which points are uncertain.
         X, y, graph : default=None

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional, Union
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import column_or_1d, indexable
@@ -17,7 +18,7 @@ from . import _hints
 from ._base import Classifier, Estimator, Loop, Matrix, Regressor, Updates, _equal, _matrix, _same_length, encode
 from ._run import _text, flag_of
 
-__all__ = ["AutoClassifier", "AutoRegressor", "LabeledKFold", "compare"]
+__all__ = ["AutoClassifier", "AutoRegressor", "LabeledKFold", "compare", "first_points"]
 
 
 class AutoClassifier(ClassifierMixin, Classifier, Updates, parameters.AutoParameters):
@@ -87,6 +88,54 @@ class LabeledKFold:
 
 class _Graph(Estimator, parameters.GraphParameters):
     """The parameters of the graph that compared models share."""
+
+
+def first_points(X: Matrix = None, n: int = 50, *, rule: str = "combined", graph: Matrix = None, random_state: Any = None,
+                 n_jobs: Optional[int] = None, memory_limit: Union[str, int, None] = None, verbose: int = 0,
+                 **graph_settings: Any) -> NDArray[np.int64]:
+    """Choose the points to label first, before any point has a label.
+
+    Label them and fit ``AutoClassifier`` or another estimator; its ``next`` chooses further points.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+        Points, or names of .npy files, one below the other. None with a graph.
+    n : int, default=50
+        Number of points.
+    rule : {"combined", "sopt", "vopt", "typical", "cover", "random"}, default="combined"
+        Rule of the choice; see ``bigfit next --help``.
+    graph : sparse matrix of shape (n_samples, n_samples), default=None
+        Symmetric weights in place of those of nearest neighbours.
+    random_state, n_jobs, memory_limit, verbose
+        As of the estimators.
+    **graph_settings
+        n_neighbors, pca, metric and so on, as of :func:`bigfit.graph.knn_graph`. What is not given is
+        chosen by the points, as ``AutoClassifier`` does.
+
+    Returns
+    -------
+    rows : ndarray of int64, shape (n,)
+        Rows of the points, the first one to label first.
+    """
+    if X is None and graph is None:
+        raise ValueError("first_points needs points X or a graph of them")
+    _hints.check(_Graph, (), graph_settings, "first_points")
+    made = _Graph(n_jobs=n_jobs, random_state=random_state, memory_limit=memory_limit, verbose=verbose, **graph_settings)
+    with made._call("next") as call:
+        if X is not None:
+            points = made._points(X, reset=True)
+            call.input("-X", "X", points)
+        if graph is not None:
+            call.input("--graph", "graph", _matrix(graph, graph.shape[0] if X is None else points.shape[0]))
+        for name, value in graph_settings.items():
+            if value is not None:
+                call.flag(flag_of(name), value)
+        call.flag("count", n)
+        call.flag("rule", rule)
+        call.output("-o", "next.npz")
+        call.run()
+        return call.read("next.npz")["row"].astype(np.int64)
 
 
 def compare(models: Sequence[Any], X: Matrix, y: Matrix, *, labels: Union[int, Sequence[int], None] = None,

@@ -21,6 +21,15 @@ const (
 	looked    = 64 // points that are looked at
 )
 
+// SquareImages returns the side in pixels of the square images that points are, by the rule of reports; 0 for others.
+func SquareImages(x data.Points) int {
+	if findImages(x) == nil {
+		return 0
+	}
+	_, d := x.Dims()
+	return int(math.Round(math.Sqrt(float64(d))))
+}
+
 // findImages tells whether points are square images: their columns are a square number
 // of at least 64, all values looked at are bytes, or between 0 and 1 or −1 and 1, and pixels
 // above each other are more alike than any two of the image. It returns nil for others.

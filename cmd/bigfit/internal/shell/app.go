@@ -45,7 +45,8 @@ type App struct {
 	JSON     bool
 	CSVSafe  bool
 	quiet    bool
-	patience atomic.Int64 // see StopsWithin
+	patience atomic.Int64                  // see StopsWithin
+	taken    atomic.Pointer[chan struct{}] // see TakeInterrupt
 	mode     progress.Mode
 }
 
@@ -82,6 +83,15 @@ func (a *App) Args() []string { return a.args }
 func (a *App) Note(format string, args ...any) {
 	text := param.Show(fmt.Sprintf(format, args...), a.FlagName)
 	fmt.Fprintln(a.Progress, a.names().Plain(text))
+}
+
+// Tell writes a line to stderr that a person needs, also with --quiet; where events are asked for it is one.
+func (a *App) Tell(format string, args ...any) {
+	if a.Progress.IsJSON() {
+		a.Note(format, args...)
+		return
+	}
+	fmt.Fprintln(a.stderr, a.names().Plain(fmt.Sprintf(format, args...)))
 }
 
 // Notes writes lines to stderr.

@@ -24,7 +24,7 @@ func (o *LabelOptions) Flags(f *pflag.FlagSet) {
 // Read reads the labels of n points, 0 if that is not known, and says how they were
 // understood. Without a path they are those in the file of the points.
 func (o *LabelOptions) Read(a *App, path string, n int) (*data.Labels, error) {
-	opt, err := a.labelOptions(o.Unlabeled, n)
+	opt, err := a.labelOptions(path, o.Unlabeled, n)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func (o *LabelOptions) ReadTruth(a *App, path string, n int) (*data.Labels, erro
 	return y, err
 }
 
-// labelOptions returns the options for reading the labels of n points.
-func (a *App) labelOptions(unlabeled []string, n int) (*data.LabelOptions, error) {
+// labelOptions returns the options for reading the labels of n points in the file path.
+func (a *App) labelOptions(path string, unlabeled []string, n int) (*data.LabelOptions, error) {
 	opt := &data.LabelOptions{Limit: a.Left(), Points: n}
 	// "none" turns the default mark off, so it cannot be one mark among others.
 	switch {
@@ -67,7 +67,7 @@ func (a *App) labelOptions(unlabeled []string, n int) (*data.LabelOptions, error
 	}
 
 	var err error
-	opt.IDs, err = a.Points.Identify(a)
+	opt.IDs, err = a.Points.joining(a, path)
 	return opt, err
 }
 

@@ -133,6 +133,8 @@ type GraphSource struct {
 	File   string
 	X      shards.Names
 	Params ParamFlags // of pipeline.GraphParams
+	// Open leaves settings that are not given to the points, as auto does: see [pipeline.AutoGraph].
+	Open bool
 }
 
 // Sourced is a graph with the points it belongs to.
@@ -195,6 +197,14 @@ func (a *App) LoadSource(ctx context.Context, o *GraphSource) (*Sourced, error) 
 			return nil, err
 		}
 		g.Hashes[pipeline.HashPoints] = data.HashPoints(g.X)
+	}
+
+	if o.Open && o.File == "" {
+		auto, err := pipeline.AutoGraph(g.X, o.Params.Values(pipeline.GraphParams.Params()))
+		if err != nil {
+			return nil, a.FlagFaults("", err)
+		}
+		settings = *auto
 	}
 
 	// Without a file the graph is made, and may fall short of the recall asked for.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,6 +25,10 @@ type PointOptions struct {
 	Names *data.IDs
 
 	fault error // of the tables beside the points
+
+	// Repeated says that two points may have one id. Labels are not joined by such ids.
+	Repeated bool
+	repeated *data.RepeatedIDError // of Names
 }
 
 // ColumnFlags adds the flags of the columns of points.
@@ -79,7 +84,25 @@ func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
 		err = p.fault
 	}
 
+	if p.Repeated && errors.As(err, &p.repeated) {
+		p.Names = p.repeated.IDs
+		err = nil
+	}
 	return p.Names, err
+}
+
+// joining returns the ids by which labels in the file y are joined with the points; nil where they belong to
+// the points in their order.
+func (p *PointOptions) joining(a *App, y string) (*data.IDs, error) {
+	ids, err := p.Identify(a)
+	if err != nil || p.repeated == nil {
+		return ids, err
+	}
+	if column, _, err := data.UsualColumn(y, a.Left()); err == nil && column != "" {
+		return nil, fmt.Errorf("%w, as the labels of %s are joined by the column %s; give labels in the order of the "+
+			"points, without ids", p.repeated, y, column)
+	}
+	return nil, nil
 }
 
 // beside returns the ids in tables beside the files of the points; nil if there are none.
@@ -146,4 +169,12 @@ func (a *App) namedFiles() []string {
 		out = append(out, file)
 	}
 	return out
+}
+
+// ColumnNames returns the names of the d columns of the points that were read; nil if they have none.
+func (p *PointOptions) ColumnNames(d int) []string {
+	if p.table == nil || len(p.table.Names()) != d {
+		return nil
+	}
+	return p.table.Names()
 }

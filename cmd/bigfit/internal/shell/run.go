@@ -33,14 +33,12 @@ func Run(args []string, stdout, stderr io.Writer, root func(*App) *cobra.Command
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		ends = append(ends, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	a := &App{stdout: stdout, stderr: stderr}
+	ctx, stop := signalContext(a, ends)
 	defer stop()
 
-	// A second interrupt kills the process: after the first, handling ends.
-	defer context.AfterFunc(ctx, stop)()
 	// The work runs beside, so that the interrupt can be answered within the grace even where a
 	// computation cannot be stopped.
-	a := &App{stdout: stdout, stderr: stderr}
 	done := make(chan error, 1)
 	go func() { done <- a.execute(ctx, args, root) }()
 	var err error
@@ -66,6 +64,47 @@ func Run(args []string, stdout, stderr io.Writer, root func(*App) *cobra.Command
 		return ExitInterrupted
 	}
 	return a.report(err)
+}
+
+// signalContext returns a context that a signal ends. A second one kills the process: after the first, handling
+// ends. The first interrupt of [App.TakeInterrupt] ends nothing.
+func signalContext(a *App, ends []os.Signal) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	came := make(chan os.Signal, 2)
+	signal.Notify(came, ends...)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				signal.Stop(came)
+				return
+			case s := <-came:
+				if s == os.Interrupt && a.interrupted() {
+					continue
+				}
+				signal.Stop(came)
+				cancel()
+			}
+		}
+	}()
+	return ctx, cancel
+}
+
+// TakeInterrupt makes the next interrupt (SIGINT) close the channel that it returns, in place of ending the run. Those
+// after it end the run as always, and so do other signals.
+func (a *App) TakeInterrupt() <-chan struct{} {
+	c := make(chan struct{})
+	a.taken.Store(&c)
+	return c
+}
+
+// interrupted tells whether the command takes an interrupt, and hands it over.
+func (a *App) interrupted() bool {
+	c := a.taken.Swap(nil)
+	if c != nil {
+		close(*c)
+	}
+	return c != nil
 }
 
 // execute runs the command line; a panic becomes an error.

@@ -27,7 +27,13 @@ func (p *PointOptions) ReadShown(a *App, n int) (*Column, error) {
 	if p.show == "" {
 		return nil, nil
 	}
-	paths, column, err := p.shownTables(a)
+	return p.ReadColumn(a, p.show, n)
+}
+
+// ReadColumn reads a column of X, of its ids or of the tables beside it, or FILE:COLUMN, for the n points that
+// were read.
+func (p *PointOptions) ReadColumn(a *App, show string, n int) (*Column, error) {
+	paths, column, err := p.shownTables(a, show)
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +49,11 @@ func (p *PointOptions) ReadShown(a *App, n int) (*Column, error) {
 	return &Column{Name: column, Folder: filepath.Dir(paths[0]), Texts: texts}, nil
 }
 
-// shownTables finds the tables with the column that --show names.
-func (p *PointOptions) shownTables(a *App) (paths []string, column string, err error) {
-	if at := strings.LastIndexByte(p.show, ':'); at > 0 {
-		if found, err := shards.Find([]string{p.show[:at]}); err == nil {
-			return found.Paths, p.show[at+1:], nil
+// shownTables finds the tables with the column that show names.
+func (p *PointOptions) shownTables(a *App, show string) (paths []string, column string, err error) {
+	if at := strings.LastIndexByte(show, ':'); at > 0 {
+		if found, err := shards.Find([]string{show[:at]}); err == nil {
+			return found.Paths, show[at+1:], nil
 		}
 	}
 
@@ -72,16 +78,16 @@ func (p *PointOptions) shownTables(a *App) (paths []string, column string, err e
 
 	var columns []string
 	for _, paths := range candidates {
-		ok, names := data.HasColumn(paths[0], p.show, a.Left())
+		ok, names := data.HasColumn(paths[0], show, a.Left())
 		if ok {
-			return paths, p.show, nil
+			return paths, show, nil
 		}
 		columns = append(columns, names...)
 	}
 	if len(columns) == 0 {
 		return nil, "", Usagef("--show %s names a column, but neither the points nor the files beside them are tables; "+
-			"give it as FILE:COLUMN", p.show)
+			"give it as FILE:COLUMN", show)
 	}
-	return nil, "", Usagef("--show %s names no column; there are %s; a column of another file is FILE:COLUMN", p.show,
+	return nil, "", Usagef("--show %s names no column; there are %s; a column of another file is FILE:COLUMN", show,
 		strings.Join(columns[:min(20, len(columns))], ", "))
 }

@@ -118,7 +118,7 @@ func (a *App) ReadNumbers(path string, n int, how *data.LabelFile) (*mat.Dense, 
 		return a.Points.table.Values()
 	}
 	a.Reads(pipeline.HashLabels, path)
-	ids, err := a.Points.Identify(a)
+	ids, err := a.Points.joining(a, path)
 	if err != nil {
 		return nil, err
 	}

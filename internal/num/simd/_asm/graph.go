@@ -42,8 +42,8 @@ func (m *machine) graphRows(columns int) {
 	diag := Load(Param("diag").Base(), GP64())
 	s, c := m.scalar("s"), m.scalar("c")
 	a, b := XMM(), XMM()
-	Load(Param("a"), a)
-	Load(Param("b"), b)
+	VMOVSD(address("a"), a)
+	VMOVSD(address("b"), b)
 
 	// The last neighbour of all, beyond which nothing is asked for.
 	last := GP64()

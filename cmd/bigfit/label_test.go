@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/file/npy"
+)
+
+// intoDigits goes to a new directory with 400 drawn digits, their ids and a table of names.
+func intoDigits(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	x, y := synthetic.Digits(400, 0)
+	must(t, npy.WriteFile("X.npy", []int{400, 784}, x.Data))
+	must(t, npy.WriteFile("y.npy", nil, y.Classes[:0:0]))
+	var ids, oracle, meta strings.Builder
+	oracle.WriteString("id,label\n")
+	meta.WriteString("id,text\n")
+	for i, c := range y.Index {
+		id := "d" + strconv.Itoa(i)
+		ids.WriteString(id + "\n")
+		oracle.WriteString(id + ",digit " + y.Name(c) + "\n")
+		meta.WriteString(id + ",\"text, <b>" + strconv.Itoa(i) + "</b>\"\n")
+	}
+	writeFile(t, "ids.txt", []byte(ids.String()))
+	writeFile(t, "oracle.csv", []byte(oracle.String()))
+	writeFile(t, "meta.csv", []byte(meta.String()))
+	must(t, os.Remove("y.npy"))
+}
+
+// The road from nothing: labels, a model, answers and a report; the file is what fit and update read; the same
+// command goes on; a model file is labeled on.
+func TestLabelHeadless(t *testing.T) {
+	intoDigits(t)
+	line := []string{"label", "X.npy", "labels.csv", "--ids", "ids.txt", "--headless", "oracle.csv", "-n", "40", "--model", "lgc",
+		"--predictions", "answers.csv", "--report", "report.html", "--show", "meta.csv:text"}
+	o := bigfit(t, line...)
+	if o.code != 0 || !strings.Contains(o.out, "model.npz: lgc, 40 of 400 points labeled, 10 classes") ||
+		!strings.Contains(o.stderr, "labels.csv: 40 points labeled, 40 new; ") {
+		t.Fatalf("%d\n%s\n%s", o.code, o.out, o.stderr)
+	}
+	rows := strings.Split(strings.TrimSpace(string(readFile(t, "labels.csv"))), "\n")
+	if len(rows) != 41 || rows[0] != "id,label,annotator,time,seconds,shown" ||
+		!regexp.MustCompile(`^d\d+,digit \d,,\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ,0\.0,(one|check):text$`).MatchString(rows[1]) {
+		t.Errorf("%d rows, the first %q", len(rows), rows[:2])
+	}
+	if n := strings.Count(string(readFile(t, "answers.csv")), "\n"); n != 401 {
+		t.Errorf("%d lines of answers", n)
+	}
+	if page := string(readFile(t, "report.html")); !strings.Contains(page, "How it was labeled") {
+		t.Error("the report does not tell of the labeling")
+	}
+
+	// The labels of the file give the same model.
+	succeed(t, "fit", "X.npy", "labels.csv", "--ids", "ids.txt", "--model", "lgc", "-k", "10", "--weights", "self-tuning",
+		"--pca", "50", "-o", "fit.npz", "--predictions", "fit.csv", "-q")
+	if a, b := answersOf(t, "answers.csv"), answersOf(t, "fit.csv"); a != b {
+		t.Error("fit of the file has other answers")
+	}
+
+	// On from where it ended, and from the model with further labels.
+	o = bigfit(t, "label", "X.npy", "--ids", "ids.txt", "--headless", "oracle.csv", "-n", "10", "--model", "lgc", "-o", "more.npz")
+	if o.code != 0 || !strings.Contains(o.stderr, "of labels.csv") ||
+		!regexp.MustCompile(`labels\.csv: (49|50) points labeled, (9|10) new`).MatchString(o.stderr) {
+		t.Errorf("%d\n%s", o.code, o.stderr)
+	}
+	if text := succeed(t, "update", "model.npz", "-y", "labels.csv", "-o", "updated.npz", "-q"); !strings.Contains(text, "10 labels joined 40, 40 equal") {
+		t.Errorf("update: %s", text)
+	}
+	o = bigfit(t, "label", "model.npz", "other.csv", "--headless", "oracle.csv", "-n", "5", "-o", "on.npz",
+		"--show", "meta.csv:text")
+	if o.code != 0 || !strings.Contains(o.out, "45 of 400 points labeled") {
+		t.Errorf("on from a model: %d\n%s\n%s", o.code, o.out, o.stderr)
+	}
+
+	// Two annotators, and a report that compares them.
+	for _, name := range []string{"ann", "bob"} {
+		o = bigfit(t, "label", "X.npy", "two.csv", "--ids", "ids.txt", "--headless", "oracle.csv", "-n", "40", "--model", "lgc",
+			"--annotator", name, "--twice", "0.5", "-o", "two.npz", "--report", "two.html")
+	}
+	if o.code != 0 || !strings.Contains(o.stderr, "Krippendorff's α 1.00") {
+		t.Errorf("%d\n%s", o.code, o.stderr)
+	}
+	if page := string(readFile(t, "two.html")); !strings.Contains(page, "bob") || !strings.Contains(page, "Krippendorff") {
+		t.Error("the report does not compare annotators")
+	}
+}
+
+// answersOf returns the ids and labels of a table of answers.
+func answersOf(t *testing.T, path string) string {
+	t.Helper()
+	var out strings.Builder
+	for _, row := range fields(t, path) {
+		out.WriteString(row[0] + " " + row[1] + " " + row[2] + "\n")
+	}
+	return out.String()
+}
+
+// What cannot be labeled is refused before any work, with the remedy.
+func TestLabelUsage(t *testing.T) {
+	intoDigits(t)
+	writeFile(t, "foreign.csv", []byte("id,label\nd1,x\n"))
+	writeFile(t, "others.csv", []byte("id,label,annotator,time,seconds,shown\nz1,x,,T,1.0,one\n"))
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{"label", []string{"needs points"}},
+		{"label X.npy labels.npy", []string{"labels.npy", ".csv"}},
+		{"label X.npy foreign.csv", []string{"foreign.csv", "another program", "-y"}},
+		{"label X.npy others.csv --ids ids.txt", []string{"others.csv", "none of its 1 rows"}},
+		{"label X.npy --target 0", []string{"--target"}},
+		{"label X.npy --twice 2", []string{"--twice"}},
+		{"label X.npy -n 5", []string{"--headless"}},
+		{"label X.npy --model laprls-linear --no-model -o m.npz", []string{"--no-model"}},
+		{"label X.npy --model svr", []string{"svr", "classes"}},
+		{"label X.npy --show image:20x20", []string{"400 numbers", "784"}},
+		{"label X.npy --show image:big", []string{"28x28"}},
+		{"label X.npy --show nothing", []string{"nothing"}},
+		{"label X.npy --classes nan", []string{"nan"}},
+		{"label X.npy --listen nowhere", []string{"127.0.0.1:8080"}},
+		{"label X.npy --folder missing --show image:28x28", []string{"missing"}},
+		{"label X.npy -o X.npy", []string{"X.npy"}},
+		{"label X.npy --headless oracle.csv", []string{"oracle.csv"}},
+	} {
+		o := bigfit(t, append(strings.Fields(c.line), "-q")...)
+		if o.code != 2 {
+			t.Errorf("%s: exit code %d\n%s", c.line, o.code, o.stderr)
+		}
+		for _, w := range c.want {
+			if !strings.Contains(o.stderr, w) {
+				t.Errorf("%s: no %q in\n%s", c.line, w, o.stderr)
+			}
+		}
+	}
+	if got := string(readFile(t, "foreign.csv")); got != "id,label\nd1,x\n" {
+		t.Errorf("foreign.csv is now %q", got)
+	}
+}
+
+// startLabel starts the command and returns it with the address of its page.
+func startLabel(t *testing.T, args ...string) (*exec.Cmd, string, *strings.Builder) {
+	t.Helper()
+	path, err := program()
+	must(t, err)
+	cmd := exec.Command(path, append([]string{"label", "X.npy", "--ids", "ids.txt", "--model", "lgc", "-q"}, args...)...)
+	stderr, err := cmd.StderrPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+
+	address := make(chan string, 1)
+	text := &strings.Builder{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		lines := bufio.NewScanner(stderr)
+		for lines.Scan() {
+			text.WriteString(lines.Text() + "\n")
+			if at := regexp.MustCompile(`http://\S+`).FindString(lines.Text()); at != "" {
+				address <- at
+			}
+		}
+	}()
+	select {
+	case at := <-address:
+		return cmd, at, text
+	case <-done:
+	case <-time.After(time.Minute):
+	}
+	t.Fatalf("no address is printed:\n%s", text)
+	return nil, "", nil
+}
+
+// labelOne labels a point as the page does.
+func labelOne(t *testing.T, address string, point int, label string) {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"tab": "t", "points": []int{point}, "label": label, "kind": "one"})
+	must(t, err)
+	r, err := http.NewRequest(http.MethodPost, address+"label", strings.NewReader(string(body)))
+	must(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Origin", regexp.MustCompile(`http://[^/]+`).FindString(address))
+	response, err := http.DefaultClient.Do(r)
+	must(t, err)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(response.Body)
+		t.Fatalf("%s: %s", response.Status, text)
+	}
+}
+
+// An interrupt makes the model; a closed terminal ends at once; a kill loses nothing that was confirmed.
+func TestLabelSignals(t *testing.T) {
+	intoDigits(t)
+	dir, err := os.Getwd()
+	must(t, err)
+	labels := 0
+	for _, c := range []struct {
+		signal os.Signal
+		code   int
+		model  bool
+	}{{os.Kill, -1, false}, {syscall.SIGTERM, 130, false}, {syscall.SIGHUP, 130, false}, {os.Interrupt, 0, true}} {
+		cmd, address, text := startLabel(t)
+		for range 6 {
+			labelOne(t, address, labels, "c"+strconv.Itoa(labels%2))
+			labels++
+		}
+		must(t, cmd.Process.Signal(c.signal))
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != c.code {
+			t.Errorf("%v: exit code %d\n%s", c.signal, code, text)
+		}
+		if rows := strings.Count(string(readFile(t, "labels.csv")), "\n"); rows != 1+labels {
+			t.Errorf("%v: %d rows of %d labels", c.signal, rows, labels)
+		}
+		if exists(filepath.Join(dir, "model.npz")) != c.model {
+			t.Errorf("%v: a model, %v expected", c.signal, c.model)
+		}
+	}
+}
