@@ -63,6 +63,73 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// Points that are chosen before any label are of all groups, and their labels make a model that goes on and
+// says which error to expect.
+func TestFirst(t *testing.T) {
+	t.Parallel()
+	x, group := blobs(300, 3)
+	for _, rule := range []active.Rule{active.Combined, active.Typical, active.Cover} {
+		choices, err := bigfit.First(t.Context(), bigfit.Rows(x), 12, nil, &bigfit.NextSettings{Rule: rule})
+		if err != nil {
+			t.Fatal(err)
+		}
+		labels := make([]string, len(x))
+		groups := map[string]bool{}
+		for _, c := range choices {
+			if labels[c.Point] != "" || c.Name != "" || !math.IsNaN(c.Probability) || c.Rule == active.Combined {
+				t.Errorf("%v: %+v", rule, c)
+			}
+			labels[c.Point] = group[c.Point]
+			groups[group[c.Point]] = true
+		}
+		if len(choices) != 12 || len(groups) != len(count(group)) {
+			t.Errorf("%v: %d points of the groups %v", rule, len(choices), groups)
+		}
+		if rule != active.Combined {
+			continue
+		}
+
+		m, err := bigfit.Fit(t.Context(), bigfit.Rows(x), bigfit.Names(labels), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Next(t.Context(), 5, nil); err != nil {
+			t.Error(err)
+		}
+		near, err := m.Expect(t.Context(), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		far, err := m.Expect(t.Context(), 100)
+		if err != nil || near == nil || far == nil {
+			t.Fatalf("%v, %v, %v", near, far, err)
+		}
+		if !(far.Error < near.Error && near.Error < near.Today && near.Low < near.Error && near.Error < near.High) {
+			t.Errorf("%+v and %+v", near, far)
+		}
+		if _, err := m.Expect(t.Context(), 0); err == nil {
+			t.Error("the error with no more labels")
+		}
+	}
+	for _, c := range []struct {
+		count int
+		rule  active.Rule
+	}{{0, active.Combined}, {301, active.Combined}, {3, active.Uncertainty}, {3, active.Committee}} {
+		if _, err := bigfit.First(t.Context(), bigfit.Rows(x), c.count, nil, &bigfit.NextSettings{Rule: c.rule}); err == nil {
+			t.Errorf("%d points by %v are no error", c.count, c.rule)
+		}
+	}
+}
+
+// count counts names.
+func count(names []string) map[string]int {
+	out := map[string]int{}
+	for _, name := range names {
+		out[name]++
+	}
+	return out
+}
+
 // Models that need no graph, and regressions.
 func TestNextOfOthers(t *testing.T) {
 	t.Parallel()
@@ -77,8 +144,11 @@ func TestNextOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := v.Next(t.Context(), 4, nil)
-	if err != nil || len(c) != 4 || c[0].Name != "" {
+	if err != nil || len(c) != 4 || c[0].Name != "" || c[0].Rule != active.SOpt {
 		t.Errorf("values: %v, %v", c, err)
+	}
+	if e, err := v.Expect(t.Context(), 4); e != nil || err != nil {
+		t.Errorf("the share of wrong answers of a regression is %v, %v", e, err)
 	}
 	if _, err := v.Next(t.Context(), 4, &bigfit.NextSettings{Rule: active.Uncertainty}); err == nil {
 		t.Error("the uncertainty of a regression")

@@ -51,7 +51,7 @@ func Shapley(lists *knn.Neighbors, class []int32, k int) []float64 {
 	par.For(n, 1024, func(lo, hi int) {
 		for t := lo; t < hi; t++ {
 			index, _ := lists.Row(t)
-			shapleyOf(terms[t*lists.K:(t+1)*lists.K], index, class, class[t], n-1, size[class[t]]-1, k)
+			shapleyOf(terms[t*lists.K:(t+1)*lists.K], index, class, k, testPoint{class[t], n - 1, size[class[t]] - 1})
 		}
 	})
 	value := make([]float64, n)
@@ -64,11 +64,17 @@ func Shapley(lists *knn.Neighbors, class []int32, k int) []float64 {
 	return value
 }
 
-// shapleyOf writes to dst the values of the training points index for a test point of class c. training is the
-// number of training points, and alike how many of them are of class c.
-func shapleyOf(dst []float64, index, class []int32, c int32, training, alike, k int) {
+// testPoint is a point that training points are valued for.
+type testPoint struct {
+	class    int32
+	training int // training points
+	alike    int // of them of its class
+}
+
+// shapleyOf writes to dst the values of the training points index for a test point.
+func shapleyOf(dst []float64, index, class []int32, k int, to testPoint) {
 	e := func(p int) float64 {
-		if class[index[p]] == c {
+		if class[index[p]] == to.class {
 			return 1
 		}
 		return 0
@@ -80,9 +86,9 @@ func shapleyOf(dst []float64, index, class []int32, c int32, training, alike, k 
 	}
 	length := float64(len(index))
 	dst[last] = e(last) / length
-	if rest := training - len(index); rest > 0 {
-		share := (float64(alike) - found) / float64(rest)
-		dst[last] -= share * (1/length - 1/float64(training))
+	if rest := to.training - len(index); rest > 0 {
+		share := (float64(to.alike) - found) / float64(rest)
+		dst[last] -= share * (1/length - 1/float64(to.training))
 	}
 	// Place p is the (p+1)-th neighbour.
 	for p := last - 1; p >= 0; p-- {

@@ -112,6 +112,7 @@ func (a *app) firsts(ctx context.Context) error {
 			a.Note(firstLine(of))
 		}
 	}
+	judged.finish()
 	return a.Print(map[string]any{"model": o.learner, "rows": rows, "forecast": judged}, firstText(rows, o.at)+judged.String())
 }
 
@@ -279,11 +280,12 @@ func firstText(rows []firstRow, at []int) string {
 
 // foreseen counts forecasts of labeling.Expect whose intervals held the error.
 type foreseen struct {
-	Forecasts int     `json:"forecasts"`
-	Inside    int     `json:"inside"`
-	Below     int     `json:"below"` // the error was smaller than the interval
-	Ratio     float64 `json:"median_ratio"`
-	ratios    []float64
+	Forecasts int `json:"forecasts"`
+	Inside    int `json:"inside"`
+	Below     int `json:"below"` // the error was smaller than the interval
+	// Ratio is the median factor between a forecast and the error.
+	Ratio  float64 `json:"median_factor"`
+	ratios []float64
 }
 
 // compare compares forecasts at each number of labels with the errors at all larger ones.
@@ -309,16 +311,22 @@ func (f *foreseen) compare(states []*firstState) {
 	}
 }
 
+// finish computes the median of the factors between forecasts and errors.
+func (f *foreseen) finish() {
+	if len(f.ratios) > 0 {
+		slices.Sort(f.ratios)
+		f.Ratio = math.Exp(f.ratios[len(f.ratios)/2])
+	}
+}
+
 // String is empty without forecasts.
 func (f *foreseen) String() string {
 	if f.Forecasts == 0 {
 		return ""
 	}
-	slices.Sort(f.ratios)
-	f.Ratio = math.Exp(f.ratios[len(f.ratios)/2])
-	return fmt.Sprintf("\nforecasts: %d, inside %.0f %%, error below the interval %.0f %%, above %.0f %%; median ratio %.2f",
-		f.Forecasts, 100*float64(f.Inside)/float64(f.Forecasts), 100*float64(f.Below)/float64(f.Forecasts),
-		100*float64(f.Forecasts-f.Inside-f.Below)/float64(f.Forecasts), f.Ratio)
+	share := func(count int) float64 { return 100 * float64(count) / float64(f.Forecasts) }
+	return fmt.Sprintf("\nforecasts: %d, inside %.0f %%, error below the interval %.0f %%, above %.0f %%; median factor %.2f",
+		f.Forecasts, share(f.Inside), share(f.Below), share(f.Forecasts-f.Inside-f.Below), f.Ratio)
 }
 
 // onlySeen returns the labels y with only those classes that occur among them: a learner must not know of a

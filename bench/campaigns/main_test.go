@@ -106,7 +106,7 @@ func TestBadUsage(t *testing.T) {
 	}{
 		{"lgc.npz", 2, []string{"the model and the classes", "1 are given", "see go run ./bench/campaigns --help"}},
 		{"lgc.npz y.npy -n 0", 2, []string{"--count is 0; it must be positive"}},
-		{"lgc.npz y.npy --rule best", 2, []string{"--rule", `"best"`, "uncertainty or random"}},
+		{"lgc.npz y.npy --rule best", 2, []string{"--rule", `"best"`, "cover or committee"}},
 		{"lgc.npz y.npy --rule vopt,vopt", 2, []string{"--rule names vopt twice"}},
 		{"lgc.npz y.npy --noise nan", 2, []string{"--noise is NaN"}},
 		{"lgc.npz y.npy --plot c.gif", 2, []string{"--plot is c.gif", ".svg"}},
@@ -130,5 +130,43 @@ func TestBadUsage(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Campaigns that begin without a label say what each strategy came to, and how forecasts fared.
+func TestFirst(t *testing.T) {
+	dir := os.Getenv("BIGFIT_DATA")
+	if _, err := os.Stat(dir + "/sslbook_digit1.npz"); dir == "" || err != nil {
+		t.Skipf("BIGFIT_DATA is %q; sslbook_digit1.npz is not there", dir)
+	}
+	code, out, stderr := campaigns(t, "--sets digit1 --limit 300 --at 10,20,40 --draws 1 --learner lgc --strategy random,combined,typical/uncertainty --json")
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	var s struct {
+		Rows     []firstRow
+		Forecast foreseen
+	}
+	must(t, json.Unmarshal([]byte(out), &s))
+	if len(s.Rows) != 9 || s.Forecast.Forecasts == 0 || s.Forecast.Inside > s.Forecast.Forecasts || !(s.Forecast.Ratio >= 1) {
+		t.Errorf("%d rows, %+v", len(s.Rows), s.Forecast)
+	}
+	for _, r := range s.Rows {
+		if !(r.Error >= 0 && r.Error <= 60) || r.Classes != 1 {
+			t.Errorf("%+v", r)
+		}
+	}
+
+	for line, want := range map[string]string{
+		"--sets digit1 --strategy uncertainty": "cannot choose the first labels",
+		"--sets digit1 --strategy sopt/best":   "best",
+		"--sets nothing":                       `no set "nothing"`,
+		"--sets digit1 --at 20,10":             "must ascend",
+		"--sets digit1 --learner nothing":      "nothing",
+		"--sets digit1 model.npz y.npy":        "two files are needed",
+	} {
+		if code, _, stderr := campaigns(t, line); code != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %d, %s", line, code, stderr)
+		}
 	}
 }

@@ -20,7 +20,7 @@ type calibrateFlag struct {
 
 // flag adds --calibrate.
 func (c *calibrateFlag) flag(f *pflag.FlagSet) {
-	f.Var(c, "calibrate", "hold labels out for probabilities: auto (at little cost), none or so many `folds`")
+	f.Var(c, "calibrate", "hold labels out for probabilities: auto, none or so many `folds`")
 }
 
 // Set implements pflag.Value.

@@ -58,8 +58,7 @@ func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
 	a.Points.LabelFlags(f)
 	f.BoolVar(&o.Regression, "regression", false,
 		"y holds values, not classes (default: if they are not all integers)")
-	f.IntVar(&o.Labels, "labels", 0, "use this many of the labels, drawn by --seed, and print the "+
-		"error on the others (default: all)")
+	f.IntVar(&o.Labels, "labels", 0, "use so many of the labels, and print the error on the others (default: all)")
 	o.Label.Flags(f)
 	o.Soft.Flags(f, true)
 	o.CheckpointFlags.Flags(f)
@@ -94,7 +93,6 @@ is an error. bigfit help kernels gives what models with an intrinsic norm minimi
 
 --model auto chooses a model, and weights γ_A and γ_I that are not given are chosen, by
 cross-validation on the labels: bigfit help choices, which tells of --calibrate too.
-
 What needs a graph makes that of nearest neighbours of X, or takes it from --graph, and
 eigenpairs from --eigs; flags about their making must agree with what they were made
 with. Without X, models that label the points of a graph do so. The same command with
@@ -116,8 +114,7 @@ the points, points and labels to look at, with texts or pictures by --show.
 	o.flags(a, f, false)
 	shell.ModelHelp(cmd, o.params)
 	f.StringVar(&o.eigsFile, "eigs", "", "`file` of eigenpairs from bigfit eigs or NumPy, for the eigenmap")
-	f.StringVar(&o.noise, "label-noise", "", "share of the labels that are wrong at random, as 0.05, or estimate (default: none): "+
-		"bigfit help soft")
+	f.StringVar(&o.noise, "label-noise", "", "`share` of wrong labels, as 0.05, or estimate: bigfit help soft")
 	o.calibrate.flag(f)
 	o.engine.Flags(f, engine.PETSc)
 	o.parts.Flags(f)

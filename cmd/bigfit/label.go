@@ -59,7 +59,7 @@ func (a *app) labelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "label X.npy… [labels.csv] --show COLUMN",
 		Short: "Label points in a browser, with a model that learns beside",
-		Long: fmt.Sprintf(`Open a page on this machine that asks for the labels that help most. It begins from
+		Long: `Open a page on this machine that asks for the labels that help most. It begins from
 nothing, with the labels in labels.csv from the last time, or with those of -y; in place
 of the points it takes a model file. After each label a model (lgc) learns in the
 background, the questions are chosen anew, and the page says how many answers are wrong
@@ -83,7 +83,7 @@ The page is served on 127.0.0.1 under a random address that is printed, and ends
 the command. See docs/label.md about --listen before others may reach it.
 
 --headless ORACLE answers the questions by a file of labels, in place of a person, until
--n are given: campaigns and tests run the same server.`),
+-n are given: campaigns and tests run the same server.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.takeLabel(&o, args); err != nil {
 				return err

@@ -243,7 +243,7 @@ func TestNextBadUsage(t *testing.T) {
 		{"next lgc.npz --rule committee", []string{"--rule committee", "auto", "lgc model has none"}},
 		{"next lgc.npz -n 81", []string{"--count is 81 and only 80 of 90 points have no label"}},
 		{"next lgc.npz -n 0", []string{"--count is 0; it must be positive"}},
-		{"next lgc.npz --rule best", []string{"--rule", `"best"`, "combined", "vopt", "sopt", "uncertainty or random"}},
+		{"next lgc.npz --rule best", []string{"--rule", `"best"`, "combined", "vopt", "sopt", "cover or committee"}},
 		{"next lgc.npz --rule vopt,sopt", []string{"--rule", `"vopt,sopt"`}},
 		{"next lgc.npz --oracle y.npy", []string{"go run ./bench/campaigns", "checkout of the source"}},
 		{"next lgc.npz --delta -1", []string{"--delta is -1"}},

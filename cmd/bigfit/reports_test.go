@@ -31,6 +31,8 @@ func makeReports(t *testing.T) (pages []string) {
 	writeFile(t, "values.csv", []byte(values))
 	x, _ := synthetic.TwoMoons(100, 0.05, 1)
 	must(t, npy.WriteFile("X.npy", []int{100, 2}, x.Data))
+	add("audit.html", "audit", "demo/X.npy", "demo/y.npy", "-o", "audit.csv", "-q")
+	add("audit-names.html", "audit", "X.npy", "names.csv", "-o", "audit-names.csv", "-q")
 	add("names.html", "fit", "--model", "harmonic", "X.npy", "names.csv", "--labels", "50", "--report", "names.html", "-q")
 	add("values.html", "fit", "--model", "rls", "X.npy", "values.csv", "--labels", "60", "--gamma-a", "0.01", "--sigma", "0.5", "--report", "values.html", "-q")
 	inside := "label\n"

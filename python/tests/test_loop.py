@@ -217,3 +217,34 @@ def test_compare_values(values):
     X, _, t = values
     r = bigfit.compare(["harmonic", bigfit.RLSRegressor(gamma_a=1e-3)], X, t, labels=20, splits=2, regression=True)
     assert r["metric"] == "rmse" and all(row["mean"] < 0.5 for row in r["table"])
+
+
+def test_audit(tmp_path):
+    r = np.random.default_rng(1)
+    centers = 3 * r.normal(size=(4, 12))
+    truth = r.integers(0, 4, 600)
+    X = centers[truth] + r.normal(size=(600, 12))
+    X[10] = X[400]
+    X[20] = 40 + np.arange(12)
+    names = np.array(["ash", "birch", "cedar", "elm"])
+    y = names[truth].astype(object)
+    y[50:60] = names[(truth[50:60] + 1) % 4]
+    page = tmp_path / "audit.html"
+    found = bigfit.audit(X, y, report=page)
+    assert page.stat().st_size > 10000
+    assert found["summary"]["duplicates"]["groups"] == 1
+    assert found["duplicate"][10] == found["duplicate"][400] >= 0
+    assert "outlier" in found["issues"][20].split()
+    wrong = np.arange(50, 60)
+    assert np.mean(found["suspect"][wrong] > 0.5) > 0.8
+    assert (found["suggested"][wrong] == names[truth[wrong]]).mean() > 0.8
+    assert found["label"][50] == y[50] and found["suggested"][0] is None
+
+    values = bigfit.audit(X, centers[truth, 0] + 0.1 * r.normal(size=600), regression=True, n_neighbors=5)
+    assert values["summary"]["neighbors"] == 5 and "value" in values
+    X[3, 4] = np.nan
+    assert bigfit.audit(X)["summary"]["rows_not_finite"] == [3]
+    with pytest.raises(ValueError, match="votes"):
+        bigfit.audit(X, y, votes=0)
+    with pytest.raises(TypeError, match="audit"):
+        bigfit.audit(X, neighbours=5)

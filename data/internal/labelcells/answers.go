@@ -48,7 +48,8 @@ func AnnotatorColumn(path, key string, limit int64) string {
 			found = append(found, c)
 		}
 	}
-	if len(found) != 1 || len(r.Names()) < 3 {
+	// The file of bigfit label holds what was said and taken back, and has a reader of its own.
+	if len(found) != 1 || len(r.Names()) < 3 || isLog(r.Names()) {
 		return ""
 	}
 	return found[0]

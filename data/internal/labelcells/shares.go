@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
 )
@@ -16,7 +17,7 @@ import (
 // classes and a row for each point, NaN for a point without one.
 func ReadShares(path string, limit int64, points Points, f *Notes) (names []string, block [][]float64, err error) {
 	t := &labelTable{path: path, what: path}
-	r, err := table.Open(path, table.Options{Limit: limit})
+	r, err := table.Open(path, table.Options{Limit: limit, IsHeader: namesClasses})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,8 +47,9 @@ func ReadShares(path string, limit int64, points Points, f *Notes) (names []stri
 	}
 	if t.id != "" {
 		want = append(want, table.Column{Name: t.id, Kind: table.Text})
-		f.Note("%s: ids are in column %q, the other %d columns are classes", path, t.id, len(names))
+		f.Note("%s: ids are in column %q", path, t.id)
 	}
+	f.Note("%s: the columns are the classes %s", path, shortList(names))
 	if err := r.Choose(want...); err != nil {
 		return nil, nil, err
 	}
@@ -69,6 +71,27 @@ func ReadShares(path string, limit int64, points Points, f *Notes) (names []stri
 	}
 	block, err = t.joinShares(rows, len(names), points, f)
 	return names, block, err
+}
+
+// namesClasses tells whether the first line of a csv file names columns: its fields differ, and are names or integers.
+func namesClasses(first []string) (bool, error) {
+	for i, text := range first {
+		_, numeric := fields.Number([]byte(text))
+		_, integer := fields.Integer([]byte(text))
+		if numeric && !integer || slices.Contains(first[:i], text) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// shortList writes the first of several names.
+func shortList(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
 }
 
 // readShares reads the rows; what is missing is NaN.

@@ -19,11 +19,12 @@ type Bars struct {
 	Rows  []Bar
 }
 
-// A Bar is one row of [Bars]. A bar is drawn only if Value is positive and finite.
+// A Bar is one row of [Bars]. A bar is drawn only if Value is positive and finite. A positive Deviation is a
+// line from Value − Deviation, or 0, to Value + Deviation, and stands behind the value.
 type Bar struct {
-	Name  string
-	Value float64
-	Note  string // a few words after the value
+	Name             string
+	Value, Deviation float64
+	Note             string // a few words after the value
 }
 
 // mostName is the length from which the name of a bar is cut, which leaves room for the bar.
@@ -41,10 +42,13 @@ func shorten(s string, most int) string {
 func (b *Bars) Draw() (*Picture, error) {
 	p := newPicture(b.Title, "", "", nil, nil)
 	n := len(b.Rows)
-	rows := &barRows{lengths: make([]float64, n), name: p.plot.Y.Tick.Label, value: p.plot.X.Tick.Label}
+	rows := &barRows{lengths: make([]float64, n), deviations: make([]float64, n), name: p.plot.Y.Tick.Label, value: p.plot.X.Tick.Label}
 	for i, r := range b.Rows {
 		rows.names = append(rows.names, shorten(r.Name, mostName))
 		text := Amount(r.Value)
+		if finite(r.Deviation) && r.Deviation > 0 {
+			text += " ± " + Amount(r.Deviation)
+		}
 		for _, word := range []string{b.Unit, r.Note} {
 			if word != "" {
 				text += " " + word
@@ -53,6 +57,9 @@ func (b *Bars) Draw() (*Picture, error) {
 		rows.values = append(rows.values, text)
 		if finite(r.Value) && r.Value > 0 {
 			rows.lengths[i] = r.Value
+			if finite(r.Deviation) && r.Deviation > 0 {
+				rows.deviations[i] = r.Deviation
+			}
 			p.Marks++
 		}
 	}
@@ -72,12 +79,14 @@ func (b *Bars) Draw() (*Picture, error) {
 type barRows struct {
 	names, values []string
 	lengths       []float64 // 0 for no bar
+	deviations    []float64 // 0 for no line
 	name, value   draw.TextStyle
 }
 
 const (
 	barHeight = 11
 	barGap    = 5 // between a bar and its texts
+	barCap    = 3 // half of the line at an end of a deviation
 	// capHeight is the height of capital letters and digits, in units of the size of the font. The
 	// middle of a text is half of it above the baseline.
 	capHeight = 0.7
@@ -98,12 +107,16 @@ func (r *barRows) Plot(c draw.Canvas, _ *plot.Plot) {
 	}
 	left += c.Min.X + barGap
 
-	// The unit is the largest for which every bar and the value behind it fit.
-	unit := vg.Length(0)
-	if len(r.lengths) > 0 {
-		unit = (c.Max.X - left) / vg.Length(max(slices.Max(r.lengths), math.SmallestNonzeroFloat64))
+	// The unit is the largest for which every bar with its line and the value behind it fit.
+	ends := slices.Clone(r.lengths)
+	for i, d := range r.deviations {
+		ends[i] += d
 	}
-	for i, length := range r.lengths {
+	unit := vg.Length(0)
+	if len(ends) > 0 {
+		unit = (c.Max.X - left) / vg.Length(max(slices.Max(ends), math.SmallestNonzeroFloat64))
+	}
+	for i, length := range ends {
 		if length > 0 {
 			room := c.Max.X - left - barGap - margin*r.value.Width(r.values[i])
 			unit = min(unit, max(0, room)/vg.Length(length))
@@ -117,6 +130,16 @@ func (r *barRows) Plot(c draw.Canvas, _ *plot.Plot) {
 		if r.lengths[i] > 0 {
 			c.FillPolygon(seriesColor(0), []vg.Point{{X: left, Y: middle - barHeight/2}, {X: right, Y: middle - barHeight/2},
 				{X: right, Y: middle + barHeight/2}, {X: left, Y: middle + barHeight/2}})
+		}
+		if d := r.deviations[i]; d > 0 {
+			low := left + unit*vg.Length(max(0, r.lengths[i]-d))
+			right = left + unit*vg.Length(ends[i])
+			line := draw.LineStyle{Color: r.value.Color, Width: vg.Points(1)}
+			c.StrokeLine2(line, low, middle, right, middle)
+			c.StrokeLine2(line, right, middle-barCap, right, middle+barCap)
+			if d < r.lengths[i] {
+				c.StrokeLine2(line, low, middle-barCap, low, middle+barCap)
+			}
 		}
 		r.write(c, r.name, r.names[i], left-barGap, middle, anchorEnd)
 		r.write(c, r.value, r.values[i], right+barGap, middle, anchorStart)

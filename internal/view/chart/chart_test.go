@@ -74,7 +74,7 @@ func samples() map[string]Chart {
 		"scale":      &Scatter{Points: Points{X: x, Y: y, Class: []int{0, 4, 2, -1}, Classes: []string{"a", "b", "c", "d", "e"}, Scale: true}},
 		"surface":    surface(grid, points, func(x, y float64) float64 { return x - y }),
 		"regression": &Surface{Grid: grid, Points: points, Values: surface(grid, points, math.Hypot).Values},
-		"bars":       &Bars{Unit: "s", Rows: []Bar{{"one", 1, ""}, {"two", 2, "(paper 3)"}}},
+		"bars":       &Bars{Unit: "s", Rows: []Bar{{"one", 1, 0.25, ""}, {"two", 2, 3, "(paper 3)"}}},
 	}
 }
 
@@ -264,7 +264,7 @@ func TestOddNumbers(t *testing.T) {
 		}
 	}
 	drawn(t, &Bars{})
-	drawn(t, &Bars{Rows: []Bar{{"a", nan, ""}, {"b", -1, ""}, {"c", 0, ""}, {"d", inf, ""}, {"e", 1e-9, ""}}})
+	drawn(t, &Bars{Rows: []Bar{{"a", nan, nan, ""}, {"b", -1, 2, ""}, {"c", 0, inf, ""}, {"d", inf, 1, ""}, {"e", 1e-9, nan, ""}}})
 }
 
 func TestHostileText(t *testing.T) {
@@ -273,7 +273,7 @@ func TestHostileText(t *testing.T) {
 	points := Points{X: two, Y: two, Class: []int{0, -1}, Classes: []string{evil}, Marked: []int{1}, MarkedName: evil}
 	s := surface(Grid{0, 3, 0, 3, 2, 2}, points, func(x, y float64) float64 { return x - y })
 	s.Title, s.XLabel, s.YLabel = evil, evil, evil
-	for _, c := range []Chart{s, &Scatter{Title: evil, XLabel: evil, YLabel: evil, Points: points}, &Bars{Title: evil, Unit: evil, Rows: []Bar{{evil, 1, evil}}},
+	for _, c := range []Chart{s, &Scatter{Title: evil, XLabel: evil, YLabel: evil, Points: points}, &Bars{Title: evil, Unit: evil, Rows: []Bar{{evil, 1, 1, evil}}},
 		&Lines{Title: evil, XLabel: evil, YLabel: evil, Series: []Series{{Name: evil, X: two, Y: two}, {Name: evil, X: two, Y: two}}}} {
 		p, page := drawn(t, c)
 		for _, format := range Formats {
@@ -456,8 +456,8 @@ func TestNumbers(t *testing.T) {
 // TestBarTexts checks that names end before the bars and values begin behind them, on the middle line of
 // the bar, and that the widest row fills the picture.
 func TestBarTexts(t *testing.T) {
-	page := mustDraw(t, &Bars{Unit: "s", Rows: []Bar{{"short", 1, ""}, {"a name of many letters", 2, ""},
-		{"WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW", 1.5, "(and a note that is long)"}, {"none", 0, ""}}}).HTML("t", false)
+	page := mustDraw(t, &Bars{Unit: "s", Rows: []Bar{{"short", 1, 0, ""}, {"a name of many letters", 2, 0, ""},
+		{"WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW", 1.5, 0, "(and a note that is long)"}, {"none", 0, 0, ""}}}).HTML("t", false)
 	number := func(text, name string) float64 {
 		_, rest, _ := strings.Cut(text, name+`="`)
 		value, _, _ := strings.Cut(rest, `"`)
@@ -507,4 +507,35 @@ func mustDraw(t *testing.T, c Chart) *Picture {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// TestBarDeviations: the line of a deviation has its ends at value ± deviation, or at 0, and the value stands
+// behind it with the deviation.
+func TestBarDeviations(t *testing.T) {
+	page := mustDraw(t, &Bars{Unit: "%", Rows: []Bar{{"model", 10, 2.5, ""}, {"model", 4, 6, ""}}}).HTML("t", false)
+	for _, want := range []string{"10.0 ± 2.50 %", "4.00 ± 6.00 %"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no text %q in %s", want, page)
+		}
+	}
+
+	bars := regexp.MustCompile(`<path d="M([\d.]+),[\d.]+L([\d.]+),[\d.]+L`).FindAllStringSubmatch(page, -1)
+	lines := regexp.MustCompile(`<path d="M([\d.]+),([\d.]+)L([\d.]+),([\d.]+)"`).FindAllStringSubmatch(page, -1)
+	if len(bars) != 2 || len(lines) != 5 { // one end of the second line is at 0, without a cap
+		t.Fatalf("%d bars and %d lines in %s", len(bars), len(lines), page)
+	}
+	number := func(s string) float64 {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	left, unit := number(bars[0][1]), (number(bars[0][2])-number(bars[0][1]))/10
+	for k, want := range map[int][2]float64{0: {7.5, 12.5}, 3: {0, 10}} {
+		low, high := (number(lines[k][1])-left)/unit, (number(lines[k][3])-left)/unit
+		if !(math.Abs(low-want[0]) < 0.1 && math.Abs(high-want[1]) < 0.1) {
+			t.Errorf("line %d goes from %g to %g, want %v", k, low, high, want)
+		}
+	}
 }

@@ -43,8 +43,8 @@ func TestBlocks(t *testing.T) {
 			{Name: "b", X: []float64{20, 50}, Y: []float64{2, 1}, Err: []float64{0.5, 0.5}},
 			{Name: "paper", X: []float64{20}, Y: []float64{1.5}, Dashed: true},
 		}}),
-		figure("labels: 20", "", &chart.Bars{Unit: "%", Rows: []chart.Bar{{Name: "a", Value: 3}, {Name: "b", Value: 2, Note: "(paper 1.5 %)"}}}),
-		figure("labels: 50", "", &chart.Bars{Unit: "%", Rows: []chart.Bar{{Name: "b", Value: 1}}}),
+		figure("labels: 20", "", &chart.Bars{Unit: "%", Rows: []chart.Bar{{Name: "a", Value: 3, Deviation: 1}, {Name: "b", Value: 2, Deviation: 0.5, Note: "(paper 1.5 %)"}}}),
+		figure("labels: 50", "", &chart.Bars{Unit: "%", Rows: []chart.Bar{{Name: "b", Value: 1, Deviation: 0.5}}}),
 	}
 	if got := table.FigureBlocks(); !reflect.DeepEqual(got, figures) {
 		t.Errorf("got %+v, want %+v", got, figures)

@@ -36,6 +36,9 @@ func (d *Drawing) bars() *chart.Bars {
 	out := &chart.Bars{Unit: d.Unit}
 	for _, b := range d.Bars {
 		bar := chart.Bar{Name: b.Name, Value: b.Value}
+		if b.Deviation > 0 {
+			bar.Deviation = b.Deviation
+		}
 		if !math.IsNaN(b.Published) {
 			bar.Note = "(" + strings.TrimSpace(fmt.Sprintf("paper %g %s", b.Published, d.Unit)) + ")"
 		}

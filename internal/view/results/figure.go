@@ -43,10 +43,11 @@ type Curve struct {
 	Published       bool
 }
 
-// A Bar is one amount beside the published figure, NaN if there is none.
+// A Bar is one amount with its deviation, beside the published figure; each of the two is NaN if there is
+// none.
 type Bar struct {
-	Name             string
-	Value, Published float64
+	Name                        string
+	Value, Deviation, Published float64
 }
 
 // mostDrawings is the number of drawings up to which a figure with Each is made: a page of
@@ -83,7 +84,7 @@ func (t *Table) drawing(f *Figure, title string, records []Record) Drawing {
 	if f.X == "" {
 		for _, r := range records {
 			v := t.Value(r, f.Value)
-			d.Bars = append(d.Bars, Bar{t.print(r, f.By), v.Number, v.Published})
+			d.Bars = append(d.Bars, Bar{t.print(r, f.By), v.Number, v.Deviation, v.Published})
 		}
 		return d
 	}

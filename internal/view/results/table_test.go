@@ -161,10 +161,10 @@ func TestBars(t *testing.T) {
 	table := &Table{Columns: []Column{{Key: "set"}, {Key: "method"}, {Key: "error", Name: "error", Unit: "%", Kind: Numbers}},
 		Figures: []Figure{{Title: "on ", Each: "set", By: "method", Value: "error"}}}
 	for i := range mostDrawings {
-		table.Add(Text(fmt.Sprint(i)), Text("SVM"), Number(2).Beside(3))
+		table.Add(Text(fmt.Sprint(i)), Text("SVM"), Value{Number: 2, Deviation: 0.5, Published: 3})
 	}
 	d := table.Drawings()
-	if want := (Drawing{Title: "on 0", YLabel: "error, %", Unit: "%", Bars: []Bar{{"SVM", 2, 3}}}); len(d) != mostDrawings || !reflect.DeepEqual(d[0], want) {
+	if want := (Drawing{Title: "on 0", YLabel: "error, %", Unit: "%", Bars: []Bar{{"SVM", 2, 0.5, 3}}}); len(d) != mostDrawings || !reflect.DeepEqual(d[0], want) {
 		t.Errorf("%d drawings, the first %+v", len(d), d)
 	}
 	table.Add(Text("another"), Text("SVM"), Number(1))

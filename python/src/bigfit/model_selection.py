@@ -18,7 +18,7 @@ from . import _hints
 from ._base import Estimator, Loop, Matrix, Regressor, Updates, Weighted, _equal, _matrix, _same_length, encode
 from ._run import _text, flag_of
 
-__all__ = ["AutoClassifier", "AutoRegressor", "LabeledKFold", "compare", "first_points"]
+__all__ = ["AutoClassifier", "AutoRegressor", "LabeledKFold", "audit", "compare", "first_points"]
 
 
 class AutoClassifier(ClassifierMixin, Weighted, Updates, parameters.AutoParameters):
@@ -136,6 +136,71 @@ def first_points(X: Matrix = None, n: int = 50, *, rule: str = "combined", graph
         call.output("-o", "next.npz")
         call.run()
         return call.read("next.npz")["row"].astype(np.int64)
+
+
+def audit(X: Matrix, y: Matrix = None, *, regression: bool = False, votes: int = 5,
+          report: Union[str, os.PathLike[str], None] = None, random_state: Any = None, n_jobs: Optional[int] = None,
+          memory_limit: Union[str, int, None] = None, verbose: int = 0, **graph_settings: Any) -> dict[str, Any]:
+    """Look for faults in points and in their labels or values, by the nearest neighbours of the points.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Points, or names of .npy files, one below the other. Rows with NaN are counted and left out.
+    y : array-like of shape (n_samples,), default=None
+        Labels or values, with marks for none as in fit.
+    regression : bool, default=False
+        y holds values, NaN where there is none.
+    votes : int, default=5
+        Neighbours that vote in the value of a label.
+    report : path-like, default=None
+        Page to write, .html.
+    random_state, n_jobs, memory_limit, verbose
+        As of the estimators.
+    **graph_settings
+        n_neighbors, pca, metric and so on, as of :func:`bigfit.graph.knn_graph`.
+
+    Returns
+    -------
+    found : dict
+        "summary" is what the command prints as JSON. The other entries are arrays with an element for each
+        point: "row", "issues" (names with spaces between), "duplicate", "near_duplicate", "outlier", and of
+        labels "label", "suggested" (None where it agrees), "suspect" and "worth". docs/audit.md has their formulas.
+    """
+    _hints.check(_Graph, (), graph_settings, "audit")
+    made = _Graph(n_jobs=n_jobs, random_state=random_state, memory_limit=memory_limit, verbose=verbose, **graph_settings)
+    points = made._points(X, reset=True)
+    names: Any = None
+    with made._call("audit") as call:
+        call.input("-X", "X", points)
+        if y is not None:
+            if regression:
+                target = column_or_1d(y, warn=True).astype(np.float64, copy=False)
+                call.flag("regression", True)
+            else:
+                names, target = encode(y, "audit")
+                if (target < 0).any():
+                    call.flag("unlabeled", -1)
+            _same_length(points, target)
+            call.input("-y", "y", target)
+        for name, value in graph_settings.items():
+            if value is not None:
+                call.flag(flag_of(name), value)
+        call.flag("votes", votes)
+        call.output("-o", "audit.npz")
+        if report is None:
+            call.flag("report", "none")
+        else:
+            call.file("--report", report)
+        summary = call.run()
+        found: dict[str, Any] = dict(call.read("audit.npz"))
+    found.pop("manifest", None)
+    if names is not None:
+        for column in ("label", "suggested"):
+            if column in found:
+                found[column] = np.array([names[int(c)] if c else None for c in found[column]], dtype=object)
+    found["summary"] = summary
+    return found
 
 
 def compare(models: Sequence[Any], X: Matrix, y: Matrix, *, labels: Union[int, Sequence[int], None] = None,

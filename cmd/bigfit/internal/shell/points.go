@@ -47,8 +47,7 @@ func (p *PointOptions) LabelFlags(f *pflag.FlagSet) {
 
 // IDFlag adds the flag of the ids of points.
 func (p *PointOptions) IDFlag(f *pflag.FlagSet) {
-	f.StringVar(&p.ids, "ids", "", "`file` of the ids of the points, in their order, that the rows "+
-		"of y name: .npy, text, or a table as FILE:COLUMN; 'meta_*.parquet:id' is several")
+	f.StringVar(&p.ids, "ids", "", "`file` of the ids of the points, in their order: .npy, text, FILE:COLUMN of a table")
 }
 
 // Take makes ids the names of the points, unless flags say what the points are called.

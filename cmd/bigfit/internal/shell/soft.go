@@ -31,12 +31,10 @@ type SoftOptions struct {
 
 // Flags adds the flags; weights only if asked for.
 func (o *SoftOptions) Flags(f *pflag.FlagSet, weights bool) {
-	f.StringVar(&o.As, "labels-as", asAuto, "what y holds: probabilities, a column for each class, rows of sum 1; or labels "+
-		"(also values); auto takes fractions in such rows for probabilities")
+	f.StringVar(&o.As, "labels-as", asAuto, "`kind` of y: labels, probabilities, or auto: bigfit help soft")
 	f.StringSliceVar(&o.Classes, "classes", nil, "`names` of the columns of probabilities in an array (default 0,1,…)")
 	if weights {
-		f.StringVar(&o.Weights, "label-weights", "", "`file` with a weight for each point's label, 0 for one that does not "+
-			"count; of a table its column weight, or FILE:COLUMN")
+		f.StringVar(&o.Weights, "label-weights", "", "`file` of the weights of the labels, 0 leaves one out: bigfit help soft")
 	}
 }
 

@@ -158,7 +158,7 @@ func (s *Comparison) newTable(r *selection.Compared, splits *pipeline.Splits) *r
 		label = "compare-differences"
 	} else {
 		t.Figures = append(t.Figures, results.Figure{Title: r.Criterion.String() + " by model",
-			Caption: "Mean over the splits.", By: comparedModel, Value: comparedMean})
+			Caption: "Mean over the splits; the lines are one standard deviation.", By: comparedModel, Value: comparedMean})
 	}
 
 	// The column of failures is shown only where there is one.

@@ -198,13 +198,10 @@ func (q *Queue) round(ctx context.Context, c *labeling.Candidates, now *snapshot
 	return out, m, nil
 }
 
-// leastExplored is the number of labels below which points are chosen by the graph alone, whatever the classes.
-const leastExplored = 20
-
 // ruleFor returns the rule for the next points. Without a model, and with few labels a class, the graph decides alone:
 // where an early model is wrong, its uncertainty asks at the wrong places.
 func ruleFor(m models.Model, labels, classes int) active.Rule {
-	if m == nil || labels < max(leastExplored, active.FewLabels*classes) {
+	if m == nil || labels < max(active.LeastExplored, active.FewLabels*classes) {
 		return active.SOpt
 	}
 	return active.Combined
