@@ -37,10 +37,10 @@ var FewMethods = []FewMethod{
 	{Name: "lgc", Learner: "lgc"},
 	{Name: "poisson", Learner: "poisson", Paper: []float64{9.8, 6.4, 5.5, 5.1, 4.7}},
 	{Name: "reweighted", Learner: "reweighted"},
-	{Name: "poisson-mbo, equal sizes", Learner: "poisson-mbo", Values: models.Values{"class-sizes": "equal"}},
+	{Name: "poisson-mbo, equal sizes", Learner: "poisson-mbo", Values: models.Values{"class-shares": "equal"}},
 	{Name: "poisson-mbo, true sizes", Learner: "poisson-mbo", TrueSizes: true,
 		Paper: []float64{3.5, 2.8, 2.8, 2.8, 2.8}},
-	{Name: "cut, equal sizes", Learner: "cut", Values: models.Values{"class-sizes": "equal"}},
+	{Name: "cut, equal sizes", Learner: "cut", Values: models.Values{"class-shares": "equal"}},
 	{Name: "cut, true sizes", Learner: "cut", TrueSizes: true},
 }
 

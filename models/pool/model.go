@@ -146,7 +146,7 @@ func (f *fit) adaptShares(m *Model) {
 		m.factors, m.Choice.Off = propagation.ShareFactors(m.scores, f.settings.Priors, m.given.Points, counts)
 		m.Choice.Shares = f.settings.Priors
 	case f.settings.Shares == FromPoints:
-		m.factors, m.Choice.Shares = classFactors(m.scores, counts, m.given.Points)
+		m.factors, m.Choice.Shares = classFactors(m.scores, f.in.Targets.Masses(), m.given.Points)
 	}
 	weighClassRows(m.scores, m.factors)
 }

@@ -29,9 +29,13 @@ class AutoParameters(BaseEstimator):
     repeats : int, default=1
         How often the labels are dealt into folds; at least 1.
 
+    priors : sequence of float, default=None
+        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
+        a factor; the answers get these shares; at least 0; None is see class-shares.
+
     class_shares : {"points", "labels"}, default="points"
-        Shares of the classes: of the points, as far as answers are certain, or of the labels, as
-        drawn at random from all points.
+        Shares of the classes without priors: of the points, as far as answers are certain, or of
+        the labels, as drawn at random from all points.
 
     pca : int, default=None
         Project the points on this many principal components first; at least 0; None is 50 where X
@@ -98,6 +102,7 @@ class AutoParameters(BaseEstimator):
         *,
         folds: int = 5,
         repeats: int = 1,
+        priors: Optional[Sequence[float]] = None,
         class_shares: str = 'points',
         pca: Optional[int] = None,
         metric: Optional[str] = None,
@@ -118,6 +123,7 @@ class AutoParameters(BaseEstimator):
     ) -> None:
         self.folds = folds
         self.repeats = repeats
+        self.priors = priors
         self.class_shares = class_shares
         self.pca = pca
         self.metric = metric
@@ -311,8 +317,13 @@ class HarmonicParameters(BaseEstimator):
         Scale each class to its share of the points: class mass normalization.
 
     priors : sequence of float, default=None
-        Shares of the classes in all points, ascending by class, up to a factor; positive; None is
-        those of the labels; for class_mass = true.
+        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
+        a factor; the answers get these shares; with class-mass their masses get them; at least 0;
+        None is see class-shares.
+
+    class_shares : {"free", "estimate", "labels", "equal"}, default="free"
+        Shares of the classes without priors: free, as the scores have them; estimate, the mean of
+        labels and free; labels, those of the labels; or equal.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
@@ -382,6 +393,7 @@ class HarmonicParameters(BaseEstimator):
         *,
         class_mass: bool = False,
         priors: Optional[Sequence[float]] = None,
+        class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
         pca: int = 0,
@@ -403,6 +415,7 @@ class HarmonicParameters(BaseEstimator):
     ) -> None:
         self.class_mass = class_mass
         self.priors = priors
+        self.class_shares = class_shares
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.pca = pca
@@ -432,6 +445,14 @@ class LgcParameters(BaseEstimator):
     ----------
     alpha : float, default=0.99
         Weight α of the neighbours beside that of the given labels; between 0 and 1.
+
+    priors : sequence of float, default=None
+        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
+        a factor; the answers get these shares; at least 0; None is see class-shares.
+
+    class_shares : {"free", "estimate", "labels", "equal"}, default="free"
+        Shares of the classes without priors: free, as the scores have them; estimate, the mean of
+        labels and free; labels, those of the labels; or equal.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
@@ -500,6 +521,8 @@ class LgcParameters(BaseEstimator):
         self,
         *,
         alpha: float = 0.99,
+        priors: Optional[Sequence[float]] = None,
+        class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
         pca: int = 0,
@@ -520,6 +543,8 @@ class LgcParameters(BaseEstimator):
         verbose: int = 0,
     ) -> None:
         self.alpha = alpha
+        self.priors = priors
+        self.class_shares = class_shares
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.pca = pca
@@ -564,6 +589,14 @@ class TikhonovParameters(BaseEstimator):
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
         Definition of the Laplacian L.
+
+    priors : sequence of float, default=None
+        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
+        a factor; the answers get these shares; at least 0; None is see class-shares.
+
+    class_shares : {"free", "estimate", "labels", "equal"}, default="free"
+        Shares of the classes without priors: free, as the scores have them; estimate, the mean of
+        labels and free; labels, those of the labels; or equal.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
@@ -636,6 +669,8 @@ class TikhonovParameters(BaseEstimator):
         power: int = 1,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
+        priors: Optional[Sequence[float]] = None,
+        class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
         pca: int = 0,
@@ -660,6 +695,8 @@ class TikhonovParameters(BaseEstimator):
         self.power = power
         self.scaling = scaling
         self.laplacian = laplacian
+        self.priors = priors
+        self.class_shares = class_shares
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.pca = pca
@@ -688,8 +725,12 @@ class PoissonParameters(BaseEstimator):
     Parameters
     ----------
     priors : sequence of float, default=None
-        Shares of the classes in all points, ascending by class, up to a factor; positive; None is
-        those of the labels.
+        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
+        a factor; the answers get these shares; at least 0; None is see class-shares.
+
+    class_shares : {"free", "estimate", "labels", "equal"}, default="free"
+        Shares of the classes without priors: free, as the scores have them; estimate, the mean of
+        labels and free; labels, those of the labels; or equal.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
@@ -758,6 +799,7 @@ class PoissonParameters(BaseEstimator):
         self,
         *,
         priors: Optional[Sequence[float]] = None,
+        class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
         pca: int = 0,
@@ -778,6 +820,7 @@ class PoissonParameters(BaseEstimator):
         verbose: int = 0,
     ) -> None:
         self.priors = priors
+        self.class_shares = class_shares
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.pca = pca
@@ -805,6 +848,14 @@ class ReweightedParameters(BaseEstimator):
 
     Parameters
     ----------
+    priors : sequence of float, default=None
+        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
+        a factor; the answers get these shares; at least 0; None is see class-shares.
+
+    class_shares : {"free", "estimate", "labels", "equal"}, default="free"
+        Shares of the classes without priors: free, as the scores have them; estimate, the mean of
+        labels and free; labels, those of the labels; or equal.
+
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
 
@@ -871,6 +922,8 @@ class ReweightedParameters(BaseEstimator):
     def __init__(
         self,
         *,
+        priors: Optional[Sequence[float]] = None,
+        class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
         pca: int = 0,
@@ -890,6 +943,8 @@ class ReweightedParameters(BaseEstimator):
         memory_limit: Union[str, int, None] = None,
         verbose: int = 0,
     ) -> None:
+        self.priors = priors
+        self.class_shares = class_shares
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.pca = pca
@@ -918,8 +973,8 @@ class PoissonMboParameters(BaseEstimator):
     Parameters
     ----------
     priors : sequence of float, default=None
-        Shares of the classes in all points, ascending by class, up to a factor; positive; None is
-        see class-sizes.
+        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
+        a factor; the answers get these shares; at least 0; None is see class-shares.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
@@ -927,9 +982,9 @@ class PoissonMboParameters(BaseEstimator):
     max_iterations : int, default=10000
         Iterations after which the solver gives up; at least 1.
 
-    class_sizes : {"estimate", "labels", "equal"}, default="estimate"
-        Sizes of the classes without priors: of labels and of answers of poisson, of labels, or
-        equal.
+    class_shares : {"estimate", "labels", "equal"}, default="estimate"
+        Shares of the classes without priors: estimate, the mean of labels and of the answers of
+        poisson; labels, those of the labels; or equal.
 
     steps : int, default=40
         Steps of the heat equation between two decisions; at least 1.
@@ -1000,7 +1055,7 @@ class PoissonMboParameters(BaseEstimator):
         priors: Optional[Sequence[float]] = None,
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
-        class_sizes: str = 'estimate',
+        class_shares: str = 'estimate',
         steps: int = 40,
         rounds: int = 50,
         pca: int = 0,
@@ -1023,7 +1078,7 @@ class PoissonMboParameters(BaseEstimator):
         self.priors = priors
         self.tolerance = tolerance
         self.max_iterations = max_iterations
-        self.class_sizes = class_sizes
+        self.class_shares = class_shares
         self.steps = steps
         self.rounds = rounds
         self.pca = pca
@@ -1052,8 +1107,8 @@ class CutParameters(BaseEstimator):
     Parameters
     ----------
     priors : sequence of float, default=None
-        Shares of the classes in all points, ascending by class, up to a factor; positive; None is
-        see class-sizes.
+        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
+        a factor; the answers get these shares; at least 0; None is see class-shares.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
@@ -1061,9 +1116,9 @@ class CutParameters(BaseEstimator):
     max_iterations : int, default=10000
         Iterations after which the solver gives up; at least 1.
 
-    class_sizes : {"estimate", "labels", "equal"}, default="estimate"
-        Sizes of the classes without priors: of labels and of answers of poisson, of labels, or
-        equal.
+    class_shares : {"estimate", "labels", "equal"}, default="estimate"
+        Shares of the classes without priors: estimate, the mean of labels and of the answers of
+        poisson; labels, those of the labels; or equal.
 
     perturbation : float, default=0.1
         Weight s of −sD, which drives each point to one class; between 0 and 0.3.
@@ -1134,7 +1189,7 @@ class CutParameters(BaseEstimator):
         priors: Optional[Sequence[float]] = None,
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
-        class_sizes: str = 'estimate',
+        class_shares: str = 'estimate',
         perturbation: float = 0.1,
         rounds: int = 400,
         pca: int = 0,
@@ -1157,7 +1212,7 @@ class CutParameters(BaseEstimator):
         self.priors = priors
         self.tolerance = tolerance
         self.max_iterations = max_iterations
-        self.class_sizes = class_sizes
+        self.class_shares = class_shares
         self.perturbation = perturbation
         self.rounds = rounds
         self.pca = pca
@@ -1619,8 +1674,8 @@ class TsvmLinearParameters(BaseEstimator):
         Weight C*/C of the loss of an unlabeled point beside that of a labeled one; positive.
 
     priors : sequence of float, default=None
-        Shares of the classes among the unlabeled points, in ascending order of the classes; at
-        least 0; None is those of the labels.
+        Shares of the classes among the unlabeled points, by class as in a:0.8,b:0.2 or ascending by
+        class; at least 0; None is those of the labels.
 
     loss : {"squared-hinge", "huberized-hinge"}, default="squared-hinge"
         Loss: the square of the hinge, or the hinge with its corner rounded.
@@ -2110,8 +2165,8 @@ class TsvmParameters(BaseEstimator):
         Weight C*/C of the loss of an unlabeled point beside that of a labeled one; positive.
 
     priors : sequence of float, default=None
-        Shares of the classes among the unlabeled points, in ascending order of the classes; at
-        least 0; None is those of the labels.
+        Shares of the classes among the unlabeled points, by class as in a:0.8,b:0.2 or ascending by
+        class; at least 0; None is those of the labels.
 
     tolerance : float, default=0.001
         Violation, relative residual or gradient at which the solver stops; positive.
