@@ -75,7 +75,7 @@ var experiments = []experiment{
 		other: "principal components in place of the features of an autoencoder that the published " +
 			"graph is made of"},
 	{name: "few-labels", paper: "Calder et al. 2020",
-		shows: "Table 1: MNIST, 1 to 5 labels a class of the published draws, the default beside methods with sizes",
+		shows:   "Table 1: MNIST, 1 to 5 labels a class of the published draws, the default beside methods with sizes",
 		minutes: 90, needs: []string{"mnist_train_images.npz", "mnist_train_labels.npy", "mnist_test_images.npz",
 			"mnist_test_labels.npy", "mnist70k_few_labels.npz"}, fixed: fixedSubsets, run: (*app).fewLabels,
 		other: "principal components in place of the features of an autoencoder that the published " +
