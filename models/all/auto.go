@@ -16,7 +16,7 @@ var Auto = pool.Learner{
 	Name: "auto",
 	Help: "chooses among other models by cross-validation on the labels and averages the best",
 	Members: []pool.Member{
-		volumes("equal", 40), volumes("estimate", 20), spreading("0.99", 0), spreading("0.9", 0), spreading("0.99", 5), spreading("0.9", 5),
+		volumes("equal", 3), volumes("estimate", 5), volumesOfFewer("equal"), spreading("0.99", 0), spreading("0.9", 0), spreading("0.99", 5), spreading("0.9", 5),
 		onGraph(0.01, 0), onGraph(0.1, 0), onGraph(0.01, 5), onGraph(0.1, 5),
 		gaussian(0.25), gaussian(0.5), gaussian(1), gaussian(2),
 		{Learner: kernelmachine.Learner{Method: kernelmachine.RLS},
@@ -30,17 +30,31 @@ func spreading(alpha string, neighbors int) pool.Member {
 		Settings: []models.Values{{"alpha": alpha, "tolerance": looseTolerance}}}
 }
 
-// volumes is Poisson MBO with sizes of the classes as named, for few labels: its weight is the
-// given one where there are too few for a cross-validation, 1 otherwise. docs/auto.md has the
-// errors of other weights.
-func volumes(sizes string, blind float64) pool.Member {
-	return pool.Member{Learner: propagation.SizedLearner{Method: propagation.PoissonMBO}, FewPerClass: fewPerClass, Blind: blind, Priors: true,
+// volumes is Poisson MBO with sizes of the classes as named, for few labels. prior is its weight before the
+// cross-validation; where there are too few labels for one, it counts twenty times as much as another member.
+// docs/auto.md has the errors of other weights.
+func volumes(sizes string, prior float64) pool.Member {
+	return pool.Member{Learner: propagation.SizedLearner{Method: propagation.PoissonMBO}, FewPerClass: fewPerClass,
+		Prior: prior, Blind: blindVolumes, Priors: true,
 		Settings: []models.Values{{"class-shares": sizes, "tolerance": looseTolerance}}}
 }
 
-// fewPerClass is the largest mean number of labels of a class with which volumes takes part. With
-// more of them, label spreading alone errs as little.
-const fewPerClass = 5
+// volumesOfFewer is the same on the graph of five neighbours, with one label a class. A cross-validation of more labels
+// gains nothing by it in the mean.
+func volumesOfFewer(sizes string) pool.Member {
+	m := volumes(sizes, 1)
+	m.FewPerClass = 1
+	m.Neighbors = 5
+	return m
+}
+
+const (
+	// fewPerClass is the largest mean number of labels of a class with which volumes takes part. With
+	// more of them, label spreading alone errs as little.
+	fewPerClass = 5
+	// blindVolumes is the weight of volumes where others have 1 and no cross-validation is possible.
+	blindVolumes = 20
+)
 
 // looseTolerance is the tolerance of linear systems. It is enough to decide classes and takes
 // a third of the time of the default.

@@ -1,7 +1,6 @@
 package propagation
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -163,7 +162,7 @@ func TestCutFewLabels(t *testing.T) {
 	}
 	cuts := []float64{cutOf(problem.W, mbo.Labels), cutOf(problem.W, g.Labels)}
 	before, after := metrics.ErrorRate(poisson.Labels, truth, y), metrics.ErrorRate(g.Labels, truth, y)
-	t.Log(fmt.Sprintf("cuts %.1f and %.1f, errors %.3f and %.3f, %d rounds", cuts[0], cuts[1], before, after, g.Rounds))
+	t.Logf("cuts %.1f and %.1f, errors %.3f and %.3f, %d rounds", cuts[0], cuts[1], before, after, g.Rounds)
 	if !(cuts[1] < 1.02*cuts[0]) || !(after < 0.8*before) {
 		t.Errorf("cuts %.1f and %.1f, errors %.3f and %.3f", cuts[0], cuts[1], before, after)
 	}

@@ -97,11 +97,11 @@ func (p *Problem) LeaveOneOut(ctx context.Context, y *models.Targets, s *Setting
 // leave is a draw for leaving out its labels one by one.
 type leave struct {
 	*draw
-	f      *mat.Dense // values with all labels, n×c
-	g      []float64  // g_i of the labeled points
-	groups [][]probe  // of labels, each with a right-hand side
-	probed bool       // groups hold several labels
-	extra  *mat.Dense // Lf of harmonic, n×c; Σ_j G_ij of poisson, n×1
+	f      *mat.Dense            // values with all labels, n×c
+	g      []float64             // g_i of the labeled points
+	groups [][]probe             // of labels, each with a right-hand side
+	probed bool                  // groups hold several labels
+	extra  *mat.Dense            // Lf of harmonic, n×c; Σ_j G_ij of poisson, n×1
 	means  map[int32][]float64   // shares of the classes in each component, for poisson
 	tally  map[int32]map[int]int // labels of each most probable class in each component, for poisson with soft labels
 }
