@@ -366,7 +366,7 @@ func TestMachineTable(t *testing.T) {
 		{"row":"g50c","method":"LapSVM","error_mean":5.16,"error_std":0,"paper":5.4,"note":"50 neighbours"},
 		{"row":"coil20","method":"LapSVM","error_mean":0,"error_std":0,"paper":null}]`)
 	bars := table.Drawings()
-	if want := (results.Drawing{Title: "g50c", YLabel: "error, %", Unit: "%", Bars: []results.Bar{{Name: "SVM", Value: 9, Published: 9.7}, {Name: "LapSVM", Value: 5.16, Published: 5.4}}}); len(bars) != 2 || !reflect.DeepEqual(bars[0], want) {
+	if want := (results.Drawing{Title: "g50c", YLabel: "error, %", Unit: "%", Bars: []results.Bar{{Name: "SVM", Value: 9, Deviation: math.Sqrt2, Published: 9.7}, {Name: "LapSVM", Value: 5.16, Published: 5.4}}}); len(bars) != 2 || !reflect.DeepEqual(bars[0], want) {
 		t.Errorf("bars %+v", bars)
 	}
 }
