@@ -71,7 +71,8 @@ func (GeodesicLearner) Cost(in *models.Input) (stage.Cost, error) {
 	edges := int64(in.EdgeCount())
 	k := int64(min(s.Vote, len(in.Targets.Labeled)))
 	const queue = 40 // bytes an edge while the slice of visits grows
-	inUse := 8*edges + queue*edges*k/2 + n*(12*k+8+8*int64(len(in.Targets.Classes)))
+	inUse := 8*edges + queue*edges*k/2 + n*(12*k+8+8*int64(len(in.Targets.Classes))) +
+		heldOutBytes(len(in.Targets.Labeled), len(in.Targets.Classes))
 	switch x := in.Points.(type) { // made ready to be measured
 	case nil:
 	case *sparse.CSR:

@@ -87,6 +87,7 @@ func (Learner) Cost(in *models.Input) (stage.Cost, error) {
 	if s.Vote == 0 { // leave-one-out: lists of all labeled points, and the buffers of the search
 		l, _ := labeled.Dims()
 		c.Bytes += 24*int64(l)*int64(MostVotes) + 1<<20
+		c.Bytes += heldOutBytes(l, len(in.Targets.Classes))
 		if s.Method == knn.Brute {
 			c.Operations = knn.BruteOperations(labeled)
 		}
