@@ -85,7 +85,7 @@ def test_type_errors_name_the_estimator():
         (bigfit.KNeighborsClassifier, "n_neighbors", "KNeighborsClassifier has no parameter 'n_neighbors'; it has vote"),
         (bigfit.SpectralClustering, "n_init", "SpectralClustering has no parameter 'n_init'; it has restarts"),
         (bigfit.Poisson, "neighbors", "Poisson has no parameter 'neighbors'; 'n_neighbors' is near"),
-        (bigfit.Poisson, "zzz", "Poisson has no parameter 'zzz'; it has priors, tolerance"),
+        (bigfit.Poisson, "zzz", "Poisson has no parameter 'zzz'; it has priors, class_shares, tolerance"),
     ):
         with pytest.raises(TypeError, match="^" + message):
             cls(**{wrong: 1})
