@@ -279,6 +279,8 @@ var commandAnswers = []answerCase{
 	{"embed-gamma", []string{"embed -X ../rings.npy -d 3 --gamma 0.01 --sigma 1 --model m.npz -o train.npy", "embed --transform m.npz -X ../rings-new.npy -o new.npy"}},
 	{"embed-gamma-power", []string{"embed -X ../rings.npy -d 2 --gamma 0.01 --kernel laplace --sigma 1 --laplacian normalized --power 2 --model m.npz -o train.npy", "embed --transform m.npz -X ../rings-new.npy -o new.npy"}},
 	{"embed-gamma-landmarks", []string{"embed -X ../two.npy -d 2 --gamma 0.01 --landmarks 40 --model m.npz -o train.npy", "embed --transform m.npz -X ../two-new.npy -o new.npy"}},
+
+	{"features", []string{"features ../rings.npy --hops 3 -o hops.npy", "features ../rings.npy --graph ../rings-graph.npz --normalization row --self-loops -o means.npy"}},
 }
 
 const (

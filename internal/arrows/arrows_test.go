@@ -56,6 +56,7 @@ var order = []string{
 	"data/synthetic/internal/handwriting",
 	"data/synthetic",
 	"pca",
+	"hops",
 	"kernel",
 	"cg",
 	"lanczos",

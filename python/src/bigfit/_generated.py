@@ -3985,6 +3985,111 @@ class RadiusNeighborsParameters(BaseEstimator):
         self.verbose = verbose
 
 
+class FeaturesParameters(BaseEstimator):
+    """Parameters of bigfit features.
+
+    Parameters
+    ----------
+    hops : int, default=2
+        Largest power k of A.
+
+    normalization : {"symmetric", "row"}, default="symmetric"
+        How weights become A.
+
+    self_loops : bool, default=False
+        Add 1 to the diagonal of the weights first.
+
+    pca : int, default=None
+        Project the points on this many principal components first; at least 0; None is 50 where X
+        has more than 100 columns, else 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default=None
+        Distance between points; None is euclidean, angle where X is sparse.
+
+    n_neighbors : int, default=None
+        Nearest neighbours of every point; at least 1; None is 10.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default=None
+        Join neighbours if one names the other, or only if each does; None is either.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default=None
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph; None is self-tuning, one where the distance
+        is no length.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default=None
+        Search for neighbours: auto chooses, all but nn-descent are exact; None is auto.
+
+    patience : float, default=None
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive;
+        None is 60.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _command = 'features'
+
+    def __init__(
+        self,
+        *,
+        hops: int = 2,
+        normalization: str = 'symmetric',
+        self_loops: bool = False,
+        pca: Optional[int] = None,
+        metric: Optional[str] = None,
+        n_neighbors: Optional[int] = None,
+        radius: Optional[float] = None,
+        symmetry: Optional[str] = None,
+        weights: Optional[str] = None,
+        method: Optional[str] = None,
+        patience: Optional[float] = None,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hops = hops
+        self.normalization = normalization
+        self.self_loops = self_loops
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
 class GraphParameters(BaseEstimator):
     """Parameters of bigfit graph.
 
