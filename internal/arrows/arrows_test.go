@@ -89,6 +89,7 @@ var order = []string{
 	"models/eigenmap",
 	"models/metrics",
 	"models/propagation",
+	"models/correction",
 	"models/pool",
 	"models/all",
 	"models/linear/sums",
