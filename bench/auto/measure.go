@@ -68,14 +68,23 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 	}
 	// The graph is shared by all methods and draws: it knows no labels.
 	p := &pipeline.Pipeline{}
-	settings, err := pipeline.AutoGraph(s.X, nil)
+	joined := s.X
+	if s.other != nil {
+		joined = s.other
+	}
+	settings, err := pipeline.AutoGraph(joined, nil)
 	if err != nil {
 		return nil, err
 	}
 
-	g, err := p.Graph(ctx, s.X, settings)
+	g, err := p.Graph(ctx, joined, settings)
 	if err != nil {
 		return nil, err
+	}
+	// A graph that comes with the points has weights alone.
+	if s.other != nil {
+		g = &pipeline.Graph{Graph: *models.NewGraph(g.W)}
+		settings = &pipeline.GraphSettings{}
 	}
 
 	out := make([]outcome, len(methods))

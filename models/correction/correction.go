@@ -215,7 +215,7 @@ func (r *Corrected) growth(e []float64) float64 {
 	for _, v := range e {
 		size += math.Abs(v)
 	}
-	if !(r.Size <= mostGrowth*size) {
+	if size == 0 || !(r.Size <= mostGrowth*size) {
 		return 1
 	}
 	return r.Size / size
@@ -264,9 +264,8 @@ func (p *Problem) harmonic(ctx context.Context, e *mat.Dense, t *models.Targets,
 	if g == nil {
 		return nil, solved{}, err
 	}
-	reached := p.components.Reached(t.Labeled)
-	for i, c := range p.components.Of {
-		if !reached[c] {
+	for i, reached := range p.components.Reached(t.Labeled) {
+		if !reached {
 			clear(g.Scores.RawRowView(i))
 		}
 	}
