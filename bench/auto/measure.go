@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +61,13 @@ func parseModels(text string, members bool) ([]method, error) {
 	return out, nil
 }
 
+// withoutCorrection is auto without the members for a graph that comes with the points.
+func withoutCorrection() method {
+	l := all.Auto
+	l.Members = slices.DeleteFunc(slices.Clone(l.Members), func(m pool.Member) bool { return m.Foreign })
+	return method{"auto without correction", l, nil}
+}
+
 // measure fits all methods to all draws, on one graph.
 func measure(ctx context.Context, s *loaded, labels int, o *options, methods []method) ([]outcome, error) {
 	var draws [][]int
@@ -84,7 +92,9 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 	// A graph that comes with the points has weights alone.
 	if s.other != nil {
 		g = &pipeline.Graph{Graph: *models.NewGraph(g.W)}
+		g.Foreign = true
 		settings = &pipeline.GraphSettings{}
+		methods = append(slices.Clone(methods), withoutCorrection())
 	}
 
 	out := make([]outcome, len(methods))

@@ -143,8 +143,8 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"knn-bytes", "bytes", "--model knn --method brute", ""},
 	{"knn-words", "words-all", "--model knn --distance angle --labels 45", ""},
 	{"geodesic", "rings", "--model geodesic", ""},
-	{"correct-and-smooth", "rings", "--model correct-and-smooth --gamma-a 1", ""},
-	{"correct-and-smooth-fixed", "words", "--model correct-and-smooth --base rls --gamma-a 0.01 --correction fixed --factor 0.5 --smooth-alpha 0.8", "-k 5"},
+	{"correct-and-smooth", "rings", "--model correct-and-smooth", ""},
+	{"correct-and-smooth-fixed", "words", "--model correct-and-smooth --base svm-linear --gamma-a 1 --correction fixed --factor 0.5 --smooth-alpha 0.8", "-k 5"},
 	{"geodesic-parts", "parts", "--model geodesic --vote 3", "-k 4"},
 	{"knn-ball-tree", "two-all", "--model knn --method ball-tree --distance chebyshev --labels 40 --seed 2", ""},
 

@@ -1,6 +1,7 @@
 package correction
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,7 +57,7 @@ func (l Learner) table() models.Table[Settings] {
 	}
 	return append(models.Table[Settings]{
 		{Param: models.Param{Name: "gamma-a", Doc: "weight γ_A of the norm ‖f‖² of the base", Range: models.Positive(),
-			Required: true, Axis: true, Grid: []string{"0.0001", "0.01", "1", "100", "10000"}, Few: "1"},
+			Required: true, Axis: true, Grid: []string{"0.0001", "0.01", "0.1", "1", "100"}, Few: "0.01"},
 			At: func(s *Settings) any { return &s.GammaA }},
 		{Param: models.Param{Name: "base", Doc: "the model of the columns alone whose errors are corrected",
 			Default: names[0], Kind: models.Choice, Choices: names},
@@ -142,7 +143,7 @@ func systemCost(in *models.Input, s *Settings) (bytes int64, operations float64,
 // Fit fits the base to the points, and corrects and smooths its predictions: [Problem.Apply].
 func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
 	s, err := l.settings(in.Values)
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	info := l.Info()

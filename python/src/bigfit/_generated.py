@@ -1242,9 +1242,9 @@ class CorrectAndSmoothParameters(BaseEstimator):
     ----------
     gamma_a : float, default=None
         Weight γ_A of the norm ‖f‖² of the base; positive; None is by cross-validation on the labels
-        among 0.0001, 0.01, 1, 100, 10000, with few labels 1.
+        among 0.0001, 0.01, 0.1, 1, 100, with few labels 0.01.
 
-    base : {"rls-linear", "rls", "svm-linear", "svm"}, default="rls-linear"
+    base : {"rls", "rls-linear", "svm", "svm-linear"}, default="rls"
         The model of the columns alone whose errors are corrected.
 
     smooth_alpha : float, default=None
@@ -1329,7 +1329,7 @@ class CorrectAndSmoothParameters(BaseEstimator):
         self,
         *,
         gamma_a: Optional[float] = None,
-        base: str = 'rls-linear',
+        base: str = 'rls',
         smooth_alpha: Optional[float] = None,
         correction: str = 'autoscale',
         correct_alpha: float = 0.9,
