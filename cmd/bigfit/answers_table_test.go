@@ -255,6 +255,7 @@ var commandAnswers = []answerCase{
 	{"tune-laprls-linear-wide", []string{"tune --model laprls-linear -X ../wide.npy -y ../rings-few.npy --gamma-a 1e-2,1 --gamma-i 0,0.1"}},
 	{"tune-svm-linear", []string{"tune --model svm-linear -X ../two.npy -y ../two-few.npy --c 0.1,1,10 --metric f1"}},
 	{"tune-lapsvm-linear", []string{"tune --model lapsvm-linear -X ../words.npz -y ../rings-few.npy --gamma-a 1e-2,1 --gamma-i 0.01,1 --loss huberized-hinge --metric prbep"}},
+	{"tune-correct-and-smooth", []string{"tune --model correct-and-smooth -X ../rings.npy -y ../rings-few.npy --gamma-a 0.01,1 --smooth-alpha 0.5,0.9 -k 5,8"}},
 	{"tune-rls", []string{"tune --model rls -X ../rings.npy -y ../values.npy --gamma-a 1e-4,1e-2 --sigma 0.5,1,median --intercept"}},
 	{"tune-laprls", []string{"tune --model laprls -X ../rings.npy -y ../rings-few.npy --gamma-a 1e-3,1e-1 --gamma-i 0,0.01 --sigma median,1 -k 5,8 --best best.npz", "predict best.npz -X ../rings-new.npy -o new.npy --scores scores.npy"}},
 	{"tune-laprls-landmarks", []string{"tune --model laprls -X ../rings.npy -y ../rings-few.npy --gamma-a 1e-3,1e-1 --gamma-i 0,0.01 --approximation nystrom --landmarks 20 --metric auc"}},

