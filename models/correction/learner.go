@@ -80,7 +80,7 @@ func (l Learner) settings(v models.Values) (Settings, error) {
 // Info describes the learner.
 func (l Learner) Info() models.Info {
 	return models.Info{Name: Name,
-		Help:   "a model of the columns, its errors corrected and its answers smoothed along the graph (Huang et al. 2021)",
+		Help:   "a model of the columns, corrected and smoothed along the graph (Huang et al. 2021)",
 		Source: "Huang, He, Singh, Lim & Benson 2021, section 2",
 		Scores: "H = (1 − α₂)(I − α₂S)⁻¹G of corrected predictions G, to be compared within a point",
 		Learns: models.LearnsClasses | models.LearnsShares, Needs: models.NeedsPoints | models.NeedsGraph, Keeps: true}

@@ -1234,7 +1234,7 @@ class CutParameters(BaseEstimator):
 
 
 class CorrectAndSmoothParameters(BaseEstimator):
-    """a model of the columns, its errors corrected and its answers smoothed along the graph (Huang et al. 2021).
+    """a model of the columns, corrected and smoothed along the graph (Huang et al. 2021).
 
     After Huang, He, Singh, Lim & Benson 2021, section 2.
 
