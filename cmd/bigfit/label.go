@@ -23,6 +23,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
@@ -194,7 +195,6 @@ type labeled struct {
 	graph *models.Graph
 	ids   *data.IDs
 	model models.Model // that is labeled on; nil for points
-	names []string     // of the columns of the points; nil for numbers
 }
 
 // label runs the page until a person finishes, and makes the model.
@@ -267,6 +267,7 @@ func (a *app) serveLabels(ctx context.Context, o *labelOptions, q *queue.Queue, 
 		return err
 	}
 	interrupted := a.TakeInterrupt()
+	defer par.Reserve(server.Processors)()
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 
@@ -412,7 +413,11 @@ func (a *app) readLabelModel(ctx context.Context, o *labelOptions, out *labeled)
 // labelContent says what is shown of the points.
 func (a *app) labelContent(o *labelOptions, p *labeled) (*page.Content, error) {
 	x := p.in.Points
-	c := &page.Content{Points: x, Names: p.names}
+	c := &page.Content{Points: x}
+	if x != nil {
+		_, d := x.Dims()
+		c.Names = a.Points.ColumnNames(d)
+	}
 	folder := o.folder
 	for _, show := range o.show {
 		if shape, ok := strings.CutPrefix(show, "image:"); ok {
@@ -434,6 +439,7 @@ func (a *app) labelContent(o *labelOptions, p *labeled) (*page.Content, error) {
 		c.Columns = append(c.Columns, page.Column{Name: col.Name, Kind: kind, Texts: col.Texts})
 		if kind != page.Text {
 			folder = cmp.Or(folder, col.Folder)
+			col.Folder = folder // for the pictures of the report
 		}
 		if p.in.shown == nil && kind != page.Audio {
 			p.in.shown = col
@@ -506,7 +512,9 @@ func (a *app) finishLabels(ctx context.Context, o *labelOptions, p *labeled, q *
 	in.hashes[pipeline.HashLabels] = t.Hash()
 	in.sections = labelSections(q.State(), agreement)
 	a.Reads(pipeline.HashLabels, o.labels)
-	a.SayLabels(t, in.Points)
+	// Labels that people gave one by one have no marks for points without one, about which there may be a doubt.
+	a.Note("labels: %s", t.Summary())
+	a.SayColumns(t, in.Points)
 
 	var m models.Model
 	var short error

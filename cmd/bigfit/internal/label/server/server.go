@@ -55,6 +55,9 @@ const (
 	idleTimeout  = 2 * time.Minute
 
 	nearby = 5 // labeled points that are shown beside a point
+
+	// Processors are those to be kept for requests while a model learns, see par.Reserve.
+	Processors = 2
 )
 
 // policy is the Content-Security-Policy.
