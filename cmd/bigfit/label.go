@@ -99,7 +99,7 @@ the command. See docs/label.md about --listen before others may reach it.
 	o.given.Flags(f)
 	o.source.Flags(a.App, f)
 	f.StringVar(&o.source.File, "graph", "", "graph `file` of the points (default: made of the points, as for auto)")
-	a.Points.IDFlag(f)
+	a.Points.LabelFlags(f)
 	f.StringArrayVar(&o.show, "show", nil,
 		"`column` to show, of X, its ids, or FILE:COLUMN, or image:WxH; may be repeated")
 	f.StringVar(&o.folder, "folder", "",
@@ -134,6 +134,8 @@ func (a *app) takeLabel(o *labelOptions, args []string) error {
 		return shell.Usagef("%s: the file of the labels is a table; its name must end in .csv", o.labels)
 	case a.Given["target"] && !(o.target > 0 && o.target < 100):
 		return shell.Usagef("--target is %v; it is a percentage, above 0 and below 100", o.target)
+	case o.y != "" && a.Points.Label != "":
+		return shell.Usagef("--label %s and -y %s both give labels to begin with; give one of them", a.Points.Label, o.y)
 	case !(o.twice >= 0 && o.twice <= 1):
 		return shell.Usagef("--twice is %v; it is a share, from 0 to 1", o.twice)
 	case o.headless != "" && o.count < 1:
@@ -171,8 +173,8 @@ func (a *app) takeLabel(o *labelOptions, args []string) error {
 	if len(o.source.X) == 1 && isModel(o.source.X[0]) {
 		o.refinesModel = o.source.X[0]
 		o.source.X = nil
-		if a.Given["model"] || o.y != "" {
-			return shell.Usagef("%s is a model, which keeps its learner and its labels; leave --model and -y out",
+		if a.Given["model"] || o.y != "" || a.Points.Label != "" {
+			return shell.Usagef("%s is a model, which keeps its learner and its labels; leave --model, --label and -y out",
 				o.refinesModel)
 		}
 	}
@@ -341,12 +343,13 @@ func (a *app) readLabelPoints(ctx context.Context, o *labelOptions) (*labeled, e
 	if out.ids, err = a.IDsOf(n); err != nil {
 		return nil, err
 	}
-	if o.y != "" {
+	if o.y != "" || a.Points.Label != "" {
 		if o.labelsOfTheFile, err = o.given.ReadTruth(a.App, o.y, n); err != nil {
 			return nil, err
 		}
 		if o.labelsOfTheFile.Len() != n {
-			return nil, fmt.Errorf("%s has %d labels for %d points", o.y, o.labelsOfTheFile.Len(), n)
+			return nil, fmt.Errorf("%s has %d labels for %d points", cmp.Or(o.y, "--label "+a.Points.Label),
+				o.labelsOfTheFile.Len(), n)
 		}
 	}
 
