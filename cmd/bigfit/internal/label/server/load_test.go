@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -71,6 +72,7 @@ func TestLoad(t *testing.T) {
 
 	var mu sync.Mutex
 	var times []time.Duration
+	longest := map[string]time.Duration{} // of each kind of request
 	var all sync.WaitGroup
 	began = now()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -98,6 +100,9 @@ func TestLoad(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			times = append(times, took)
+			kind, _, _ := strings.Cut(q.path, "?")
+			kind, _, _ = strings.Cut(kind, "/")
+			longest[kind] = max(longest[kind], took)
 		})
 	}
 	all.Wait()
@@ -105,6 +110,7 @@ func TestLoad(t *testing.T) {
 	p99 := times[len(times)*99/100]
 	t.Logf("%.1f s of processors", cpu()-began.cpu)
 	t.Logf("%d requests: median %v, p99 %v, longest %v", len(times), times[len(times)/2], p99, times[len(times)-1])
+	t.Logf("the longest of each kind: %v", longest)
 	if p99 > 100*time.Millisecond {
 		t.Errorf("p99 is %v", p99)
 	}
