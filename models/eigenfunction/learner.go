@@ -220,6 +220,8 @@ type fit struct {
 	// Risk says whether the file has the array risk.
 	Risk  bool `json:"risk"`
 	Asked int  `json:"asked,omitempty"`
+	// Fallback is the class of points where f is 0: see [expansion.Expansion].
+	Fallback int32 `json:"fallback,omitempty"`
 }
 
 // Encode returns the arrays of [expansion.Expansion.Arrays] and
@@ -232,7 +234,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 		arrays = append(arrays, archive.Array{Name: "risk", Data: m.Risk})
 	}
 	return &models.Encoded{Values: m.values(), Fit: fit{m.Settings.Seed, m.Labeled, m.Trace, m.Risk != nil,
-		m.Asked}, Arrays: arrays}, nil
+		m.Asked, m.Fallback}, Arrays: arrays}, nil
 }
 
 // Decode is the inverse of [Model.Encode].
@@ -258,6 +260,9 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	}
 	if r.Err != nil {
 		return nil, r.Err
+	}
+	if m.Fallback = f.Fallback; m.Fallback < 0 || int(m.Fallback) >= max(1, len(m.Classes)) {
+		return nil, fmt.Errorf("eigenfunction: points where f is 0 get class %d of %d", m.Fallback, len(m.Classes))
 	}
 	return m, m.check()
 }

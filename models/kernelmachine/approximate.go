@@ -242,7 +242,7 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 		}
 
 		m := &Approximate{ApproximationSettings: p.settings, Report: p.report, Frequencies: p.frequencies}
-		m.Machine = Machine{Settings: s, Expansion: p.data.expansion(t.Classes), Labeled: len(t.Labeled)}
+		m.Machine = Machine{Settings: s, Expansion: p.data.expansion(t), Labeled: len(t.Labeled)}
 		var err error
 		if p.products != nil {
 			err = p.conjugateGradients(ctx, w, m)

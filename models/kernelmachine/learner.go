@@ -299,12 +299,20 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		return nil, err
 	}
 	if o.Approximation == Exact {
-		return modelOf(Fit(ctx, d, in.Targets, &o.Settings))
+		m, err := Fit(ctx, d, in.Targets, &o.Settings)
+		if m != nil && models.Usable(err) {
+			err = errors.Join(err, m.findUnreached(ctx, in))
+		}
+		return modelOf(m, err)
 	}
 
 	// Landmarks and features are drawn by the seed of the run.
 	o.Seed = in.Seed
-	return modelOf(FitApproximate(ctx, d, in.Targets, &o.Settings, &o.ApproximationSettings))
+	m, err := FitApproximate(ctx, d, in.Targets, &o.Settings, &o.ApproximationSettings)
+	if m != nil && models.Usable(err) {
+		err = errors.Join(err, m.findUnreached(ctx, in))
+	}
+	return modelOf(m, err)
 }
 
 // modelOf returns m as a model if it is usable.

@@ -140,6 +140,10 @@ type Machine struct {
 	// of the equation multiplied by exp(−tL), whose norm is 1, relative to the right-hand side: see
 	// [solvers.Heated]. 0 where not computed.
 	Residual float64
+	// Unreached is the number of training points of which a machine with a graph knows nothing: they
+	// lie in components without a label, and their kernel values with all points of the expansion
+	// are 0. [Learner] counts them.
+	Unreached int
 
 	rows []int // of the expansion in the problem it was fitted on; nil for all, and after Decode
 }
@@ -168,6 +172,7 @@ func (m *Machine) Summary() models.Summary {
 		s.Text += fmt.Sprintf(", residual %.1e of equation (%d)", m.Residual,
 			map[bool]int{true: 8, false: 10}[m.Settings.Method == RLS])
 	}
+	m.tellUnreached(&s)
 	return s
 }
 
@@ -182,6 +187,7 @@ type machineFit struct {
 	Labeled  int     `json:"labeled"`
 	Gap      float64 `json:"gap"`
 	Residual float64 `json:"residual,omitempty"`
+	farFit
 	// Of an Approximate.
 	Seed   uint64               `json:"seed,omitempty"`
 	Report *ApproximationReport `json:"approximation_report,omitempty"`
@@ -190,7 +196,7 @@ type machineFit struct {
 // Encode returns the arrays of the expansion.
 func (m *Machine) Encode() (*models.Encoded, error) {
 	return &models.Encoded{Values: m.options().values(),
-		Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Residual: m.Residual}, Arrays: m.Arrays()}, nil
+		Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Residual: m.Residual, farFit: m.far()}, Arrays: m.Arrays()}, nil
 }
 
 // Decode reads a [Machine] or an [Approximate], as the parameters say.
@@ -214,6 +220,9 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 	m := Machine{Settings: s, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap, Residual: f.Residual}
+	if err := m.setFar(f.farFit); err != nil {
+		return nil, err
+	}
 	if o.Approximation == Exact {
 		return &m, m.check()
 	}

@@ -588,7 +588,8 @@ class TikhonovParameters(BaseEstimator):
         the weights of the graph.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made.
 
     priors : sequence of float, default=None
         Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
@@ -1389,7 +1390,8 @@ class LaprlsLinearParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     tolerance : float, default=1e-08
         Where an iteration stops: the norm of the residual, or of the gradient, relative to that of
@@ -1530,7 +1532,8 @@ class LapsvmLinearParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     loss : {"squared-hinge", "huberized-hinge"}, default="squared-hinge"
         Loss: the square of the hinge, or the hinge with its corner rounded.
@@ -2443,7 +2446,8 @@ class LaprlsParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
@@ -2645,7 +2649,8 @@ class LapsvmParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
@@ -2841,7 +2846,8 @@ class LapsvrParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
@@ -3019,7 +3025,8 @@ class LapOneclassParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
@@ -3191,11 +3198,12 @@ class VvmrParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     gamma_o : float, default=0.0
-        Weight γ_O of the likeness of outputs, from 0, each by itself, to 1; it needs a graph of the
-        outputs; from 0 to 1.
+        Weight γ_O of the likeness of outputs, from 0, each by itself, to 1, where an output without
+        an edge and the common part of all are lost; it needs a graph of the outputs; from 0 to 1.
 
     output_neighbors : int, default=None
         Join each output with so many others whose targets are nearest, where no graph of the
