@@ -208,6 +208,13 @@ def generate():
     for command, names in COMMANDS.items():
         own = entries(from_help(command, names)) + entries(rows) + entries(kernel)
         out += base(command.title() + "Parameters", f"Parameters of bigfit {command}.", [("_command", command)], own + RUN)
+    norms = {p["name"]: p for p in known["laprls"]["params"]}
+    own = entries([
+        {"name": "gamma-i", "kind": "number", "doc": "weight γ_I of the intrinsic norm; 0 leaves the graph out", "default": "1"},
+        {"name": "gamma-a", "kind": "number", "doc": "weight γ_A of the ambient norm; only γ_I/γ_A matters", "default": "1"},
+        *(norms[name] for name in ("power", "scaling", "laplacian")),
+    ])
+    out += base("KernelParameters", "Parameters of bigfit kernel.", [("_command", "kernel")], own + entries(rows) + entries(kernel) + RUN)
     alpha = ("alpha", 1.0, "float", "float, default=1.0", "Takes the density of the points out: fully with 1, not at all with 0; from 0 to 1.")
     time = ("time", 1.0, "float", "float, default=1.0", "Time t of the diffusion, in |1 - λ|^t; at least 0.")
     own = entries([p for p in from_help("embed", COMMANDS["embed"]) if p["name"] in ("dimensions", "tolerance")])

@@ -24,14 +24,14 @@ type kernelSettings struct {
 	kernel expansion.KernelChoice
 }
 
-// warpParams are the parameters of a warped kernel: γ_A and γ_I matter by their ratio alone, and nothing
-// chooses them here.
+// warpParams are the parameters of a warped kernel: γ_A and γ_I matter by their ratio alone, and no
+// labels choose them here.
 var warpParams = append(models.Part(regularizer.Params.
 	Change("gamma-a", func(p *models.Param) {
 		p.Doc, p.Default, p.Required = "weight γ_A of the ambient norm; only γ_I/γ_A matters", "1", false
 	}).
 	Change("gamma-i", func(p *models.Param) {
-		p.Doc, p.Default, p.Required = "weight γ_I of the intrinsic norm fᵀLᵖf; 0 writes k itself", "none: it must be given", false
+		p.Doc, p.Default, p.Required = "weight γ_I of the intrinsic norm fᵀLᵖf; 0 writes k itself", "1", false
 	}), func(s *kernelSettings) *regularizer.Regularizer { return &s.norms }),
 	models.Part(expansion.KernelParams, func(s *kernelSettings) *expansion.KernelChoice { return &s.kernel })...)
 
@@ -70,7 +70,7 @@ writes the values between new points and those of X too, a row for each new poin
 
 The first argument may be a graph, a sparse .npz; sparse points then need -X. With
 --kernel precomputed X holds values of k, and a graph must be given. It takes dense
-matrices: about 5n² numbers for n points, 1 GB for 5000, and 3n³ operations.`,
+matrices: about 7n² numbers for n points, 1.4 GB for 5000, and 5n³ operations.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.kernel(cmd.Context(), args, &o) },
 	}
 
@@ -186,15 +186,15 @@ func (a *app) checkKernel(args []string, o *kernelOptions) error {
 	if o.norms.GammaA == 0 {
 		o.norms.GammaA = 1
 	}
+	if o.params["gamma-i"].Text == "" {
+		o.norms.GammaI = 1
+	}
 	if o.norms, err = o.norms.Fill(); err != nil {
 		return a.FlagFaults("", err)
 	}
 	switch {
 	case len(o.source.X) == 0:
 		return shell.Usagef("bigfit kernel needs the points (-X); the graph alone does not have them")
-	case o.params["gamma-i"].Text == "":
-		return shell.Usagef("bigfit kernel needs --gamma-i, the weight of the graph beside --gamma-a; 0 writes the kernel " +
-			"without the graph")
 	case o.kernelSettings.kernel.Given() && o.source.File == "":
 		return shell.Usagef("--kernel %s takes values in place of points, of which no graph is made; give a graph as the "+
 			"first argument", o.kernelSettings.kernel.Kind)

@@ -90,6 +90,11 @@ func TestKernel(t *testing.T) {
 	if !mat.Equal(k, matrixOf(t, "again.npy", n, n)) {
 		t.Error("the graph of a file gives other values")
 	}
+	succeed(t, strings.Fields("kernel X.npy --sigma 0.5 -o plain.npy -q")...)
+	succeed(t, strings.Fields("kernel X.npy --sigma 0.5 --gamma-a 0.1 --gamma-i 0.1 -o tenth.npy -q")...)
+	if !mat.EqualApprox(matrixOf(t, "plain.npy", n, n), matrixOf(t, "tenth.npy", n, n), 1e-12) {
+		t.Error("the default is not γ_I/γ_A = 1")
+	}
 	succeed(t, strings.Fields("kernel X.npy --gamma-i 0 --sigma 0.5 -o plain.npy -q")...)
 	plain := matrixOf(t, "plain.npy", n, n)
 	for i := range n {
@@ -116,7 +121,6 @@ func TestKernel(t *testing.T) {
 	}{
 		{"kernel", []string{"a graph, or points, are needed"}},
 		{"kernel g.npz --gamma-i 1", []string{"needs the points (-X)"}},
-		{"kernel X.npy", []string{"needs --gamma-i"}},
 		{"kernel X.npy --gamma-i -1", []string{"--gamma-i is -1"}},
 		{"kernel X.npy --gamma-i 1 --gamma-a 0", []string{"--gamma-a is 0"}},
 		{"kernel X.npy --gamma-i 1 --kernel precomputed", []string{"of which no graph is made"}},

@@ -20,7 +20,7 @@ func WarpBytes(n, l, m int) int64 {
 	points := int64(n)
 	kept := int64(l)
 	const stripes = 6 * 256 // columns of scratch while I + MK is made: see Problem.system
-	return stage.DenseBytes(8 * (3*points*points + points*max(2*kept, stripes) + kept*kept + int64(m)*kept))
+	return stage.DenseBytes(8 * (4*points*points + points*max(2*kept, stripes) + kept*kept + int64(m)*kept))
 }
 
 // WarpOperations counts the operations of the same, for points of d columns.

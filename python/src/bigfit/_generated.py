@@ -3750,6 +3750,147 @@ class ClusterParameters(BaseEstimator):
         self.verbose = verbose
 
 
+class KernelParameters(BaseEstimator):
+    """Parameters of bigfit kernel.
+
+    Parameters
+    ----------
+    gamma_i : float, default=1.0
+        Weight γ_I of the intrinsic norm; 0 leaves the graph out.
+
+    gamma_a : float, default=1.0
+        Weight γ_A of the ambient norm; only γ_I/γ_A matters.
+
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph; where gamma_i is positive.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _command = 'kernel'
+
+    def __init__(
+        self,
+        *,
+        gamma_i: float = 1.0,
+        gamma_a: float = 1.0,
+        power: int = 1,
+        scaling: str = 'direct',
+        laplacian: str = 'combinatorial',
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_i = gamma_i
+        self.gamma_a = gamma_a
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
 class DiffusionParameters(BaseEstimator):
     """Parameters of bigfit embed for diffusion maps.
 
