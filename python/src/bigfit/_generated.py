@@ -2453,6 +2453,10 @@ class LaprlsParameters(BaseEstimator):
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     approximation : {"auto", "exact", "nystrom", "fourier", "matrix-free"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
         with a Gram matrix that is not held; auto is what other values imply, or else exact up to
@@ -2549,6 +2553,7 @@ class LaprlsParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         features: Optional[int] = None,
@@ -2584,6 +2589,7 @@ class LaprlsParameters(BaseEstimator):
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
+        self.penalty_coefficients = penalty_coefficients
         self.approximation = approximation
         self.landmarks = landmarks
         self.features = features
@@ -2655,6 +2661,10 @@ class LapsvmParameters(BaseEstimator):
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
+
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     approximation : {"auto", "exact", "nystrom", "fourier"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
@@ -2748,6 +2758,7 @@ class LapsvmParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         features: Optional[int] = None,
@@ -2782,6 +2793,7 @@ class LapsvmParameters(BaseEstimator):
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
+        self.penalty_coefficients = penalty_coefficients
         self.approximation = approximation
         self.landmarks = landmarks
         self.features = features
@@ -2852,6 +2864,10 @@ class LapsvrParameters(BaseEstimator):
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
+
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     epsilon : float, default=0.1
         ε of the loss max(0, |y − f| − ε); positive.
@@ -2933,6 +2949,7 @@ class LapsvrParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         epsilon: float = 0.1,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
@@ -2964,6 +2981,7 @@ class LapsvrParameters(BaseEstimator):
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
+        self.penalty_coefficients = penalty_coefficients
         self.epsilon = epsilon
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -3031,6 +3049,10 @@ class LapOneclassParameters(BaseEstimator):
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
+
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     nu : float, default=0.5
         Share ν of the labeled points that may be outside; positive and at most 1.
@@ -3108,6 +3130,7 @@ class LapOneclassParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         nu: float = 0.5,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
@@ -3138,6 +3161,7 @@ class LapOneclassParameters(BaseEstimator):
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
+        self.penalty_coefficients = penalty_coefficients
         self.nu = nu
         self.tolerance = tolerance
         self.max_iterations = max_iterations
