@@ -186,7 +186,7 @@ def generate():
     graph = next(m["graph_params"] for m in learners if m.get("graph_params") and not m.get("open_graph"))
     known = {m["name"]: m for m in learners}
     ready = [dict(p, choices=p["choices"] + ["precomputed"]) if p["name"] in ("distance", "weights") else p for p in graph]
-    rows = [p for p in ready if p["name"] != "class-weights"]
+    rows = [p for p in ready if p["name"] not in ("class-weights", "class-graphs")]
     out = HEADER + f"\nVERSION = {_binary._version_of(_binary.find(), 0, 0)!r}\n"
     out += f"\n#: Parameters of the graph of nearest neighbours.\nGRAPH = {tuple(_run.parameter(p['name']) for p in graph)!r}\n"
     out += f"\n#: What every learner learns.\nLEARNERS = {({m['name']: tuple(m['learns'].split(',')) for m in learners})!r}\n"
@@ -224,7 +224,7 @@ def generate():
     near = [p for p in search if p["name"] not in ("neighbors", "recall")]
     radius = ("radius", 1.0, "float", "float, default=1.0", "Distance up to which points are neighbours; positive.")
     out += base("RadiusNeighborsParameters", "Parameters of bigfit neighbors with a radius.", [("_command", "neighbors")], [radius, *entries(near), MODE] + RUN)
-    own = [p for p in graph if p["name"] != "class-weights"]
+    own = [p for p in graph if p["name"] not in ("class-weights", "class-graphs")]
     out += base("GraphParameters", "Parameters of bigfit graph.", [("_command", "graph")], entries(own) + RUN)
     return out
 

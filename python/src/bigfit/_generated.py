@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 VERSION = '0.1.0'
 
 #: Parameters of the graph of nearest neighbours.
-GRAPH = ('pca', 'metric', 'n_neighbors', 'radius', 'symmetry', 'weights', 'method', 'patience', 'recall', 't', 'class_weights')
+GRAPH = ('pca', 'metric', 'n_neighbors', 'radius', 'symmetry', 'weights', 'method', 'patience', 'recall', 't', 'class_weights', 'class_graphs')
 
 #: What every learner learns.
 LEARNERS = {'auto': ('classes', 'values', 'shares', 'weights'), 'eigenmap': ('classes',), 'harmonic': ('classes', 'values', 'shares'), 'lgc': ('classes', 'shares', 'weights'), 'tikhonov': ('classes', 'values', 'shares', 'weights'), 'poisson': ('classes', 'shares', 'weights'), 'reweighted': ('classes', 'values', 'shares', 'weights'), 'poisson-mbo': ('classes', 'shares', 'weights'), 'cut': ('classes', 'shares'), 'rls-linear': ('classes', 'values', 'shares'), 'svm-linear': ('classes',), 'laprls-linear': ('classes', 'values', 'shares'), 'lapsvm-linear': ('classes',), 'tsvm-linear': ('classes',), 'knn': ('classes', 'shares', 'weights'), 'geodesic': ('classes',), 'rls': ('classes', 'values', 'shares'), 'svm': ('classes',), 'tsvm': ('classes',), 'svr': ('values',), 'oneclass': ('inside',), 'laprls': ('classes', 'values', 'shares'), 'lapsvm': ('classes',), 'lapsvr': ('values',), 'lap-oneclass': ('inside',), 'vvmr': ('values', 'labels'), 'sssl': ('classes', 'values', 'shares')}
@@ -73,8 +73,12 @@ class AutoParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=None
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2); None is false.
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -115,6 +119,7 @@ class AutoParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: Optional[bool] = None,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -136,6 +141,7 @@ class AutoParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -222,8 +228,12 @@ class EigenmapParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -271,6 +281,7 @@ class EigenmapParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -299,6 +310,7 @@ class EigenmapParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -364,8 +376,12 @@ class HarmonicParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -407,6 +423,7 @@ class HarmonicParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -429,6 +446,7 @@ class HarmonicParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -493,8 +511,12 @@ class LgcParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -536,6 +558,7 @@ class LgcParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -558,6 +581,7 @@ class LgcParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -638,8 +662,12 @@ class TikhonovParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -685,6 +713,7 @@ class TikhonovParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -711,6 +740,7 @@ class TikhonovParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -772,8 +802,12 @@ class PoissonParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -814,6 +848,7 @@ class PoissonParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -835,6 +870,7 @@ class PoissonParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -896,8 +932,12 @@ class ReweightedParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -938,6 +978,7 @@ class ReweightedParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -959,6 +1000,7 @@ class ReweightedParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1026,8 +1068,12 @@ class PoissonMboParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -1070,6 +1116,7 @@ class PoissonMboParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -1093,6 +1140,7 @@ class PoissonMboParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1160,8 +1208,12 @@ class CutParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -1204,6 +1256,7 @@ class CutParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -1227,6 +1280,7 @@ class CutParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1433,8 +1487,12 @@ class LaprlsLinearParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -1478,6 +1536,7 @@ class LaprlsLinearParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -1502,6 +1561,7 @@ class LaprlsLinearParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1582,8 +1642,12 @@ class LapsvmLinearParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -1629,6 +1693,7 @@ class LapsvmLinearParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -1655,6 +1720,7 @@ class LapsvmLinearParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1846,8 +1912,12 @@ class GeodesicParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -1885,6 +1955,7 @@ class GeodesicParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -1903,6 +1974,7 @@ class GeodesicParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2515,8 +2587,12 @@ class LaprlsParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -2572,6 +2648,7 @@ class LaprlsParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -2608,6 +2685,7 @@ class LaprlsParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2720,8 +2798,12 @@ class LapsvmParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -2776,6 +2858,7 @@ class LapsvmParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -2811,6 +2894,7 @@ class LapsvmParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2911,8 +2995,12 @@ class LapsvrParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -2964,6 +3052,7 @@ class LapsvrParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -2996,6 +3085,7 @@ class LapsvrParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -3096,8 +3186,12 @@ class LapOneclassParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     random_state : int, RandomState instance or None, default=None
         Seed of everything random; None is the program's own seed, so that results repeat.
@@ -3145,6 +3239,7 @@ class LapOneclassParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         random_state: Any = None,
         n_jobs: Optional[int] = None,
         memory_limit: Union[str, int, None] = None,
@@ -3176,6 +3271,7 @@ class LapOneclassParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -3284,8 +3380,12 @@ class VvmrParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     random_state : int, RandomState instance or None, default=None
         Seed of everything random; None is the program's own seed, so that results repeat.
@@ -3335,6 +3435,7 @@ class VvmrParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         random_state: Any = None,
         n_jobs: Optional[int] = None,
         memory_limit: Union[str, int, None] = None,
@@ -3368,6 +3469,7 @@ class VvmrParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
