@@ -332,6 +332,15 @@ func PowerBound(values []float64, p float64) (a2 float64, k int) {
 	return a2, k
 }
 
+// GapAsked returns 3τ^(2/3) with τ = 12 ln N/√N: the gap λ_s − λ_{s+1} that assumption B4 of Ji et al. 2012
+// asks for, so that eigenfunctions of N points are those of the distribution. For kernels of at most 1
+// all λ add up to at most 1, and what is asked for is above 1 up to some 700,000 points: the theorem
+// then says nothing.
+func GapAsked(n int) float64 {
+	tau := 12 * math.Log(float64(n)) / math.Sqrt(float64(n))
+	return 3 * math.Pow(tau, 2./3)
+}
+
 // PowerLaw fits λ_k ≈ a²·k^(−p) to positive values, k = 1, 2, …, by least squares
 // on the logarithms. It is a description and no bound: see [PowerBound]. Both are
 // NaN for fewer than two values.

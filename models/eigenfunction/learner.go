@@ -198,6 +198,12 @@ func (m *Model) Summary() models.Summary {
 		s.Facts = append(s.Facts, models.Fact{Key: "decay", Value: decay})
 	}
 
+	// Where the choice looked at more functions than it took, the next eigenvalue is known.
+	if used := m.Settings.Eigenfunctions; used < len(m.Values) {
+		s.Facts = append(s.Facts, models.Fact{Key: "eigengap", Value: m.Values[used-1] - m.Values[used]},
+			models.Fact{Key: "eigengap_asked", Value: GapAsked(size)})
+	}
+
 	if m.Asked > m.Settings.Eigenfunctions {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d eigenfunctions were asked for and %d are in "+
 			"use: no other eigenvalue is above %g of the largest; take fewer %s, or a "+

@@ -7,6 +7,16 @@ import (
 	"github.com/bigfit/bigfit/models/eigenfunction"
 )
 
+// 12 ln 10⁴/100 is 1.10524, and 3·1.10524^(2/3) is 3.20695.
+func TestGapAsked(t *testing.T) {
+	if g := eigenfunction.GapAsked(10_000); !(math.Abs(g-3.20695) <= 1e-5) {
+		t.Errorf("of 10,000 points %v is asked", g)
+	}
+	if a, b := eigenfunction.GapAsked(690_000), eigenfunction.GapAsked(720_000); !(a > 1 && b < 1) {
+		t.Errorf("%v and %v", a, b)
+	}
+}
+
 // No value is above the bound, one is on it, and of an exact power law the bound is the law.
 func TestPowerBound(t *testing.T) {
 	law := make([]float64, 50)
