@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,6 +64,13 @@ func parseModels(o *options) ([]method, error) {
 	return out, nil
 }
 
+// withoutCorrection is auto without the members for a graph that comes with the points.
+func withoutCorrection() method {
+	l := all.Auto
+	l.Members = slices.DeleteFunc(slices.Clone(l.Members), func(m pool.Member) bool { return m.Foreign })
+	return method{"auto without correction", l, nil}
+}
+
 // measure fits all methods to all draws, on one graph.
 func measure(ctx context.Context, s *loaded, labels int, o *options, methods []method) ([]outcome, error) {
 	var draws [][]int
@@ -71,17 +79,28 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 	}
 	// The graph is shared by all methods and draws: it knows no labels.
 	p := &pipeline.Pipeline{}
+	joined := s.X
+	if s.other != nil {
+		joined = s.other
+	}
 	settings := &pipeline.GraphSettings{}
 	if o.graph == "auto" {
 		var err error
-		if settings, err = pipeline.AutoGraph(s.X, nil); err != nil {
+		if settings, err = pipeline.AutoGraph(joined, nil); err != nil {
 			return nil, err
 		}
 	}
 
-	g, err := p.Graph(ctx, s.X, settings)
+	g, err := p.Graph(ctx, joined, settings)
 	if err != nil {
 		return nil, err
+	}
+	// A graph that comes with the points has weights alone.
+	if s.other != nil {
+		g = &pipeline.Graph{Graph: *models.NewGraph(g.W)}
+		g.Foreign = true
+		settings = &pipeline.GraphSettings{}
+		methods = append(slices.Clone(methods), withoutCorrection())
 	}
 
 	out := make([]outcome, len(methods))
