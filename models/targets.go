@@ -190,6 +190,26 @@ func NewPrediction(raw *mat.Dense, classes []int64) *Prediction {
 	return &Prediction{Classes: Decide(scores), Scores: scores}
 }
 
+// FallBack gives the points whose scores are all 0, of which a model knows nothing, the class at the
+// given position: the most frequent one of the labels, see [Targets.Majority].
+func (p *Prediction) FallBack(class int32) {
+	for i := range p.Classes {
+		if !slices.ContainsFunc(p.Scores.RawRowView(i), func(v float64) bool { return v != 0 }) {
+			p.Classes[i] = class
+		}
+	}
+}
+
+// Majority returns the position of the most frequent class of the labels, by [Targets.Masses]; of
+// equally frequent classes the first one, and 0 for other targets.
+func (t *Targets) Majority() int32 {
+	if t.Classes == nil {
+		return 0
+	}
+	masses := t.Masses()
+	return int32(slices.Index(masses, slices.Max(masses)))
+}
+
 // ClassLabels returns the classes of all points; those without a target have
 // none. It is the inverse of [ClassTargets], and nil for other targets. A point with a distribution
 // gets its most probable class.

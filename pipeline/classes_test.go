@@ -97,3 +97,71 @@ func TestFitWithClassWeights(t *testing.T) {
 		t.Errorf("weights with points without a label: %v", err)
 	}
 }
+
+// With class graphs every class has the graph of its own points, as NewGraph makes it of them alone, and
+// laprls on the result is laprls on that graph given by hand. It is another one than the edges within
+// classes of the graph of all points.
+func TestFitWithClassGraphs(t *testing.T) {
+	x, y := clusters(90, 3)
+	// Classes that lie inside one another, so that neighbours of all points are of other classes.
+	for i := range y.Index {
+		y.Index[i] = int32(i*7%11) % 3
+	}
+	weights := []float64{2, 0.25, 0.5}
+	byHand := mat.NewDense(90, 90, nil)
+	for c := range 3 {
+		var own []int
+		for i, k := range y.Index {
+			if int(k) == c {
+				own = append(own, i)
+			}
+		}
+		w := modeltest.NewProblem(t, data.Select(x, own), knn.GraphSettings{K: 6}, sparse.Combinatorial, 1).W
+		for p, i := range own {
+			for q, j := range own {
+				byHand.Set(i, j, weights[c]*w.At(p, q))
+			}
+		}
+	}
+
+	p := &pipeline.Pipeline{}
+	l := propagation.Learner{Method: propagation.Tikhonov}
+	values := models.Values{"gamma-a": "0.1", "gamma-i": "0.1"}
+	in := &models.Input{Points: x, Targets: modeltest.ClassTargets(t, y), Values: values}
+	s := &pipeline.GraphSettings{Graph: knn.GraphSettings{K: 6}, ClassWeights: weights, ClassGraphs: true}
+	m, err := p.Fit(t.Context(), l, in, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := l.Fit(t.Context(), &models.Input{Targets: in.Targets, Values: values,
+		Graph: models.NewGraph(sparse.FromDense(byHand))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !modeltest.SamePrediction(training(t, m), training(t, want)) {
+		t.Error("other scores than on the graphs of the classes")
+	}
+	kept := *s
+	kept.ClassGraphs = false
+	restricted, err := p.Fit(t.Context(), l, in, &kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if modeltest.SamePrediction(training(t, m), training(t, restricted)) {
+		t.Error("the graphs of the classes are the edges of the graph of all points")
+	}
+
+	for _, c := range []struct {
+		what string
+		in   *models.Input
+		s    pipeline.GraphSettings
+		want string
+	}{
+		{"no weights", in, pipeline.GraphSettings{ClassGraphs: true}, "class-weights"},
+		{"no points", &models.Input{Targets: in.Targets, Values: values, Graph: models.NewGraph(sparse.FromDense(byHand))}, *s, "need points"},
+	} {
+		if _, err := p.Fit(t.Context(), l, c.in, &c.s); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.what, err)
+		}
+	}
+}

@@ -42,6 +42,10 @@ type GraphSettings struct {
 	// ClassWeights has a weight for each class: only edges within a class are kept, and
 	// multiplied by its weight (see [ClassGraph]). All points must have a label.
 	ClassWeights []float64 `json:"class_weights,omitempty"`
+	// ClassGraphs, with ClassWeights, searches the neighbours of a point within its class, so that
+	// every class has a graph of its own as in Belkin, Niyogi & Sindhwani (2006), section 6.2,
+	// in place of the edges within classes of the graph of all points.
+	ClassGraphs bool `json:"class_graphs,omitempty"`
 	// Found is the recall of an approximate search; nil in settings.
 	Found *knn.Recall `json:"recall_found,omitempty"`
 }
@@ -71,9 +75,12 @@ var GraphParams = models.Table[GraphSettings]{
 		func(s *GraphSettings) any { return &s.Recall }),
 	graphParam("t", "t of the heat weights exp(-d²/4t)", "from the distances", models.Positive(),
 		func(s *GraphSettings) any { return &s.Graph.T }),
-	graphParam("class-weights", "keep only edges within a class, times the weight of the class; all "+
-		"points must be labeled (2006, section 6.2)", "", models.NotNegative(),
+	graphParam("class-weights", "of the graph of all points keep only edges within a class, times the "+
+		"weight of the class; all points must be labeled", "", models.NotNegative(),
 		func(s *GraphSettings) any { return &s.ClassWeights }),
+	graphParam("class-graphs", "with class weights, find the neighbours of a point within its class, so that "+
+		"each class has a graph of its own (2006, section 6.2)", "false", nil,
+		func(s *GraphSettings) any { return &s.ClassGraphs }),
 }
 
 // graphParam returns a parameter of graphs that is no axis of a grid.

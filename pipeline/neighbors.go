@@ -12,7 +12,7 @@ import (
 )
 
 // NeighborParams are the parameters of [GraphSettings] that matter to a search for neighbours.
-var NeighborParams = GraphParams.Without("symmetry", "weights", "t", "class-weights")
+var NeighborParams = GraphParams.Without("symmetry", "weights", "t", "class-weights", "class-graphs")
 
 // NeighborSettings are the settings of lists of neighbours in the manifests of their files.
 type NeighborSettings struct {

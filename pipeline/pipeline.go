@@ -26,6 +26,7 @@ import (
 	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -312,9 +313,12 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 
 	// Class weights cut edges, so they come before the eigenpairs.
 	if s.ClassWeights != nil {
-		if err := weighClasses(in, s.ClassWeights); err != nil {
+		if err := p.weighClasses(ctx, in, s); err != nil {
 			return nil, err
 		}
+	} else if s.ClassGraphs {
+		return nil, models.Faultf("%s need %s, a number for each class", param.Name("class-graphs"),
+			param.Name("class-weights"))
 	}
 
 	paired, ok := l.(models.Paired)

@@ -186,7 +186,7 @@ def generate():
     graph = next(m["graph_params"] for m in learners if m.get("graph_params") and not m.get("open_graph"))
     known = {m["name"]: m for m in learners}
     ready = [dict(p, choices=p["choices"] + ["precomputed"]) if p["name"] in ("distance", "weights") else p for p in graph]
-    rows = [p for p in ready if p["name"] != "class-weights"]
+    rows = [p for p in ready if p["name"] not in ("class-weights", "class-graphs")]
     out = HEADER + f"\nVERSION = {_binary._version_of(_binary.find(), 0, 0)!r}\n"
     out += f"\n#: Parameters of the graph of nearest neighbours.\nGRAPH = {tuple(_run.parameter(p['name']) for p in graph)!r}\n"
     out += f"\n#: What every learner learns.\nLEARNERS = {({m['name']: tuple(m['learns'].split(',')) for m in learners})!r}\n"
@@ -208,6 +208,13 @@ def generate():
     for command, names in COMMANDS.items():
         own = entries(from_help(command, names)) + entries(rows) + entries(kernel)
         out += base(command.title() + "Parameters", f"Parameters of bigfit {command}.", [("_command", command)], own + RUN)
+    norms = {p["name"]: p for p in known["laprls"]["params"]}
+    own = entries([
+        {"name": "gamma-i", "kind": "number", "doc": "weight γ_I of the intrinsic norm; 0 leaves the graph out", "default": "1"},
+        {"name": "gamma-a", "kind": "number", "doc": "weight γ_A of the ambient norm; only γ_I/γ_A matters", "default": "1"},
+        *(norms[name] for name in ("power", "scaling", "laplacian")),
+    ])
+    out += base("KernelParameters", "Parameters of bigfit kernel.", [("_command", "kernel")], own + entries(rows) + entries(kernel) + RUN)
     alpha = ("alpha", 1.0, "float", "float, default=1.0", "Takes the density of the points out: fully with 1, not at all with 0; from 0 to 1.")
     time = ("time", 1.0, "float", "float, default=1.0", "Time t of the diffusion, in |1 - λ|^t; at least 0.")
     own = entries([p for p in from_help("embed", COMMANDS["embed"]) if p["name"] in ("dimensions", "tolerance")])
@@ -219,9 +226,9 @@ def generate():
     out += base("RadiusNeighborsParameters", "Parameters of bigfit neighbors with a radius.", [("_command", "neighbors")], [radius, *entries(near), MODE] + RUN)
     own = from_help("features", ["hops", "normalization", "self-loops"])
     opened = next(m["graph_params"] for m in learners if m.get("open_graph"))
-    open_rows = [p for p in opened if p["name"] != "class-weights"]
+    open_rows = [p for p in opened if p["name"] not in ("class-weights", "class-graphs")]
     out += base("FeaturesParameters", "Parameters of bigfit features.", [("_command", "features")], entries(own) + entries(open_rows, True) + RUN)
-    own = [p for p in graph if p["name"] != "class-weights"]
+    own = [p for p in graph if p["name"] not in ("class-weights", "class-graphs")]
     out += base("GraphParameters", "Parameters of bigfit graph.", [("_command", "graph")], entries(own) + RUN)
     return out
 

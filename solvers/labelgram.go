@@ -231,7 +231,8 @@ func (k LabelGram) SMO(ctx context.Context, q *QP, s *SMOSettings) (*SMOResult, 
 			return r, err
 		}
 		if round == most {
-			return r, ErrNotConverged
+			return r, fmt.Errorf("%w: outputs change by %.3g after %d rounds, %.3g is allowed", ErrNotConverged,
+				change, round, s.Tolerance)
 		}
 		for i, v := range r.Product {
 			f.Set(i, 0, v)

@@ -5,6 +5,12 @@
 //	go run ./bench/auto -sets g50c,coil -draws 3 -peers=false
 //	go run ./bench/auto -sets webkb-page@webkb-link,usps/1@usps/2    columns of one view, the graph of another
 //
+// The table of Laplacians in docs/models.md is made by
+//
+//	M=laprls,laprls:laplacian=normalized,lapsvm,lapsvm:laplacian=normalized
+//	M=$M,laprls-linear,laprls-linear:laplacian=normalized
+//	go run ./bench/auto -auto=false -members=false -peers=false -graph default -n 1500 -draws 3 -models $M
+//
 // For every set, every number of labels a class and every draw of the labels, each model is
 // fitted to all points and measured on the points without a label. scikit-learn takes part
 // with label spreading (7 neighbours, α 0.2 and 0.99), a support vector machine with C and
@@ -37,6 +43,8 @@ type options struct {
 	sets, labels, models string
 	draws, limit         int
 	peers, members       bool
+	auto                 bool
+	graph                string
 	out                  string
 }
 
@@ -54,6 +62,9 @@ func main() {
 	flag.IntVar(&o.limit, "n", 0, "points of a set at most, drawn once; 0 is all")
 	flag.StringVar(&o.models, "models", "", "models with settings to fit beside auto and its "+
 		"members, as NAME:PARAM=VALUE:…, with commas between")
+	flag.BoolVar(&o.auto, "auto", true, "fit auto itself")
+	flag.StringVar(&o.graph, "graph", "auto", "the graph of all methods: auto, as auto makes it, or default, "+
+		"as the other models make it where no flag tells of it")
 	flag.BoolVar(&o.members, "members", true, "fit each member of auto alone too")
 	flag.BoolVar(&o.peers, "peers", true, "run scikit-learn too")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
@@ -75,9 +86,12 @@ func run(ctx context.Context, o *options) error {
 	}
 
 	// All flags are checked before anything is fitted.
-	fitted, err := parseModels(o.models, o.members)
+	fitted, err := parseModels(o)
 	if err != nil {
 		return err
+	}
+	if o.graph != "auto" && o.graph != "default" {
+		return fmt.Errorf("-graph: %q is neither auto nor default", o.graph)
 	}
 	t := newTable()
 	for _, name := range strings.Split(o.sets, ",") {

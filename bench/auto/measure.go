@@ -27,24 +27,27 @@ type method struct {
 	values  models.Values
 }
 
-// parseModels returns auto, the members of auto if members is set, and the models that text
-// names. A member alone chooses its settings as it does within auto.
-func parseModels(text string, members bool) ([]method, error) {
-	out := []method{{"auto", all.Auto, nil}}
-	if members {
+// parseModels returns auto and its members, where the options ask for them, and the models that they
+// name. A member alone chooses its settings as it does within auto.
+func parseModels(o *options) ([]method, error) {
+	var out []method
+	if o.auto {
+		out = append(out, method{"auto", all.Auto, nil})
+	}
+	if o.members {
 		for _, m := range all.Auto.Members {
 			out = append(out, method{m.Learner.Info().Name, pool.Learner{Name: "alone",
 				Members: []pool.Member{m}}, nil})
 		}
 	}
 
-	if text == "" {
+	if o.models == "" {
 		return out, nil
 	}
 
 	// A model with settings has the whole text as its name, so that two settings of one model
 	// differ.
-	for _, part := range strings.Split(text, ",") {
+	for _, part := range strings.Split(o.models, ",") {
 		name, settings, _ := strings.Cut(part, ":")
 		m := method{part, all.Learner(name), models.Values{}}
 		if m.learner == nil {
@@ -80,9 +83,12 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 	if s.other != nil {
 		joined = s.other
 	}
-	settings, err := pipeline.AutoGraph(joined, nil)
-	if err != nil {
-		return nil, err
+	settings := &pipeline.GraphSettings{}
+	if o.graph == "auto" {
+		var err error
+		if settings, err = pipeline.AutoGraph(joined, nil); err != nil {
+			return nil, err
+		}
 	}
 
 	g, err := p.Graph(ctx, joined, settings)

@@ -100,7 +100,7 @@ formulas. The page lies beside it under the same name, or at --report.`,
 func auditParams() []models.Param {
 	info := all.Learner("auto").Info()
 	return slices.DeleteFunc(pipeline.GraphParamsOf(&info), func(p models.Param) bool {
-		return p.Name == "radius" || p.Name == "class-weights"
+		return p.Name == "radius" || p.Name == "class-weights" || p.Name == "class-graphs"
 	})
 }
 

@@ -119,7 +119,7 @@ converge.`,
 	f.StringVar(&o.report, "report", "", "write a report to this `file`, .html")
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
 	o.params = shell.ParamFlags{}
-	o.params.Add(f, pipeline.GraphParams.Without("class-weights").Params(), true)
+	o.params.Add(f, pipeline.GraphParams.Without("class-weights", "class-graphs").Params(), true)
 	return cmd
 }
 

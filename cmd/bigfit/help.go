@@ -190,7 +190,9 @@ func kernelsTopic() *cobra.Command {
   1/l Σ V(f(x), y) + γ_A ‖f‖² + γ_I fᵀLᵖf
 
 with V the squared loss or the hinge. What needs a graph makes that of nearest
-neighbours of X, or takes one with --graph; γ_I = 0 needs none.
+neighbours of X, or takes one with --graph; γ_I = 0 needs none. L is D − W; Belkin,
+Niyogi & Sindhwani (2006, Remark 3) made their experiments with the normalized one,
+--laplacian normalized: docs/models.md compares both.
 
 Kernel machines are fitted exactly, with n² values for n points (without γ_I of those
 labeled), or by another --approximation, which beyond 5000 points is the default where

@@ -318,8 +318,31 @@ func (e *Functions) Captured(s int) float64 {
 	return sum / e.Trace
 }
 
+// PowerBound returns the smallest a² with λ_k ≤ a²·k^(−p) for all k = 1, 2, …, and the k at which the two are
+// equal, the first of several: the bound that assumption A1 of Ji et al. 2012 asks for, of a power p
+// above 2. Where k is the last one, the values fall more slowly there than k^(−p), and more values would
+// need a larger a². It is 0 and 0 without values.
+func PowerBound(values []float64, p float64) (a2 float64, k int) {
+	for i, v := range values {
+		if b := v * math.Pow(float64(i+1), p); b > a2 {
+			a2 = b
+			k = i + 1
+		}
+	}
+	return a2, k
+}
+
+// GapAsked returns 3τ^(2/3) with τ = 12 ln N/√N: the gap λ_s − λ_{s+1} that assumption B4 of Ji et al. 2012
+// asks for, so that eigenfunctions of N points are those of the distribution. For kernels of at most 1
+// all λ add up to at most 1, and what is asked for is above 1 up to some 700,000 points: the theorem
+// then says nothing.
+func GapAsked(n int) float64 {
+	tau := 12 * math.Log(float64(n)) / math.Sqrt(float64(n))
+	return 3 * math.Pow(tau, 2./3)
+}
+
 // PowerLaw fits λ_k ≈ a²·k^(−p) to positive values, k = 1, 2, …, by least squares
-// on the logarithms: assumption A1 of Ji et al. 2012, which asks for p > 2. Both are
+// on the logarithms. It is a description and no bound: see [PowerBound]. Both are
 // NaN for fewer than two values.
 func PowerLaw(values []float64) (a2, p float64) {
 	var x, y, xx, xy float64

@@ -198,6 +198,12 @@ func (m *Model) Summary() models.Summary {
 		s.Facts = append(s.Facts, models.Fact{Key: "decay", Value: decay})
 	}
 
+	// Where the choice looked at more functions than it took, the next eigenvalue is known.
+	if used := m.Settings.Eigenfunctions; used < len(m.Values) {
+		s.Facts = append(s.Facts, models.Fact{Key: "eigengap", Value: m.Values[used-1] - m.Values[used]},
+			models.Fact{Key: "eigengap_asked", Value: GapAsked(size)})
+	}
+
 	if m.Asked > m.Settings.Eigenfunctions {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d eigenfunctions were asked for and %d are in "+
 			"use: no other eigenvalue is above %g of the largest; take fewer %s, or a "+
@@ -220,6 +226,8 @@ type fit struct {
 	// Risk says whether the file has the array risk.
 	Risk  bool `json:"risk"`
 	Asked int  `json:"asked,omitempty"`
+	// Fallback is the class of points where f is 0: see [expansion.Expansion].
+	Fallback int32 `json:"fallback,omitempty"`
 }
 
 // Encode returns the arrays of [expansion.Expansion.Arrays] and
@@ -232,7 +240,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 		arrays = append(arrays, archive.Array{Name: "risk", Data: m.Risk})
 	}
 	return &models.Encoded{Values: m.values(), Fit: fit{m.Settings.Seed, m.Labeled, m.Trace, m.Risk != nil,
-		m.Asked}, Arrays: arrays}, nil
+		m.Asked, m.Fallback}, Arrays: arrays}, nil
 }
 
 // Decode is the inverse of [Model.Encode].
@@ -258,6 +266,9 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	}
 	if r.Err != nil {
 		return nil, r.Err
+	}
+	if m.Fallback = f.Fallback; m.Fallback < 0 || int(m.Fallback) >= max(1, len(m.Classes)) {
+		return nil, fmt.Errorf("eigenfunction: points where f is 0 get class %d of %d", m.Fallback, len(m.Classes))
 	}
 	return m, m.check()
 }

@@ -54,6 +54,14 @@ func TestLearner(t *testing.T) {
 				t.Errorf("%s is %q, want %q", key, s.Values[key], v)
 			}
 		}
+		// Where the number of functions was chosen among more, the gap behind the last one is told beside
+		// the one that B4 asks for.
+		own := m.(*eigenfunction.Model)
+		gap, told2 := s.Fact("eigengap").(float64)
+		if used := own.Settings.Eigenfunctions; told2 != (used < len(own.Values)) || told2 && (gap != own.Values[used-1]-own.Values[used] ||
+			!(s.Fact("eigengap_asked").(float64) > 3)) {
+			t.Errorf("%v: the gap of %d of %d functions is %v", test.v, used, len(own.Values), gap)
+		}
 		// The values of the model are those of a fit that makes it again.
 		in.Values = s.Values
 		again, err := eigenfunction.Learner{}.Fit(t.Context(), in)

@@ -183,6 +183,7 @@ func (e *Functions) regress(ctx context.Context, t *models.Targets, at *mat.Dens
 	}
 	m := &Model{Settings: filled, Labeled: l, Trace: e.Trace}
 	m.Expansion = *e.Expansion
+	m.Fallback = t.Majority()
 	m.Coefficients = nil // set last, from the fit
 	m.Classes = t.Classes
 

@@ -43,6 +43,10 @@ type Expansion struct {
 	// Intercepts holds the b_c; nil means none.
 	Intercepts []float64
 	Classes    []int64 // classes that the outputs code; nil for values
+	// Fallback is the position of the class of a point where f is 0 in every output, as it is
+	// where all kernel values are 0 and there is no intercept: the most frequent class of the
+	// labels.
+	Fallback int32
 
 	queries *queries // keeps prepared points; nil prepares the points for each query
 }
@@ -235,7 +239,9 @@ func (e *Expansion) Evaluate(ctx context.Context, x data.Points, s *models.Predi
 	if e.Intercepts != nil {
 		dense.AddRow(f, e.Intercepts)
 	}
-	return models.NewPrediction(f, e.Classes), nil
+	p := models.NewPrediction(f, e.Classes)
+	p.FallBack(e.Fallback)
+	return p, nil
 }
 
 // givenProduct sets dst to the product of kernel values with a. The rows of x from lo on hold

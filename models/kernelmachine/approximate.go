@@ -242,7 +242,7 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 		}
 
 		m := &Approximate{ApproximationSettings: p.settings, Report: p.report, Frequencies: p.frequencies}
-		m.Machine = Machine{Settings: s, Expansion: p.data.expansion(t.Classes), Labeled: len(t.Labeled)}
+		m.Machine = Machine{Settings: s, Expansion: p.data.expansion(t), Labeled: len(t.Labeled)}
 		var err error
 		if p.products != nil {
 			err = p.conjugateGradients(ctx, w, m)
@@ -308,6 +308,8 @@ func (p *ApproximateProblem) check(t *models.Targets, s *Settings) error {
 		return errors.New("kernelmachine: γ_I is positive, but there is no graph")
 	case s.Heat > 0:
 		return errors.New("kernelmachine: exp(tL) in place of Lᵖ is for exact machines")
+	case s.Coefficients != nil:
+		return errors.New("kernelmachine: r(L) in place of Lᵖ is for exact machines")
 	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.data.Laplacian.Kind()):
 		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power "+
 			"%d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.data.Laplacian.Kind())

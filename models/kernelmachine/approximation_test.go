@@ -280,7 +280,7 @@ func TestScaledFiles(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		got := back.(*kernelmachine.Approximate)
-		if back.Name() != m.Name() || mf.Hashes["x"] != "y" || !reflect.DeepEqual(got.Report, m.Report) || got.ApproximationSettings != m.ApproximationSettings || got.Settings != m.Settings {
+		if back.Name() != m.Name() || mf.Hashes["x"] != "y" || !reflect.DeepEqual(got.Report, m.Report) || got.ApproximationSettings != m.ApproximationSettings || !reflect.DeepEqual(got.Settings, m.Settings) {
 			t.Errorf("%s: came back as %s, %+v", name, back.Name(), got)
 		}
 		if !mat.Equal(modeltest.Raw(t, got, c.X), modeltest.Raw(t, m, c.X)) || !reflect.DeepEqual(back.Output().Classes, m.Output().Classes) {

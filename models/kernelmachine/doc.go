@@ -79,9 +79,11 @@ func (d *Data) Source() kernel.Source {
 	return kernel.Source{Kernel: d.Kernel, Points: d.Points, Values: d.Values}
 }
 
-// expansion returns an expansion for d and classes, without coefficients yet.
-func (d *Data) expansion(classes []int64) expansion.Expansion {
-	return expansion.New(d.Kernel, d.Values != nil, classes)
+// expansion returns an expansion for d and the classes of t, if it has any, without coefficients yet.
+func (d *Data) expansion(t *models.Targets) expansion.Expansion {
+	e := expansion.New(d.Kernel, d.Values != nil, t.Classes)
+	e.Fallback = t.Majority()
+	return e
 }
 
 // check returns the number of points and d with the defaults of its kernel.

@@ -1,6 +1,7 @@
 package kernelmachine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -113,9 +115,10 @@ func fitRows(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Mac
 }
 
 func newMachine(s *Settings, d *Data, t *models.Targets) *Machine {
-	m := &Machine{Settings: *s, Expansion: d.expansion(t.Classes), Labeled: len(t.Labeled)}
+	m := &Machine{Settings: *s, Expansion: d.expansion(t), Labeled: len(t.Labeled)}
 	if s.Method == OneClass {
 		m.Classes = []int64{-1, 1}
+		m.Fallback = 1 // f = 0 is the edge of the inside
 	}
 	return m
 }
@@ -222,6 +225,9 @@ func (w *Warped) among(t *models.Targets, s *Settings) ([]int, error) {
 	case s.Heat != w.heat:
 		return nil, fmt.Errorf("kernelmachine: the kernel was warped with t = %v of exp(tL), the "+
 			"settings say %v", w.heat, s.Heat)
+	case !slices.Equal(s.Coefficients, w.powers):
+		return nil, fmt.Errorf("kernelmachine: the kernel was warped with the coefficients %v of r(L), the "+
+			"settings say %v", w.powers, s.Coefficients)
 	case !(math.Abs(ours-theirs) <= 1e-12*ours) ||
 		ours > 0 && (s.Power != w.reg.Power || s.Laplacian != w.reg.Laplacian):
 		return nil, fmt.Errorf("kernelmachine: the kernel was warped with γ_I/γ_A = %v, power %d and "+
@@ -307,7 +313,26 @@ func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.
 		}
 	}
 
-	return beta, errors.Join(faults...)
+	return beta, m.tellPrograms(faults)
+}
+
+// tellPrograms makes one error of the faults of the quadratic programs, nil for those without, with the
+// gap that was reached.
+func (m *Machine) tellPrograms(faults []error) error {
+	var first error
+	count := 0
+	for _, err := range faults {
+		if err != nil {
+			first = cmp.Or(first, err)
+			count++
+		}
+	}
+	if first == nil || !errors.Is(first, solvers.ErrNotConverged) {
+		return errors.Join(faults...)
+	}
+	return fmt.Errorf("%d of %d quadratic programs: %w; the duality gap is %.1e of the objective, with a %s of %g: "+
+		"where that gap is small enough, take a larger one", count, len(faults), first, m.Gap,
+		param.Name("tolerance"), m.Settings.Tolerance)
 }
 
 // programProgress reports on programs that run at the same time.

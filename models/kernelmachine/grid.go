@@ -152,7 +152,7 @@ func (g *grid) sameRatio(settings []int) [][]int {
 		ratio := r.GammaI / r.GammaA
 		at := slices.IndexFunc(seen, func(o *Settings) bool {
 			other := o.GammaI / o.GammaA
-			return o.Scaling == r.Scaling && o.Heat == r.Heat && math.Abs(other-ratio) <= 1e-12*other
+			return o.Scaling == r.Scaling && o.Heat == r.Heat && slices.Equal(o.Coefficients, r.Coefficients) && math.Abs(other-ratio) <= 1e-12*other
 		})
 		if at < 0 {
 			at = len(seen)
@@ -331,7 +331,8 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 		}
 		warps := g.CountOf(func(i int) any {
 			r := g.norms(i)
-			return [5]any{g.options[i].Kernel, g.GraphKey(i), max(1, r.Power), g.options[i].Heat,
+			return [6]any{g.options[i].Kernel, g.GraphKey(i), max(1, r.Power), g.options[i].Heat,
+				fmt.Sprint(g.options[i].Coefficients),
 				math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}
 		})
 		c.Operations = widths*n*n*d + warps*(2*n*n*n/3+2*n*n*l+10*edges*n)

@@ -135,6 +135,10 @@ var (
 			Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true,
 			Only: &models.Condition{Param: "gamma-i"}},
 			At: func(o *options) any { return &o.Heat }},
+		{Param: models.Param{Name: "penalty-coefficients",
+			Doc:     "c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf",
+			Default: "none: fᵀLᵖf", Range: models.NotNegative(), Only: &models.Condition{Param: "gamma-i"}},
+			At: func(o *options) any { return &o.Coefficients }},
 	}
 	methodParams = [...]models.Table[options]{
 		RLS: {
@@ -203,6 +207,18 @@ func (l Learner) decodeAs(v models.Values) (options, error) {
 	faults := []error{err}
 	if o.Heat > 0 && o.Power > 1 {
 		faults = append(faults, &models.ParamError{Name: "power", Value: v["power"], Must: "1 with heat"})
+	}
+	if o.Coefficients != nil {
+		if o.Power > 1 {
+			faults = append(faults, &models.ParamError{Name: "power", Value: v["power"], Must: "1 with penalty-coefficients"})
+		}
+		if o.Heat > 0 {
+			faults = append(faults, &models.ParamError{Name: "heat", Value: v["heat"], Must: "left out with penalty-coefficients"})
+		}
+		if !slices.ContainsFunc(o.Coefficients, func(c float64) bool { return c > 0 }) {
+			faults = append(faults, &models.ParamError{Name: "penalty-coefficients", Value: v["penalty-coefficients"],
+				Must: "numbers of which one is positive"})
+		}
 	}
 	// Faults that no single parameter shows come with the others.
 	if l.Method.approximates() {
@@ -299,12 +315,20 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		return nil, err
 	}
 	if o.Approximation == Exact {
-		return modelOf(Fit(ctx, d, in.Targets, &o.Settings))
+		m, err := Fit(ctx, d, in.Targets, &o.Settings)
+		if m != nil && models.Usable(err) {
+			err = errors.Join(err, m.findUnreached(ctx, in))
+		}
+		return modelOf(m, err)
 	}
 
 	// Landmarks and features are drawn by the seed of the run.
 	o.Seed = in.Seed
-	return modelOf(FitApproximate(ctx, d, in.Targets, &o.Settings, &o.ApproximationSettings))
+	m, err := FitApproximate(ctx, d, in.Targets, &o.Settings, &o.ApproximationSettings)
+	if m != nil && models.Usable(err) {
+		err = errors.Join(err, m.findUnreached(ctx, in))
+	}
+	return modelOf(m, err)
 }
 
 // modelOf returns m as a model if it is usable.
@@ -391,10 +415,12 @@ func approximationFaults(v models.Values) error {
 		}
 	}
 
-	if _, ok := v["heat"]; ok && v["approximation"] != Exact.String() {
-		faults = append(faults, &models.UnusedError{Name: "heat",
-			Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}},
-			Is:   v["approximation"]})
+	for _, name := range []string{"heat", "penalty-coefficients"} {
+		if _, ok := v[name]; ok && v["approximation"] != Exact.String() {
+			faults = append(faults, &models.UnusedError{Name: name,
+				Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}},
+				Is:   v["approximation"]})
+		}
 	}
 	kinds := expansion.WidthKernels
 	if k, ok := v["kernel"]; ok && v["approximation"] == Fourier.String() && !slices.Contains(kinds, k) {

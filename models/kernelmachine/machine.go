@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // Method is a loss, and with it a kernel machine.
@@ -71,6 +73,12 @@ type Settings struct {
 	// fᵀLᵖf: the heat semigroup (2006, section 2.2). Exact machines have it; Power
 	// must be 1. Scores with an error above 1e-8 of the largest are a [*HeatError].
 	Heat float64
+	// Coefficients, if there are any, are the c_p of the intrinsic norm fᵀr(L)f with r(L) = Σ_p c_p Lᵖ in
+	// place of fᵀLᵖf: powers of the Laplacian and their linear combinations (2006, Remark 1 of
+	// section 2.2), and with c₀ > 0 and c₁ = 1 the regularized Laplacian, whose kernel has the
+	// eigenvalues 1/(λ + c₀) (2004, section 7.1). See [sparse.Polynomial]. Exact machines have it;
+	// Power must be 1 and Heat 0.
+	Coefficients []float64
 	// Intercept adds an unpenalized constant to RLS; the others always have one.
 	Intercept bool
 	// Epsilon is the ε of SVR, in the unit of the targets. Default 0.1.
@@ -91,6 +99,7 @@ func (s Settings) fill() (Settings, error) {
 	if r.GammaI == 0 {
 		r = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}
 		s.Heat = 0
+		s.Coefficients = nil
 	}
 
 	s.Regularizer = r
@@ -98,6 +107,14 @@ func (s Settings) fill() (Settings, error) {
 	if s.Heat > 0 && s.Power > 1 {
 		faults = append(faults, fmt.Errorf("kernelmachine: power %d of the Laplacian and t = %v of "+
 			"exp(tL); give one of them", s.Power, s.Heat))
+	}
+	if s.Coefficients != nil {
+		if s.Heat > 0 || s.Power > 1 {
+			faults = append(faults, fmt.Errorf("kernelmachine: coefficients of powers of the Laplacian beside power %d "+
+				"and t = %v of exp(tL); give one of them", s.Power, s.Heat))
+		}
+		s.Coefficients = slices.Clone(s.Coefficients)
+		faults = append(faults, sparse.CheckCoefficients(s.Coefficients))
 	}
 	if !methods.Valid(s.Method) {
 		faults = append(faults, fmt.Errorf("kernelmachine: kernel machine %v", s.Method))
@@ -140,6 +157,10 @@ type Machine struct {
 	// of the equation multiplied by exp(−tL), whose norm is 1, relative to the right-hand side: see
 	// [solvers.Heated]. 0 where not computed.
 	Residual float64
+	// Unreached is the number of training points of which a machine with a graph knows nothing: they
+	// lie in components without a label, and their kernel values with all points of the expansion
+	// are 0. [Learner] counts them.
+	Unreached int
 
 	rows []int // of the expansion in the problem it was fitted on; nil for all, and after Decode
 }
@@ -158,6 +179,9 @@ func (m *Machine) Summary() models.Summary {
 	if m.Settings.Heat > 0 {
 		s.Text += fmt.Sprintf(", exp(tL) with t = %g", m.Settings.Heat)
 	}
+	if m.Settings.Coefficients != nil {
+		s.Text += ", r(L) = " + polynomialText(m.Settings.Coefficients)
+	}
 	if m.Gap > 0 {
 		s.Facts = append(s.Facts, models.Fact{Key: "gap", Value: m.Gap})
 		s.Text += fmt.Sprintf(", duality gap %.1e", m.Gap)
@@ -168,7 +192,25 @@ func (m *Machine) Summary() models.Summary {
 		s.Text += fmt.Sprintf(", residual %.1e of equation (%d)", m.Residual,
 			map[bool]int{true: 8, false: 10}[m.Settings.Method == RLS])
 	}
+	m.tellUnreached(&s)
 	return s
+}
+
+// polynomialText writes Σ c_p Lᵖ.
+func polynomialText(c []float64) string {
+	var terms []string
+	for p, v := range c {
+		switch {
+		case v == 0:
+		case p == 0:
+			terms = append(terms, fmt.Sprintf("%g", v))
+		case p == 1:
+			terms = append(terms, fmt.Sprintf("%g·L", v))
+		default:
+			terms = append(terms, fmt.Sprintf("%g·L^%d", v, p))
+		}
+	}
+	return strings.Join(terms, " + ")
 }
 
 // options are the parameters of the machine.
@@ -182,6 +224,7 @@ type machineFit struct {
 	Labeled  int     `json:"labeled"`
 	Gap      float64 `json:"gap"`
 	Residual float64 `json:"residual,omitempty"`
+	farFit
 	// Of an Approximate.
 	Seed   uint64               `json:"seed,omitempty"`
 	Report *ApproximationReport `json:"approximation_report,omitempty"`
@@ -190,7 +233,7 @@ type machineFit struct {
 // Encode returns the arrays of the expansion.
 func (m *Machine) Encode() (*models.Encoded, error) {
 	return &models.Encoded{Values: m.options().values(),
-		Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Residual: m.Residual}, Arrays: m.Arrays()}, nil
+		Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Residual: m.Residual, farFit: m.far()}, Arrays: m.Arrays()}, nil
 }
 
 // Decode reads a [Machine] or an [Approximate], as the parameters say.
@@ -214,6 +257,9 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 	m := Machine{Settings: s, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap, Residual: f.Residual}
+	if err := m.setFar(f.farFit); err != nil {
+		return nil, err
+	}
 	if o.Approximation == Exact {
 		return &m, m.check()
 	}

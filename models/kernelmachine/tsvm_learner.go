@@ -2,6 +2,7 @@ package kernelmachine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -105,13 +106,14 @@ func (m *TSVM) values() models.Values {
 type tsvmFit struct {
 	Gap      float64   `json:"gap"`
 	Positive []float64 `json:"positive"`
+	farFit
 	linear.FileFit
 }
 
 // Encode returns the arrays of [Machine.Encode], unlabeled (u), the numbers of the
 // points that had no label, and assigned (u×c), their targets.
 func (m *TSVM) Encode() (*models.Encoded, error) {
-	return &models.Encoded{Values: m.values(), Fit: tsvmFit{m.Gap, m.Settings.Positive, m.File(m.Labeled)},
+	return &models.Encoded{Values: m.values(), Fit: tsvmFit{m.Gap, m.Settings.Positive, m.far(), m.File(m.Labeled)},
 		Arrays: append(m.Arrays(), m.Entries()...)}, nil
 }
 
@@ -149,7 +151,7 @@ func (TSVMLearner) Decode(r *models.Reader) (models.Model, error) {
 		}
 	}
 
-	if err := m.check(); err != nil {
+	if err := errors.Join(m.setFar(f.farFit), m.check()); err != nil {
 		return nil, err
 	}
 	m.Transduced, err = linear.ReadTransduced(r, f.FileFit, len(m.Intercepts))

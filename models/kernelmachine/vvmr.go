@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -22,7 +26,9 @@ const VVMRName = "vvmr"
 // VVMRSettings of [VVMRProblem.Fit].
 type VVMRSettings struct {
 	regularizer.Regularizer
-	// GammaO is γ_O, from 0 for independent outputs to 1.
+	// GammaO is γ_O, from 0 for independent outputs to 1. The paper has γ_O < 1: at 1, Q is L_out†,
+	// which is 0 for an output without an edge, so that f is 0 there, and Σ_c √d_c f_c = 0 over the
+	// outputs c of a component of degrees d_c. The summary warns of both.
 	GammaO float64
 	// OutputNeighbors is the k of [multilabel.OutputGraph], which [FitVVMR] makes where γ_O needs
 	// a graph and none is given.
@@ -151,7 +157,47 @@ func (m *VVMR) Summary() models.Summary {
 	}
 	s.Text += fmt.Sprintf(", %s, %s, %s, residual %.1e of equation (17) after %d iterations",
 		m.DescribeKernel(), m.Settings.Regularizer.Describe(), likeness, m.Residual, m.Iterations)
+	if m.Settings.GammaO == 1 && m.OutputKernel == nil {
+		s.Warnings = append(s.Warnings, m.lostOutputs())
+	}
 	return s
+}
+
+// lostOutputs says what γ_O = 1 leaves out.
+func (m *VVMR) lostOutputs() string {
+	text := fmt.Sprintf("%s is 1: what all outputs have in common is left out, as L_out† has the weight 0 for it",
+		param.Name("gamma-o"))
+	// Q has a zero row for an output without an edge, and its coefficients are 0 but for rounding.
+	top := mat.Norm(m.Coefficients, math.Inf(1))
+	size, n := m.Coefficients.Dims()
+	var lost []string
+	for c := range n {
+		norm := 0.0
+		for i := range size {
+			norm = max(norm, math.Abs(m.Coefficients.At(i, c)))
+		}
+		if norm <= 1e-12*top {
+			name := strconv.Itoa(c)
+			if m.Labels != nil {
+				name = strconv.FormatInt(m.Labels[c], 10)
+			}
+			lost = append(lost, name)
+		}
+	}
+	if len(lost) > 0 {
+		text += fmt.Sprintf("; %s without an edge in the graph of outputs %s 0 everywhere (%s)",
+			enum.Count(len(lost), "output"), map[bool]string{true: "is", false: "are"}[len(lost) == 1], shown(lost))
+	}
+	return text + "; the paper has a value below 1, such as 0.9"
+}
+
+// shown lists the first names.
+func shown(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
 }
 
 func (m *VVMR) values() models.Values {

@@ -53,6 +53,9 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 //
 //	1/l Σ_i ‖f(x_i) − y_i‖² + γ_A ‖f‖² + γ_I s Σ_c f_cᵀLᵖf_c
 //
+// (The norm that the paper prints below (16) for γ_O = 1, ½ Σ W_ij‖f_i − f_j‖²/√(d_i d_j) + Σ‖f_i‖², belongs
+// to Q = (I + D′ − W′)⁻¹ with W′_ij = W_ij/√(d_i d_j) and not to L_out†; here (16) holds, and an output kernel gives the other.)
+//
 // whose coefficients A, N×n, satisfy the Sylvester equation (17) of Minh &
 // Sindhwani (2011),
 //
@@ -130,7 +133,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 	if res == nil || err != nil && !errors.Is(err, cg.ErrNotConverged) {
 		return nil, err
 	}
-	m := &VVMR{Settings: filled, Expansion: p.data.expansion(nil), Labeled: l, Labels: t.Labels,
+	m := &VVMR{Settings: filled, Expansion: p.data.expansion(&models.Targets{}), Labeled: l, Labels: t.Labels,
 		Iterations: res.MaxIterations()}
 	if p.settings.Landmarks > 0 {
 		by := p.settings

@@ -32,7 +32,8 @@ var vvmrParams = slices.Concat(
 	models.Part(normRest, func(o *vvmrOptions) *regularizer.Regularizer { return &o.Regularizer }),
 	models.Table[vvmrOptions]{
 		{Param: models.Param{Name: "gamma-o", Doc: "weight γ_O of the likeness of outputs, from 0, " +
-			"each by itself, to 1; it needs a graph of the outputs", Default: "0", Range: models.Within(0, 1),
+			"each by itself, to 1, where an output without an edge and the common part of all are lost; it needs " +
+			"a graph of the outputs", Default: "0", Range: models.Within(0, 1),
 			Axis: true},
 			At: func(o *vvmrOptions) any { return &o.GammaO }},
 		{Param: models.Param{Name: "output-neighbors", Doc: "join each output with so many others " +

@@ -55,7 +55,7 @@ func (m *Model) Disagreement(ctx context.Context) ([]float64, error) {
 			return nil, err
 		}
 		own.Zero()
-		p.add(own, scores, true)
+		p.add(own, scores, true, make([]bool, n))
 		par.For(n, 256, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				row := own.RawRowView(i)

@@ -31,6 +31,8 @@ type fileFit struct {
 	Points  int    `json:"points"`
 	Labeled int    `json:"labeled"`
 	Factors bool   `json:"class_factors,omitempty"` // there are some
+	// Unreached is the number of training points that no part knows anything of.
+	Unreached int `json:"unreached,omitempty"`
 	// Neighborhood describes the graph that was given; the graphs of the parts were cut from
 	// it.
 	Neighborhood models.RawState `json:"neighborhood"`
@@ -68,7 +70,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	// The arrays of the model itself come first, so that parts can refer to them too.
 	out := &models.Encoded{Values: m.values, Arrays: slices.Concat(own, m.given.Entries(), arrays)}
 	f := fileFit{Choice: m.Choice, Points: m.scores.RawMatrix().Rows, Labeled: len(m.given.Points),
-		Factors: m.factors != nil, Neighborhood: state}
+		Factors: m.factors != nil, Unreached: m.unreached, Neighborhood: state}
 	for k, p := range m.parts {
 		e, err := p.Encode()
 		if err != nil {
@@ -147,7 +149,8 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Choice: f.Choice, name: l.Name, values: params.Encode(&s), output: r.Manifest.Output}
+	m := &Model{Choice: f.Choice, name: l.Name, values: params.Encode(&s), output: r.Manifest.Output,
+		unreached: f.Unreached}
 	classes := r.ReadClasses()
 	m.scores = r.Matrix("scores")
 	if r.Err != nil {
@@ -223,6 +226,9 @@ func (m *Model) check(f *fileFit) error {
 	n, c := m.scores.Dims()
 	if c != m.output.Columns || m.output.Classes != nil && c != len(m.output.Classes) {
 		return fmt.Errorf("pool: scores of %d columns for %d outputs", c, m.output.Columns)
+	}
+	if f.Unreached < 0 || f.Unreached > n {
+		return fmt.Errorf("pool: %d of %d points are out of reach", f.Unreached, n)
 	}
 	if n != f.Points {
 		return fmt.Errorf("pool: scores of %d points, the manifest says %d points", n, f.Points)

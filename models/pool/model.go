@@ -35,6 +35,7 @@ type Model struct {
 	output       models.Output
 	scores       *mat.Dense // of the training points
 	factors      []float64  // of the probabilities of the classes; nil for ones
+	unreached    int        // training points that no part knows anything of
 	held         *models.HeldOut
 }
 
@@ -67,6 +68,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		m.output = models.Output{Kind: models.OutputLabels, Labels: t.Labels, Columns: outputs(t)}
 	}
 	m.scores = mat.NewDense(f.in.Len(), m.output.Columns, nil)
+	known := make([]bool, f.in.Len())
 	var unconverged error
 	// Members without a weight are not fitted. The graph is made only for members that use
 	// one: members with another number of neighbours cut theirs from the lists of the given
@@ -114,7 +116,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 			c.scale = unvalidatedScale(answers)
 		}
 		p := part{Model: fitted, scale: c.scale, weight: c.weight}
-		p.add(m.scores, answers, t.Classes != nil)
+		p.add(m.scores, answers, t.Classes != nil, known)
 		m.join(p)
 		m.output.Extends = m.output.Extends || fitted.Output().Extends
 		m.output.Searches = m.output.Searches || fitted.Output().Searches
@@ -125,6 +127,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 	// The shares of the classes are adapted once, on the mean and not on each member.
 	if t.Classes != nil {
 		f.adaptShares(m)
+		m.unreached = m.assume(m.scores, known)
 	}
 	if m.held = f.held; m.held != nil {
 		weighClassRows(m.held.Scores, m.factors)
@@ -228,8 +231,9 @@ func unvalidatedScale(scores *mat.Dense) scale {
 	return s
 }
 
-// add adds the weighted answers of a part to dst.
-func (p *part) add(dst, scores *mat.Dense, classes bool) {
+// add adds the weighted answers of a part to dst, and marks in known the points that have a score other
+// than 0.
+func (p *part) add(dst, scores *mat.Dense, classes bool, known []bool) {
 	rows, c := scores.Dims()
 	par.For(rows, 256, func(lo, hi int) {
 		// Each goroutine converts scores in a row of its own: dst and scores may be used by
@@ -237,6 +241,7 @@ func (p *part) add(dst, scores *mat.Dense, classes bool) {
 		row := make([]float64, c)
 		for i := lo; i < hi; i++ {
 			copy(row, scores.RawRowView(i))
+			known[i] = known[i] || slices.ContainsFunc(row, func(v float64) bool { return v != 0 })
 			if classes {
 				p.scale.probabilities(row, scores.RawRowView(i))
 			}
@@ -246,6 +251,23 @@ func (p *part) add(dst, scores *mat.Dense, classes bool) {
 			}
 		}
 	})
+}
+
+// assume gives the points that no part knows anything of the shares of the classes among the labels
+// for probabilities, so that the most frequent class is the answer. It returns their number.
+func (m *Model) assume(probabilities *mat.Dense, known []bool) int {
+	shares := make([]float64, len(m.output.Classes))
+	for _, c := range m.labels {
+		shares[c] += 1 / float64(len(m.labels))
+	}
+	count := 0
+	for i, told := range known {
+		if !told {
+			copy(probabilities.RawRowView(i), shares)
+			count++
+		}
+	}
+	return count
 }
 
 // Name returns the name of the learner.
@@ -298,6 +320,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points,
 	n, d := x.Dims()
 	var z data.Points // projected
 	out := &models.Prediction{Scores: mat.NewDense(n, m.output.Columns, nil)}
+	known := make([]bool, n)
 
 	// Progress counts the search and every part as one step of equal length.
 	step := func(k int) *models.PredictSettings {
@@ -337,7 +360,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points,
 		if err != nil {
 			return nil, err
 		}
-		m.parts[k].add(out.Scores, p.Scores, m.output.Classes != nil)
+		m.parts[k].add(out.Scores, p.Scores, m.output.Classes != nil, known)
 		if p.Recall != nil {
 			out.Recall = p.Recall
 		}
@@ -347,6 +370,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points,
 	// same shares.
 	if m.output.Classes != nil {
 		weighClassRows(out.Scores, m.factors)
+		m.assume(out.Scores, known)
 		out.Classes = models.Decide(out.Scores)
 	}
 	return out, nil
@@ -379,7 +403,13 @@ func (m *Model) Training(scores bool) *models.Prediction {
 func (m *Model) Summary() models.Summary {
 	s := models.Summary{Labeled: len(m.given.Points), Values: m.values, Text: m.Choice.Text(), Expected: m.Choice.expected(),
 		Facts: []models.Fact{{Key: "auto", Value: &m.Choice}}, Warnings: m.Choice.Warnings()}
-	// A point has an answer as soon as one part reaches it, so the part that reaches most
+	if m.output.Classes != nil {
+		if s.Unreached = m.unreached; s.Unreached > 0 {
+			s.Fallback = &m.output.Classes[m.frequent()]
+		}
+		return s
+	}
+	// A point has a value as soon as one part reaches it, so the part that reaches most
 	// points counts.
 	for k, p := range m.parts {
 		part := p.Summary()
@@ -389,8 +419,14 @@ func (m *Model) Summary() models.Summary {
 		}
 	}
 
-	if s.Unreached == 0 {
-		s.Fallback = nil
-	}
 	return s
+}
+
+// frequent returns the most frequent class of the labels.
+func (m *Model) frequent() int {
+	counts := make([]int, len(m.output.Classes))
+	for _, c := range m.labels {
+		counts[c]++
+	}
+	return slices.Index(counts, slices.Max(counts))
 }

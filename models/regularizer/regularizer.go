@@ -94,7 +94,8 @@ var Params = models.Table[Regularizer]{
 		"number of points, or by the sum Σ W_ij of the weights of the graph", Default: "direct",
 		Choices: scalings.All(), Only: &models.Condition{Param: "gamma-i"}},
 		At: func(r *Regularizer) any { return &r.Scaling }},
-	{Param: models.Param{Name: "laplacian", Doc: "definition of the Laplacian L", Default: "combinatorial",
+	{Param: models.Param{Name: "laplacian", Doc: "definition of the Laplacian L: combinatorial is D − W; " +
+		"normalized is I − D^-½WD^-½, with which the experiments of the 2006 paper were made", Default: "combinatorial",
 		Choices: []string{"combinatorial", "normalized"}, Why: "fᵀLᵖf needs a symmetric Laplacian",
 		Only: &models.Condition{Param: "gamma-i"}}, At: func(r *Regularizer) any { return &r.Laplacian }},
 }

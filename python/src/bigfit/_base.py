@@ -333,7 +333,7 @@ class Loop(Estimator):
             X = self._points(X, reset=False)
             call.input("-X", "X", X)
             if graph is None and not isinstance(self, Updates):
-                known = [name for name in GRAPH if hasattr(self, name) and name != "class_weights"]
+                known = [name for name in GRAPH if hasattr(self, name) and name not in ("class_weights", "class_graphs")]
                 self._give(call, X.shape[0], only=known)
         if y is not None:
             self._give_target(call, y)

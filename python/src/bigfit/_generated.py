@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 VERSION = '0.1.0'
 
 #: Parameters of the graph of nearest neighbours.
-GRAPH = ('pca', 'metric', 'n_neighbors', 'radius', 'symmetry', 'weights', 'method', 'patience', 'recall', 't', 'class_weights')
+GRAPH = ('pca', 'metric', 'n_neighbors', 'radius', 'symmetry', 'weights', 'method', 'patience', 'recall', 't', 'class_weights', 'class_graphs')
 
 #: What every learner learns.
 LEARNERS = {'auto': ('classes', 'values', 'shares', 'weights'), 'eigenmap': ('classes',), 'harmonic': ('classes', 'values', 'shares'), 'lgc': ('classes', 'shares', 'weights'), 'tikhonov': ('classes', 'values', 'shares', 'weights'), 'poisson': ('classes', 'shares', 'weights'), 'reweighted': ('classes', 'values', 'shares', 'weights'), 'poisson-mbo': ('classes', 'shares', 'weights'), 'cut': ('classes', 'shares'), 'correct-and-smooth': ('classes', 'shares'), 'rls-linear': ('classes', 'values', 'shares'), 'svm-linear': ('classes',), 'laprls-linear': ('classes', 'values', 'shares'), 'lapsvm-linear': ('classes',), 'tsvm-linear': ('classes',), 'knn': ('classes', 'shares', 'weights'), 'geodesic': ('classes',), 'rls': ('classes', 'values', 'shares'), 'svm': ('classes',), 'tsvm': ('classes',), 'svr': ('values',), 'oneclass': ('inside',), 'laprls': ('classes', 'values', 'shares'), 'lapsvm': ('classes',), 'lapsvr': ('values',), 'lap-oneclass': ('inside',), 'vvmr': ('values', 'labels'), 'sssl': ('classes', 'values', 'shares')}
@@ -73,8 +73,12 @@ class AutoParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=None
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2); None is false.
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -115,6 +119,7 @@ class AutoParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: Optional[bool] = None,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -136,6 +141,7 @@ class AutoParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -222,8 +228,12 @@ class EigenmapParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -271,6 +281,7 @@ class EigenmapParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -299,6 +310,7 @@ class EigenmapParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -364,8 +376,12 @@ class HarmonicParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -407,6 +423,7 @@ class HarmonicParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -429,6 +446,7 @@ class HarmonicParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -493,8 +511,12 @@ class LgcParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -536,6 +558,7 @@ class LgcParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -558,6 +581,7 @@ class LgcParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -588,7 +612,8 @@ class TikhonovParameters(BaseEstimator):
         the weights of the graph.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made.
 
     priors : sequence of float, default=None
         Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
@@ -637,8 +662,12 @@ class TikhonovParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -684,6 +713,7 @@ class TikhonovParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -710,6 +740,7 @@ class TikhonovParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -771,8 +802,12 @@ class PoissonParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -813,6 +848,7 @@ class PoissonParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -834,6 +870,7 @@ class PoissonParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -895,8 +932,12 @@ class ReweightedParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -937,6 +978,7 @@ class ReweightedParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -958,6 +1000,7 @@ class ReweightedParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1025,8 +1068,12 @@ class PoissonMboParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -1069,6 +1116,7 @@ class PoissonMboParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -1092,6 +1140,7 @@ class PoissonMboParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1159,8 +1208,12 @@ class CutParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -1203,6 +1256,7 @@ class CutParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -1226,6 +1280,7 @@ class CutParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1301,8 +1356,12 @@ class CorrectAndSmoothParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -1347,6 +1406,7 @@ class CorrectAndSmoothParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -1372,6 +1432,7 @@ class CorrectAndSmoothParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1535,7 +1596,8 @@ class LaprlsLinearParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     tolerance : float, default=1e-08
         Where an iteration stops: the norm of the residual, or of the gradient, relative to that of
@@ -1577,8 +1639,12 @@ class LaprlsLinearParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -1622,6 +1688,7 @@ class LaprlsLinearParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -1646,6 +1713,7 @@ class LaprlsLinearParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1676,7 +1744,8 @@ class LapsvmLinearParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     loss : {"squared-hinge", "huberized-hinge"}, default="squared-hinge"
         Loss: the square of the hinge, or the hinge with its corner rounded.
@@ -1725,8 +1794,12 @@ class LapsvmLinearParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -1772,6 +1845,7 @@ class LapsvmLinearParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -1798,6 +1872,7 @@ class LapsvmLinearParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1989,8 +2064,12 @@ class GeodesicParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -2028,6 +2107,7 @@ class GeodesicParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -2046,6 +2126,7 @@ class GeodesicParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2589,11 +2670,16 @@ class LaprlsParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
+
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     approximation : {"auto", "exact", "nystrom", "fourier", "matrix-free"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
@@ -2653,8 +2739,12 @@ class LaprlsParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -2691,6 +2781,7 @@ class LaprlsParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         features: Optional[int] = None,
@@ -2709,6 +2800,7 @@ class LaprlsParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -2726,6 +2818,7 @@ class LaprlsParameters(BaseEstimator):
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
+        self.penalty_coefficients = penalty_coefficients
         self.approximation = approximation
         self.landmarks = landmarks
         self.features = features
@@ -2744,6 +2837,7 @@ class LaprlsParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2791,11 +2885,16 @@ class LapsvmParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
+
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     approximation : {"auto", "exact", "nystrom", "fourier"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
@@ -2851,8 +2950,12 @@ class LapsvmParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -2889,6 +2992,7 @@ class LapsvmParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         features: Optional[int] = None,
@@ -2906,6 +3010,7 @@ class LapsvmParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -2923,6 +3028,7 @@ class LapsvmParameters(BaseEstimator):
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
+        self.penalty_coefficients = penalty_coefficients
         self.approximation = approximation
         self.landmarks = landmarks
         self.features = features
@@ -2940,6 +3046,7 @@ class LapsvmParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2987,11 +3094,16 @@ class LapsvrParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
+
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     epsilon : float, default=0.1
         ε of the loss max(0, |y − f| − ε); positive.
@@ -3035,8 +3147,12 @@ class LapsvrParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -3073,6 +3189,7 @@ class LapsvrParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         epsilon: float = 0.1,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
@@ -3087,6 +3204,7 @@ class LapsvrParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -3104,6 +3222,7 @@ class LapsvrParameters(BaseEstimator):
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
+        self.penalty_coefficients = penalty_coefficients
         self.epsilon = epsilon
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -3118,6 +3237,7 @@ class LapsvrParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -3165,11 +3285,16 @@ class LapOneclassParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
+
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     nu : float, default=0.5
         Share ν of the labeled points that may be outside; positive and at most 1.
@@ -3213,8 +3338,12 @@ class LapOneclassParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     random_state : int, RandomState instance or None, default=None
         Seed of everything random; None is the program's own seed, so that results repeat.
@@ -3247,6 +3376,7 @@ class LapOneclassParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         nu: float = 0.5,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
@@ -3261,6 +3391,7 @@ class LapOneclassParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         random_state: Any = None,
         n_jobs: Optional[int] = None,
         memory_limit: Union[str, int, None] = None,
@@ -3277,6 +3408,7 @@ class LapOneclassParameters(BaseEstimator):
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
+        self.penalty_coefficients = penalty_coefficients
         self.nu = nu
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -3291,6 +3423,7 @@ class LapOneclassParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -3337,11 +3470,12 @@ class VvmrParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     gamma_o : float, default=0.0
-        Weight γ_O of the likeness of outputs, from 0, each by itself, to 1; it needs a graph of the
-        outputs; from 0 to 1.
+        Weight γ_O of the likeness of outputs, from 0, each by itself, to 1, where an output without
+        an edge and the common part of all are lost; it needs a graph of the outputs; from 0 to 1.
 
     output_neighbors : int, default=None
         Join each output with so many others whose targets are nearest, where no graph of the
@@ -3398,8 +3532,12 @@ class VvmrParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     random_state : int, RandomState instance or None, default=None
         Seed of everything random; None is the program's own seed, so that results repeat.
@@ -3449,6 +3587,7 @@ class VvmrParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         random_state: Any = None,
         n_jobs: Optional[int] = None,
         memory_limit: Union[str, int, None] = None,
@@ -3482,6 +3621,7 @@ class VvmrParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -3867,6 +4007,147 @@ class ClusterParameters(BaseEstimator):
         self.tolerance = tolerance
         self.gamma = gamma
         self.landmarks = landmarks
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.scale = scale
+        self.offset = offset
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class KernelParameters(BaseEstimator):
+    """Parameters of bigfit kernel.
+
+    Parameters
+    ----------
+    gamma_i : float, default=1.0
+        Weight γ_I of the intrinsic norm; 0 leaves the graph out.
+
+    gamma_a : float, default=1.0
+        Weight γ_A of the ambient norm; only γ_I/γ_A matters.
+
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph; where gamma_i is positive.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard", "precomputed"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
+        Kernel between points; precomputed takes its values as X.
+
+    sigma : float or {"median", "mean", "median/2", "median/4"}, default="median"
+        Width σ of the kernel, or the rule for it: median or mean distance between points, or a half
+        or a quarter of the median; positive; for kernel = gaussian or laplace.
+
+    degree : int, default=3
+        Degree of the polynomial kernel (scale·xᵀz + offset)^degree; at least 1; for kernel =
+        polynomial.
+
+    scale : float, default=1.0
+        Scale of the polynomial kernel; positive; for kernel = polynomial.
+
+    offset : float, default=0.0
+        Offset of the polynomial kernel; at least 0; for kernel = polynomial.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _command = 'kernel'
+
+    def __init__(
+        self,
+        *,
+        gamma_i: float = 1.0,
+        gamma_a: float = 1.0,
+        power: int = 1,
+        scaling: str = 'direct',
+        laplacian: str = 'combinatorial',
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        kernel: str = 'gaussian',
+        sigma: Union[float, str] = 'median',
+        degree: int = 3,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_i = gamma_i
+        self.gamma_a = gamma_a
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors

@@ -148,7 +148,7 @@ type Sourced struct {
 func (o *GraphSource) Flags(a *App, f *pflag.FlagSet) {
 	a.Points.ColumnFlags(f)
 	o.Params = ParamFlags{}
-	o.Params.Add(f, pipeline.GraphParams.Without("class-weights").Params(), false)
+	o.Params.Add(f, pipeline.GraphParams.Without("class-weights", "class-graphs").Params(), false)
 }
 
 // Take takes the arguments of the command: the first may be a graph, all others are points.
