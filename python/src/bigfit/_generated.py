@@ -50,8 +50,10 @@ class AutoParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default=None
-        Join neighbours if one names the other, or only if each does; None is either.
+    symmetry : {"either", "both", "sum"}, default=None
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice; None is
+        either.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default=None
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -201,8 +203,9 @@ class EigenmapParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -343,8 +346,9 @@ class HarmonicParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -472,8 +476,9 @@ class LgcParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -616,8 +621,9 @@ class TikhonovParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -750,8 +756,9 @@ class PoissonParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -874,8 +881,9 @@ class ReweightedParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -1004,8 +1012,9 @@ class PoissonMboParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -1138,8 +1147,9 @@ class CutParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -1410,8 +1420,9 @@ class LaprlsLinearParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -1558,8 +1569,9 @@ class LapsvmLinearParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -1822,8 +1834,9 @@ class GeodesicParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -2486,8 +2499,9 @@ class LaprlsParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -2684,8 +2698,9 @@ class LapsvmParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -2868,8 +2883,9 @@ class LapsvrParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -3046,8 +3062,9 @@ class LapOneclassParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -3231,8 +3248,9 @@ class VvmrParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -3477,8 +3495,9 @@ class EmbedParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -3629,8 +3648,9 @@ class ClusterParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -3771,8 +3791,9 @@ class DiffusionParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -4002,8 +4023,9 @@ class GraphParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
