@@ -29,11 +29,13 @@ import (
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/view/results"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // options holds the flags, described in main.
 type options struct {
 	sets, labels, models string
+	symmetry             sparse.Symmetry // of the graph of all models
 	draws, limit         int
 	peers, members       bool
 	out                  string
@@ -52,6 +54,7 @@ func main() {
 	flag.IntVar(&o.limit, "n", 0, "points of a set at most, drawn once; 0 is all")
 	flag.StringVar(&o.models, "models", "", "models with settings to fit beside auto and its "+
 		"members, as NAME:PARAM=VALUE:…, with commas between")
+	flag.TextVar(&o.symmetry, "symmetry", sparse.Either, "symmetrization of the graph of auto, its members and -models")
 	flag.BoolVar(&o.members, "members", true, "fit each member of auto alone too")
 	flag.BoolVar(&o.peers, "peers", true, "run scikit-learn too")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")

@@ -72,6 +72,7 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 	if err != nil {
 		return nil, err
 	}
+	settings.Graph.Symmetry = o.symmetry
 
 	g, err := p.Graph(ctx, s.X, settings)
 	if err != nil {

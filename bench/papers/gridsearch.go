@@ -257,8 +257,9 @@ const (
 	oneChoice = ", one choice by the labels of all draws"
 )
 
-const oneChoiceNote = "one choice by the labels of all draws: the mean of the draws' " +
-	"cross-validation errors, and so of labels that each draw hides from the machine; only a draw's " +
+// oneChoiceReason says why rows of [oneChoice] are not compared with the paper.
+const oneChoiceReason = "one choice by the labels of all draws minimizes the mean of the draws' " +
+	"cross-validation errors, and so looks at labels that each draw hides from the machine; only a draw's " +
 	"own choice uses no label that is called unlabeled"
 
 // ownRecords returns records of a [MachineTable] in which each draw has the setting that
@@ -276,7 +277,9 @@ func (g *gridSearch) ownRecords(name string, paper [4]float64) (out []results.Re
 func (g *gridSearch) oneRecords(name string, paper [4]float64) (out []results.Record) {
 	for j, m := range machines {
 		if c := g.common[j]; len(c.errors) > 0 {
-			out = append(out, MachineRecord(name+oneChoice, m.name, c.errors, paper[j], c.setting.String()))
+			r := MachineRecord(name+oneChoice, m.name, c.errors, paper[j], c.setting.String())
+			r[2] = r[2].Judged(results.Fitted, oneChoiceReason)
+			out = append(out, r)
 		}
 	}
 	return out

@@ -85,7 +85,6 @@ func PointCloud(ctx context.Context, o Options, obs stage.Observer) (*results.Ta
 }
 
 var pointCloudNotes = []string{
-	oneChoiceNote,
 	"departures from the paper: the folds of the cross-validation are dealt four times, and of equal " +
 		"errors the smaller loss decides; coil20 is that of Columbia at 32×32 with draws of ours, " +
 		"two images of each object labeled, as the paper's splits are not to be had; rows that name " +

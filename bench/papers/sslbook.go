@@ -90,7 +90,7 @@ func SSLBook(ctx context.Context, o Options, obs stage.Observer) (*results.Table
 		obs.End(fmt.Sprintf("%d points × %d", n, d))
 	}
 
-	return MachineTable(records, oneChoiceNote), nil
+	return MachineTable(records), nil
 }
 
 // others returns the records of the methods without a search of their own: the TSVM with
