@@ -68,6 +68,9 @@ func TestReproduceList(t *testing.T) {
 			continue
 		}
 		run++
+		if e.Needs == "" {
+			continue // it makes its points itself
+		}
 		if !strings.Contains(help, e.Paper+": "+e.Shows) || !(*e.Seconds > 0) {
 			t.Errorf("%+v; the help is\n%s", e, help)
 		}
@@ -86,7 +89,7 @@ func TestReproduceList(t *testing.T) {
 	if run < 14 {
 		t.Errorf("%d experiments", run)
 	}
-	fail(t, 2, []string{"no experiment could be run", "empty"}, "all", "--data", "empty")
+	fail(t, 2, []string{"no experiment could be run", "empty"}, "all", "--data", "empty", "--only", "moons")
 }
 
 // TestReproduceAll runs what the data allow and looks at the pages.

@@ -43,8 +43,7 @@ var tsvmParams = slices.Concat(
 // Info describes the learner.
 func (TSVMLearner) Info() models.Info {
 	return models.Info{Name: TSVMName, Help: "svm that assigns classes to the other points (Joachims 1999)",
-		Source: "Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3; with γ_I the warped " +
-			"kernel of Sindhwani, Niyogi & Belkin 2005",
+		Source: "Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3; with γ_I Sindhwani et al. 2005",
 		Scores: "margin f of the class against the others: ±1 at the edge of the margin",
 		Learns: models.LearnsClasses, Needs: models.NeedsPoints | models.NeedsKernel | models.NeedsGraph,
 		GraphIf: "gamma-i"}

@@ -19,7 +19,7 @@ LEARNERS = {'auto': ('classes', 'values', 'shares', 'weights'), 'eigenmap': ('cl
 class AutoParameters(BaseEstimator):
     """Chooses among other models by cross-validation on the labels and averages the best.
 
-    After Yao, Vehtari, Simpson & Gelman 2018 (weights); the members' papers.
+    After Yao, Vehtari, Simpson & Gelman 2018 (weights, with an exponent of ½ that is ours); the members' papers.
 
     Parameters
     ----------
@@ -2149,7 +2149,7 @@ class SvmParameters(BaseEstimator):
 class TsvmParameters(BaseEstimator):
     """Svm that assigns classes to the other points (Joachims 1999).
 
-    After Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3; with γ_I the warped kernel of Sindhwani, Niyogi & Belkin 2005.
+    After Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3; with γ_I Sindhwani et al. 2005.
 
     Parameters
     ----------
