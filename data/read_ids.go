@@ -75,6 +75,10 @@ func TableIDs(path string, limit int64) (*IDs, error) {
 	return ReadIDs(src.path+":"+name, ReadOptions{Limit: limit})
 }
 
+// LikelyColumn returns the only column whose name ends as one of ids does, as image_id; empty if there is
+// none or more than one. Its values may repeat, so that it does not name the rows.
+func LikelyColumn(columns []string) string { return labelcells.LikelyIDColumn(columns) }
+
 // UsualColumn returns the column of a table with the most usual name of ids; empty if there is none.
 // It also returns all columns.
 func UsualColumn(path string, limit int64) (name string, columns []string, err error) {

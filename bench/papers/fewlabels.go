@@ -34,6 +34,7 @@ type FewMethod struct {
 // Calder et al. (2020) and in the result files of its authors' program.
 var FewMethods = []FewMethod{
 	{Name: "auto", Learner: "auto"},
+	{Name: "auto, true sizes", Learner: "auto", TrueSizes: true},
 	{Name: "lgc", Learner: "lgc"},
 	{Name: "poisson", Learner: "poisson", Paper: []float64{9.8, 6.4, 5.5, 5.1, 4.7}},
 	{Name: "reweighted", Learner: "reweighted"},

@@ -99,8 +99,16 @@ func TestLoopByIDs(t *testing.T) {
 				t.Errorf("answers after points were forgotten: %.300s", text)
 			}
 			succeed(t, "suspects", "m3.npz", "-o", "s.csv", "-q")
-			if text := string(readFile(t, "s.csv")); !strings.HasPrefix(text, "id,row,label,suggested,score") {
+			text := string(readFile(t, "s.csv"))
+			if !strings.HasPrefix(text, "id,row,label,suggested,score") {
 				t.Errorf("suspects: %.80s", text)
+			}
+			// The terminal names points as the file does.
+			if rows := fields(t, "s.csv"); len(rows) > 1 {
+				said := succeed(t, "suspects", "m3.npz", "-o", "s.csv", "-q")
+				if !strings.Contains(said, onTerminal(rows[1][0])) || strings.Contains(said, " row ") {
+					t.Errorf("suspects says %q of %q", said, rows[1])
+				}
 			}
 		})
 	}

@@ -485,11 +485,11 @@ func (a *app) finishLabels(ctx context.Context, o *labelOptions, p *labeled, q *
 			agreement.Alpha)
 	}
 	if o.withoutModel {
-		return nil
+		return a.printLabels(o, q.State(), y)
 	}
 	if len(y.Classes) < 2 {
 		a.Tell("no model is made: it needs labels of two classes, and there are %s", enum.Count(len(y.Classes), "class"))
-		return nil
+		return a.printLabels(o, q.State(), y)
 	}
 
 	plan := &fitPlan{learner: o.learner, model: o.learner.Info().Name, values: models.Values{}, settings: p.in.settings,
@@ -521,6 +521,40 @@ func (a *app) finishLabels(ctx context.Context, o *labelOptions, p *labeled, q *
 		return short
 	}
 	return a.finishFit(ctx, plan, in, m, short)
+}
+
+// labelResult is what is printed as JSON where no model is made.
+type labelResult struct {
+	File    string `json:"labels_file"`
+	Points  int    `json:"points"`
+	Labeled int    `json:"labeled"`
+	Classes any    `json:"classes"` // integers or names
+	// Rows are the labeled points, and Codes their labels as positions in Classes. They count of each annotator
+	// the last label, and of several annotators what most say.
+	Rows      []int           `json:"rows"`
+	Codes     []int32         `json:"codes"`
+	Estimate  *queue.Estimate `json:"estimate"` // of the error; null below some forty labels
+	Agreement *float64        `json:"agreement"`
+}
+
+// printLabels prints the labels as JSON, where that is asked for. For people they are in the file.
+func (a *app) printLabels(o *labelOptions, s queue.State, y *data.Labels) error {
+	if !a.JSON {
+		return nil
+	}
+	r := labelResult{File: o.labels, Points: s.Points, Labeled: s.Labeled, Classes: []string{}, Rows: []int{},
+		Codes: []int32{}, Agreement: s.Agreement}
+	if len(y.Classes) > 0 {
+		r.Classes = data.ClassList(y.Classes, y.Names)
+	}
+	for _, i := range y.Labeled() {
+		r.Rows = append(r.Rows, i)
+		r.Codes = append(r.Codes, y.Index[i])
+	}
+	if len(s.Curve) > 0 {
+		r.Estimate = &s.Curve[len(s.Curve)-1]
+	}
+	return a.Print(r, "")
 }
 
 // labelSections are the sections of the report on the labeling.

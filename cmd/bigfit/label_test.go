@@ -87,6 +87,27 @@ func TestLabelHeadless(t *testing.T) {
 		t.Errorf("on from a model: %d\n%s\n%s", o.code, o.out, o.stderr)
 	}
 
+	// Without a model the labels are printed as they count.
+	o = bigfit(t, "label", "X.npy", "other.csv", "--ids", "ids.txt", "--headless", "oracle.csv", "-n", "1", "--no-model", "--json", "-q")
+	var printed struct {
+		Labeled     int
+		Classes     []string
+		Rows, Codes []int
+	}
+	must(t, json.Unmarshal([]byte(o.out), &printed))
+	counted := map[string]string{}
+	for _, row := range fields(t, "other.csv")[1:] {
+		counted[row[0]] = row[1]
+	}
+	if o.code != 0 || printed.Labeled != len(counted) || len(printed.Rows) != len(counted) || len(printed.Codes) != len(counted) {
+		t.Fatalf("%d: %s\n%s", o.code, o.out, o.stderr)
+	}
+	for k, i := range printed.Rows {
+		if got := printed.Classes[printed.Codes[k]]; got != counted["d"+strconv.Itoa(i)] {
+			t.Errorf("row %d is %q", i, got)
+		}
+	}
+
 	// Two annotators, and a report that compares them.
 	for _, name := range []string{"ann", "bob"} {
 		o = bigfit(t, "label", "X.npy", "two.csv", "--ids", "ids.txt", "--headless", "oracle.csv", "-n", "40", "--model", "lgc",

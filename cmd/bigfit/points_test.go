@@ -115,6 +115,43 @@ func intoTables(t *testing.T) {
 	writeFile(t, "labels.csv", []byte(labels))
 }
 
+// Files whose names differ in words are one set of points if each has a table of its name; the only column
+// that ends as one of ids does is taken, or the one that --id names.
+func TestIDsOfNamesakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must(t, os.Mkdir("emb", 0o777))
+	x, y := blobs(blobCount, 0)
+	half := blobCount / 2
+	labels := "utt_id,letter\n"
+	for k, name := range []string{"train", "test"} {
+		part := floats(x)[k*half*blobColumns : (k+1)*half*blobColumns]
+		must(t, npy.WriteFile("emb/"+name+".npy", []int{half, blobColumns}, part))
+		table := "utt_id,speaker\n"
+		for i := k * half; i < (k+1)*half; i++ {
+			table += fmt.Sprintf("u%d,s%d\n", i, i%3)
+			if i%10 < 3 {
+				labels += fmt.Sprintf("u%d,c%d\n", i, y[i])
+			}
+		}
+		writeFile(t, "emb/"+name+".csv", []byte(table))
+	}
+	writeFile(t, "labels.csv", []byte(labels))
+
+	fail(t, 2, []string{"rows 0 and 3 have the same id"}, "fit", "emb", "labels.csv", "--id", "speaker", "--model", "knn")
+	fail(t, shell.ExitInput, []string{"--id none", "--ids FILE:COLUMN"}, "fit", "emb", "labels.csv", "--id", "none", "--model", "knn")
+	for _, more := range [][]string{nil, {"--id", "utt_id"}} {
+		succeed(t, append([]string{"fit", "emb", "labels.csv", "--model", "knn", "-o", "m.npz", "--predictions", "p.csv", "-q"}, more...)...)
+		rows := fields(t, "p.csv")
+		// Files are taken in the order of their names: test before train.
+		if len(rows) != blobCount+1 || rows[1][0] != fmt.Sprintf("u%d", half) || rows[1][1][0] != 'c' {
+			t.Errorf("%d rows, the first %q", len(rows), rows[1])
+		}
+	}
+
+	must(t, os.Remove("emb/train.csv"))
+	fail(t, shell.ExitInput, []string{"2 kinds of files", `or all by "emb/*.npy"`}, "fit", "emb", "labels.csv", "--model", "knn")
+}
+
 // A folder of shards with tables beside them needs no flags: the ids come from the tables.
 func TestIDsBesideShards(t *testing.T) {
 	intoTables(t)

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -119,7 +121,7 @@ func (a *app) suspects(ctx context.Context, args []string, o *suspectOptions) er
 	if err := a.writeSuspects(ctx, o, p, &answers); err != nil {
 		return err
 	}
-	sum.list(p.Targets, s.List, rows)
+	sum.list(p.Targets, s.List, rows, ids)
 	return errors.Join(short, a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum)))
 }
 
@@ -317,20 +319,26 @@ type suspectSummary struct {
 
 // suspectText is a suspect as it is printed.
 type suspectText struct {
+	ID        string  `json:"id,omitempty"`
 	Row       int     `json:"row"`
 	Label     string  `json:"label"`
 	Suggested string  `json:"suggested"`
 	Score     float64 `json:"score"`
 }
 
-func (s *suspectSummary) list(t *models.Targets, list []active.Suspect, rows []int32) {
+// list takes the suspects over; rows are their rows in the fit, and ids the names of the points, nil where they
+// have none.
+func (s *suspectSummary) list(t *models.Targets, list []active.Suspect, rows []int32, ids *data.IDs) {
 	for _, v := range list {
-		row := v.Point
+		text := suspectText{Row: v.Point, Label: data.ClassName(t.Classes, t.Names, v.Given),
+			Suggested: data.ClassName(t.Classes, t.Names, v.Suggested), Score: v.Score}
 		if rows != nil {
-			row = int(rows[row])
+			text.Row = int(rows[v.Point])
 		}
-		s.List = append(s.List, suspectText{row, data.ClassName(t.Classes, t.Names, v.Given),
-			data.ClassName(t.Classes, t.Names, v.Suggested), v.Score})
+		if ids != nil {
+			text.ID = ids.Values[v.Point]
+		}
+		s.List = append(s.List, text)
 	}
 }
 
@@ -359,11 +367,31 @@ func (s suspectSummary) String() string {
 			text += fmt.Sprintf("\n… and %d more", len(s.List)-rows)
 			break
 		}
-		if q == 0 {
-			text += fmt.Sprintf("\n%10s  %12s  %12s  %6s", "row", "label", "suggested", "score")
+		head, name := "row", strconv.Itoa(v.Row)
+		if v.ID != "" {
+			head, name = "id", v.ID
 		}
-		text += fmt.Sprintf("\n%10d  %12s  %12s  %6.3f", v.Row, v.Label, v.Suggested, v.Score)
+		if q == 0 {
+			text += fmt.Sprintf("\n%16s  %12s  %12s  %6s", head, "label", "suggested", "score")
+		}
+		text += fmt.Sprintf("\n%16s  %12s  %12s  %6.3f", onTerminal(name), onTerminal(v.Label), onTerminal(v.Suggested), v.Score)
 	}
 
 	return text
+}
+
+// onTerminal returns a text of a user in at most 24 characters that move no cursor.
+func onTerminal(text string) string {
+	const most = 24
+	var out []rune
+	for _, r := range text {
+		if len(out) == most {
+			return string(out[:most-1]) + "…"
+		}
+		if !unicode.IsPrint(r) {
+			r = unicode.ReplacementChar
+		}
+		out = append(out, r)
+	}
+	return string(out)
 }

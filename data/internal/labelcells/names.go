@@ -42,3 +42,23 @@ func IDColumn(columns []string, label string) string {
 	}
 	return name
 }
+
+// LikelyIDColumn returns the only column whose name ends as one of ids does, as image_id, imageId and
+// "image id"; empty if there is none or more than one. Such a column may hold ids of something else than
+// the rows.
+func LikelyIDColumn(columns []string) string {
+	found := ""
+	for _, c := range columns {
+		name := strings.TrimSpace(c)
+		lower := strings.ToLower(name)
+		if !strings.HasSuffix(lower, "_id") && !strings.HasSuffix(lower, "-id") && !strings.HasSuffix(lower, " id") &&
+			!strings.HasSuffix(name, "Id") {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = c
+	}
+	return found
+}

@@ -107,7 +107,8 @@ func (t *labelTable) open(key string, limit int64, named bool, f *Notes) (*table
 	}
 	columns := r.Names()
 	if r.Format() == table.CSV && r.Header() && key == "" && len(columns) == 2 &&
-		!slices.ContainsFunc(columns, func(c string) bool { return IsLabelName(c) || IsIDName(c) }) {
+		!slices.ContainsFunc(columns, func(c string) bool { return IsLabelName(c) || IsIDName(c) }) &&
+		LikelyIDColumn(columns) == "" {
 		// The first line is all text, as ids and labels may be.
 		r.Close()
 		if r, err = table.Open(t.path, table.Options{Limit: limit, Header: table.HeaderNo}); err != nil {
@@ -217,6 +218,8 @@ func (t *labelTable) findLabel(columns []string) error {
 		if IsIDName(t.label) {
 			t.label = columns[1]
 		}
+	case len(usual) == 0 && len(columns) == 2 && LikelyIDColumn(columns) != "":
+		t.label = other(columns, LikelyIDColumn(columns))
 	default:
 		list := columns
 		if len(usual) > 1 {

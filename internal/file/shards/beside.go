@@ -15,18 +15,23 @@ func isTable(name string) bool { return slices.Contains(tableExtensions, extensi
 
 // Beside returns the sets of tables that lie beside the files of points and may belong to them, as
 // exporters of embeddings write metadata_0.parquet beside img_emb_0.npy. All files of points must be
-// .npy of one kind in one folder. A set is one of these:
+// .npy in one folder. A set is one of these:
 //
-//   - one table for each file of points, in their order. The names of the tables have the numbers of
-//     the files of points, or the numbers that differ among these;
+//   - one table for each of several files of points, named as the points but for the extension:
+//     train.csv and test.csv beside train.npy and test.npy;
+//   - one table for each file of points, in their order, if the points are of one kind. The names of the
+//     tables have the numbers of the files of points, or the numbers that differ among these;
 //   - a single table for all points, if the points are named by their folder.
 //
 // Sets with a table for each file come first; all sets are sorted by name. Files in except belong to
 // no set. A csv beside a single file that is named itself is no candidate: it is as likely a file of
 // answers or labels.
 func (f *Files) Beside(except ...string) [][]string {
-	if !f.oneKind() {
+	if !f.oneFolder() {
 		return nil
+	}
+	if !f.oneKind() {
+		return f.namesakes(except)
 	}
 	folder := filepath.Dir(f.Paths[0])
 	entries, err := os.ReadDir(folder)
@@ -61,15 +66,52 @@ func (f *Files) Beside(except ...string) [][]string {
 	return append(each, all...)
 }
 
-// oneKind reports whether all files are .npy of one folder with names that differ in numbers only.
-func (f *Files) oneKind() bool {
+// oneFolder reports whether all files are .npy of one folder.
+func (f *Files) oneFolder() bool {
 	for _, p := range f.Paths {
-		if extension(p) != ".npy" || filepath.Dir(p) != filepath.Dir(f.Paths[0]) ||
-			kindOf(filepath.Base(p)) != kindOf(filepath.Base(f.Paths[0])) {
+		if extension(p) != ".npy" || filepath.Dir(p) != filepath.Dir(f.Paths[0]) {
 			return false
 		}
 	}
 	return len(f.Paths) > 0
+}
+
+// oneKind reports whether the names of all files differ in numbers only.
+func (f *Files) oneKind() bool {
+	return !slices.ContainsFunc(f.Paths, func(p string) bool {
+		return kindOf(filepath.Base(p)) != kindOf(filepath.Base(f.Paths[0]))
+	})
+}
+
+// namesakes returns the sets of tables with one extension that are named as the files of points.
+func (f *Files) namesakes(except []string) [][]string {
+	var sets [][]string
+	for _, extension := range tableExtensions {
+		var set []string
+		for _, p := range f.Paths {
+			if table := namesake(p, extension); table != "" && !slices.ContainsFunc(except, func(other string) bool {
+				return sameFile(table, other)
+			}) {
+				set = append(set, table)
+			}
+		}
+		if len(set) == len(f.Paths) {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// namesake returns the table that is named as a file of points but for the extension; empty if there is none.
+func namesake(points, extension string) string {
+	stem := WithoutPacking(points)
+	stem = stem[:len(stem)-len(filepath.Ext(stem))]
+	for _, packing := range []string{"", ".gz", ".zst"} {
+		if info, err := os.Stat(stem + extension + packing); err == nil && !info.IsDir() {
+			return stem + extension + packing
+		}
+	}
+	return ""
 }
 
 // sameFile reports whether two names lead to one file that is there.

@@ -35,6 +35,10 @@ func TestBeside(t *testing.T) {
 		"no numbers":         {[]string{"X.npy", "y.csv"}, []string{"X.npy"}, nil, nil},
 		"text":               {[]string{"a_2.csv", "m_2.jsonl"}, []string{"a_2.csv"}, nil, nil},
 		"two kinds of files": {append(two[:2:2], "b_3.npy", "m_2.csv", "m_10.csv"), append(two[:2:2], "b_3.npy"), nil, nil},
+		"namesakes":          {[]string{"emb/train.npy", "emb/test.npy", "emb/train.csv", "emb/test.csv.gz"}, []string{"emb"}, nil, list("emb/test.csv.gz", "emb/train.csv")},
+		"namesakes, pattern": {[]string{"emb/train.npy", "emb/test.npy", "emb/train.csv", "emb/test.csv"}, []string{"emb/*.npy"}, nil, list("emb/test.csv", "emb/train.csv")},
+		"one namesake":       {[]string{"emb/train.npy", "emb/test.npy", "emb/train.csv"}, []string{"emb/*.npy"}, nil, nil},
+		"namesakes, labels":  {[]string{"emb/train.npy", "emb/test.npy", "emb/train.csv", "emb/test.csv"}, []string{"emb/*.npy"}, []string{"emb/train.csv"}, nil},
 		"one number twice":   {[]string{"a_2.npy", "a_02.npy", "m_2.csv", "m_3.csv"}, []string{"a_2.npy", "a_02.npy"}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

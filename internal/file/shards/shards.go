@@ -140,14 +140,24 @@ func (f *Files) addFolder(folder string) error {
 			"in quotes, as %q", folder, some(foreign), filepath.Join(folder, pattern(names)))
 	}
 
-	if kinds := kindsOf(names); len(kinds) > 1 {
-		return fmt.Errorf("%s: the folder holds %d kinds of files, %s; name one by its pattern in "+
-			"quotes, as %q", folder, len(kinds), describeKinds(names, kinds), filepath.Join(folder, kinds[0]))
-	}
 	slices.SortFunc(names, compareNumbers)
+	var paths []string
 	for _, n := range names {
-		f.Paths = append(f.Paths, filepath.Join(folder, n))
+		paths = append(paths, filepath.Join(folder, n))
 	}
+
+	// Names that differ in words may be points and labels, or two sets of points. Files that have each a table
+	// of their name are one set.
+	one := &Files{Paths: paths}
+	if kinds := kindsOf(names); len(kinds) > 1 && (!one.oneFolder() || one.namesakes(nil) == nil) {
+		all := ""
+		if one.oneFolder() && len(kinds) == len(names) {
+			all = fmt.Sprintf(", or all by %q", filepath.Join(folder, "*.npy"))
+		}
+		return fmt.Errorf("%s: the folder holds %d kinds of files, %s; name one by its pattern in "+
+			"quotes, as %q%s", folder, len(kinds), describeKinds(names, kinds), filepath.Join(folder, kinds[0]), all)
+	}
+	f.Paths = append(f.Paths, paths...)
 	return nil
 }
 

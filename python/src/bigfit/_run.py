@@ -145,6 +145,14 @@ class Call:
         words = [os.path.abspath(path)]
         self._arguments.append(lambda _: [flag, *words] if flag else words)
 
+    def column(self, flag: str, name: str, texts: list[str]) -> None:
+        """Give texts as the column of a table, by a flag that takes FILE:COLUMN."""
+        file = f"column{len(self._writers)}.jsonl"
+        rows = "".join(json.dumps({name: text}) + "\n" for text in texts)
+        self._files[file] = name
+        self._writers.append((file, len(rows), lambda path: path.write_text(rows, encoding="utf-8")))
+        self._arguments.append(lambda folder: [f"--{flag}={folder / file}:{name}"])
+
     def output(self, flag: str, file: str) -> None:
         """Let the program write a file, which :meth:`read` or :meth:`bytes` returns."""
         self._give(flag, file)
@@ -236,8 +244,13 @@ class Call:
             errors.append((event.get("kind", ""), note))
         elif kind == "note" and note.startswith("warning: "):
             said.append(note[len("warning: "):])
+        if kind == "note":
+            self._noted(note)
         if self.verbose >= 1 and kind in ("end", "note") or self.verbose >= 2 and kind == "update":
             print(self._plain(_progress(event)), file=sys.stderr, flush=True)
+
+    def _noted(self, note: str) -> None:
+        """Take a note of the program; a call that waits for one has its own."""
 
     def _error(self, code: int, errors: list[tuple[str, str]]) -> Exception:
         """Return the exception for an exit code and the errors that were said."""

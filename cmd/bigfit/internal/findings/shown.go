@@ -175,7 +175,7 @@ func (s *Shown) read(name string) (image.Image, error) {
 	if err != nil {
 		return nil, errors.New("a damaged picture")
 	}
-	return img, nil
+	return turn(img, orientation(content)), nil
 }
 
 // shrink returns a picture whose longer side has at most thumbSide pixels, and its type.

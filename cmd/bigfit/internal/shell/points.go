@@ -33,7 +33,7 @@ type PointOptions struct {
 
 // ColumnFlags adds the flags of the columns of points.
 func (p *PointOptions) ColumnFlags(f *pflag.FlagSet) {
-	f.StringVar(&p.id, "id", "", "`column` of X that names the points")
+	f.StringVar(&p.id, "id", "", "`column` of X, or of tables beside .npy files, that names the points")
 	f.StringSliceVar(&p.drop, "drop", nil, "`columns` of X to leave out")
 	f.StringSliceVar(&p.columns, "columns", nil,
 		"`columns` of X to take as coordinates (default: all others)")
@@ -72,7 +72,7 @@ func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
 		if err == nil {
 			a.Notes(p.Names.Notes...)
 		}
-	case p.id != "" && p.table != nil:
+	case p.id != "" && p.table != nil && !p.arrays():
 		p.Names, err = p.table.IDs()
 	default:
 		// The tables are looked for once; every reader of labels gets their fault.
@@ -104,8 +104,18 @@ func (p *PointOptions) joining(a *App, y string) (*data.IDs, error) {
 	return nil, nil
 }
 
+// arrays tells whether the points were read from .npy files, which have no columns with names.
+func (p *PointOptions) arrays() bool {
+	return p.read != nil && len(p.read.Paths) > 0 &&
+		strings.HasSuffix(shards.WithoutPacking(strings.ToLower(p.read.Paths[0])), ".npy")
+}
+
 // beside returns the ids in tables beside the files of the points; nil if there are none.
 func (p *PointOptions) beside(a *App, files *shards.Files) (*data.IDs, error) {
+	if p.id != "" {
+		return p.named(a, files)
+	}
+
 	// Of tables that may hold ids, the first kinds with a usual column do.
 	var found []tablesBeside
 	var without []string
@@ -119,6 +129,13 @@ func (p *PointOptions) beside(a *App, files *shards.Files) (*data.IDs, error) {
 		if t.column != "" {
 			found = append(found, t)
 			continue
+		}
+		if t.column = data.LikelyColumn(columns); t.column != "" {
+			ids, err := data.IDsBeside(files.Paths, t.Names, t.column, a.Left())
+			if err == nil {
+				a.Note("ids: column %q of %s beside the points, by its name; --ids names others", t.column, t.Range())
+				return ids, nil
+			}
 		}
 		without = append(without, fmt.Sprintf("ids: none in %s beside the points, as no column of %s has a usual "+
 			"name of ids; --ids FILE:COLUMN names one", t.Range(), strings.Join(columns[:min(10, len(columns))], ", ")))
@@ -144,6 +161,17 @@ func (p *PointOptions) beside(a *App, files *shards.Files) (*data.IDs, error) {
 	}
 	a.Note("ids: column %q of %s beside the points; --ids names others", t.column, t.Range())
 	return ids, nil
+}
+
+// named returns the ids in the column --id of the tables beside the files of the points.
+func (p *PointOptions) named(a *App, files *shards.Files) (*data.IDs, error) {
+	for _, paths := range files.Beside(a.namedFiles()...) {
+		if ok, _ := data.HasColumn(paths[0], p.id, a.Left()); ok {
+			return data.IDsBeside(files.Paths, paths, p.id, a.Left())
+		}
+	}
+	return nil, Usagef("--id %s names a column of X, but %s has no columns with names, and no table beside it has this "+
+		"one; give the file of the ids with --ids FILE:COLUMN", p.id, shards.Names(files.Paths).Range())
 }
 
 // elsewhere is the remedy where a table beside the points is at fault.

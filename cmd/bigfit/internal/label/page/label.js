@@ -143,6 +143,8 @@ function show(q) {
   }
   showAnswer();
   showClasses();
+  // On a phone the buttons are below, and what is asked next is out of sight.
+  if ($("question").getBoundingClientRect().top < 0) $("question").scrollIntoView();
 }
 
 // showAnswer shows or hides what the model answers, and the labels nearby.
@@ -171,6 +173,7 @@ function showClasses() {
   if (!state) return;
   const mine = question && question.items.length === 1 ? question.items[0].mine : "";
   const box = $("classes");
+  box.classList.toggle("long", state.classes.some(c => c.name.length > 14));
   while (box.children.length > state.classes.length) box.lastChild.remove();
   state.classes.forEach((c, k) => {
     let b = box.children[k];
@@ -189,7 +192,7 @@ function showClasses() {
     b.title = c.name;
     b.querySelector(".label").textContent = c.name;
     b.querySelector(".count").textContent = String(c.labels);
-    b.setAttribute("aria-label", c.name + ", " + c.labels + " labels" + (k < keys.length ? ", key " + keys[k] : "") + (c.name === mine ? ", its label now" : ""));
+    b.setAttribute("aria-label", c.name + ", " + c.labels + (c.labels === 1 ? " label" : " labels") + (k < keys.length ? ", key " + keys[k] : "") + (c.name === mine ? ", its label now" : ""));
   });
   if ($("known").children.length !== state.classes.length) $("known").replaceChildren(...state.classes.map(c => {
     const o = element("option");

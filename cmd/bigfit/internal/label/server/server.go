@@ -18,7 +18,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,7 +84,7 @@ func New(q *queue.Queue, c *page.Content, h page.Head) (*Server, error) {
 	// 128 random bits are no address that another program finds.
 	secret := make([]byte, 16)
 	rand.Read(secret)
-	s := &Server{queue: q, content: c, html: html, token: base64.RawURLEncoding.EncodeToString(secret),
+	s := &Server{queue: q, content: c, html: html, token: hex.EncodeToString(secret),
 		slots: make(chan struct{}, mostRequests), done: make(chan struct{})}
 	s.icon, err = icon()
 	return s, err
