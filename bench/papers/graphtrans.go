@@ -15,6 +15,11 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// graphTransReason says why the figures of Graph-Trans are not compared.
+const graphTransReason = "the slides give neither formula nor settings of Graph-Trans. Ours is regularization on the " +
+	"graph alone, 1/l Σ (y − f)² + γ_I fᵀLᵖf, on the graphs and powers of the grid, chosen like the others; on g50c it " +
+	"errs a third of the paper's, so that the paper's is another method or stands on another graph"
+
 // graphTransNull is added to the eigenvalues λᵖ of Lᵖ, so that vectors without a penalty have a finite
 // weight in the kernel of [graphKernel].
 const graphTransNull = 1e-9

@@ -332,7 +332,11 @@ const oneChoiceReason = "one choice by the labels of all draws minimizes the mea
 func (g *gridSearch) ownRecords(name string, paper map[string]float64) (out []results.Record) {
 	for j, method := range searched {
 		if errs := g.own(j); len(errs) > 0 {
-			out = append(out, MachineRecord(name+ownChoice, method, errs, paper[method], ""))
+			r := MachineRecord(name+ownChoice, method, errs, paper[method], "")
+			if j == graphTrans && paper[method] > 0 {
+				r[2] = r[2].Judged(results.Differs, graphTransReason)
+			}
+			out = append(out, r)
 		}
 	}
 	return out

@@ -113,8 +113,6 @@ var pointCloudNotes = []string{
 		"neighbours or weights have graphs of ours beside the grid of the paper (10, 50, 100, 200 " +
 		"neighbours, weights one)",
 	tsvmNote, allLabelsNote,
-	"Graph-Trans is regularization on the graph alone, 1/l Σ (y − f)² + γ_I fᵀLᵖf, on the graphs and powers of the " +
-		"grid, chosen like the others; the slides do not give its formula",
 	"coil20 is not reproduced with the published grid: SVM and RLS agree, LapSVM and LapRLS do not. " +
 		"Views of an object are a circle, and the more neighbours, the more of them are views of " +
 		"other objects. With 2 and 5 neighbours in the grid the errors are the paper's; heat weights " +
