@@ -116,8 +116,8 @@ var pointCloudNotes = []string{
 	"coil20 is not reproduced with the published grid: SVM and RLS agree, LapSVM and LapRLS do not. " +
 		"Views of an object are a circle, and the more neighbours, the more of them are views of " +
 		"other objects. With 2 and 5 neighbours in the grid the errors are the paper's; heat weights " +
-		"exp(−d²/4t) of a small t, in squares of the mean distance σ₀, help, LapRLS more than " +
-		"LapSVM, but do not reach them. Both are findings of ours, not the authors' method, whose " +
+		"exp(−d²/2w²), w a part of the mean edge, mutual or either way, help and do not reach them, but for " +
+		"Graph-Trans. Both are findings of ours, not the authors' method, whose " +
 		"slides name 10 to 200 neighbours and no weights",
 }
 
