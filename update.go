@@ -22,7 +22,8 @@ import (
 // Where the points of m have ids, new points need ids as well ([Points.WithIDs]), and labels by id
 // ([NamesByID]) join the labels of m: each counts for its point, old or new, and all others stay.
 //
-// Update is for auto, eigenmap, harmonic, lgc, tikhonov, poisson, reweighted, knn and geodesic.
+// Update is for auto, eigenmap, harmonic, lgc, tikhonov, poisson, reweighted, knn, geodesic and
+// correct-and-smooth.
 // Others are to be fitted anew. A knn model keeps the labeled points alone: its labels of
 // all points are labels of these. An error that is [Usable] comes with the model that was reached.
 func (m *Model) Update(ctx context.Context, x Points, y Labels) (updated *Model, err error) {

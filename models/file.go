@@ -296,10 +296,12 @@ func newReader(a *npy.Archive, limit int64) *Reader {
 }
 
 // Part returns a reader of a model inside the model of r. m is the manifest of the part, and
-// rename gives the names of its arrays in the file. h is the neighbourhood of the model
+// rename gives the names of its arrays in the model of r. h is the neighbourhood of the model
 // around it: if the part has the same points and index, it shares them.
 func (r *Reader) Part(m Manifest, h *Neighborhood, rename func(name string) string) *Reader {
-	return &Reader{Manifest: m, archive: r.archive, limit: r.limit, rename: rename, arrays: r.arrays,
+	// A part may have parts of its own.
+	inner := func(name string) string { return r.at(rename(name)) }
+	return &Reader{Manifest: m, archive: r.archive, limit: r.limit, rename: inner, arrays: r.arrays,
 		points: r.points, outer: h}
 }
 

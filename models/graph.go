@@ -27,6 +27,8 @@ import (
 type Graph struct {
 	W          *sparse.CSR        // symmetric weights; nil if only Degrees are known
 	Components *sparse.Components // connected components of W
+	// Foreign tells that the weights are not known to be made of the points: links, or a matrix of another program.
+	Foreign bool
 	Neighborhood
 }
 

@@ -71,8 +71,9 @@ type Info struct {
 	// OpenGraph tells that settings of the graph that are not given follow from the
 	// points, in place of the defaults: see pipeline.AutoGraph.
 	OpenGraph bool `json:"open_graph,omitempty"`
-	// Lengths tells that the points measure the edges of the graph, and are kept with it.
-	Lengths bool `json:"lengths,omitempty"`
+	// Keeps tells that models keep the graph with its points although the learner needs points too: new points join
+	// the graph.
+	Keeps bool `json:"keeps_graph,omitempty"`
 }
 
 // Learns is a set of kinds of targets.
@@ -134,7 +135,7 @@ func (i *Info) UsesGraph(v Values) bool {
 
 // KeepsGraph tells whether models keep the points of the graph and answer for new points by
 // their neighbours among them.
-func (i *Info) KeepsGraph() bool { return i.Transductive() || i.Lengths }
+func (i *Info) KeepsGraph() bool { return i.Transductive() || i.Keeps }
 
 // Transductive tells whether a graph without points is enough: the model then
 // answers for the points of the graph alone.

@@ -15,7 +15,7 @@ import (
 // AnswerSettings describes answers in the manifest of their file.
 type AnswerSettings struct {
 	Learner string `json:"learner,omitempty"`
-	// Answers is classes, scores, values, labels, coordinates or clusters.
+	// Answers is classes, scores, values, labels, coordinates, clusters or features.
 	Answers string `json:"answers"`
 	// Threshold that decided between two classes; nil if the model did.
 	Threshold *threshold.Threshold `json:"threshold,omitempty"`
@@ -36,7 +36,7 @@ type Answers struct {
 // Column is one column of a file of answers.
 type Column struct {
 	Name string
-	// Values is a slice of int64, int32, float64, string or bool, row by row.
+	// Values is a slice of int64, int32, float64, float32, string or bool, row by row.
 	Values any
 	// Width is the number of values of a row; 0 means one value, and an array of one
 	// dimension in .npy.
@@ -104,6 +104,15 @@ func CoordinateAnswers(learner string, e *mat.Dense) Answers {
 	c := numbers("x", e, nil)
 	c.Width = width
 	return Answers{Settings: AnswerSettings{Learner: learner, Answers: "coordinates"}, Columns: []Column{c}}
+}
+
+// FeaturesKind is the kind of answers that [FeatureAnswers] makes.
+const FeaturesKind = "features"
+
+// FeatureAnswers returns features of points under the names of their columns in tables.
+func FeatureAnswers(f *data.Dense[float32], columns []string) Answers {
+	return Answers{Settings: AnswerSettings{Answers: FeaturesKind},
+		Columns: []Column{{Name: "X", Values: f.Data, Width: f.Cols, Names: columns}}}
 }
 
 // ClusterAnswers returns the numbers of clusters.

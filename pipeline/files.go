@@ -75,6 +75,7 @@ func OpenGraph(path string, memory int64, s *GraphSettings) (*GraphFile, error) 
 	}
 
 	// The manifest of this program says how the graph was made; other programs say nothing.
+	g.Foreign = text == nil
 	if text != nil {
 		m, err := archive.Parse(text, archive.Graph, path)
 		if err != nil {

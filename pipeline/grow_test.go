@@ -169,6 +169,7 @@ func TestUpdateIsAFitAnew(t *testing.T) {
 	for name, values := range map[string]models.Values{
 		"eigenmap": {"eigenvectors": "5"}, "harmonic": nil, "lgc": nil, "tikhonov": {"gamma-a": "1e-4", "gamma-i": "0.1"}, "poisson": nil, "knn": {"vote": "3"},
 		"geodesic": {"vote": "3"}, "reweighted": nil, "poisson-mbo": nil, "cut": nil,
+		"correct-and-smooth": {"gamma-a": "1", "smooth-alpha": "0.9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := all.Learner(name)

@@ -217,6 +217,10 @@ def generate():
     near = [p for p in search if p["name"] not in ("neighbors", "recall")]
     radius = ("radius", 1.0, "float", "float, default=1.0", "Distance up to which points are neighbours; positive.")
     out += base("RadiusNeighborsParameters", "Parameters of bigfit neighbors with a radius.", [("_command", "neighbors")], [radius, *entries(near), MODE] + RUN)
+    own = from_help("features", ["hops", "normalization", "self-loops"])
+    opened = next(m["graph_params"] for m in learners if m.get("open_graph"))
+    open_rows = [p for p in opened if p["name"] != "class-weights"]
+    out += base("FeaturesParameters", "Parameters of bigfit features.", [("_command", "features")], entries(own) + entries(open_rows, True) + RUN)
     own = [p for p in graph if p["name"] != "class-weights"]
     out += base("GraphParameters", "Parameters of bigfit graph.", [("_command", "graph")], entries(own) + RUN)
     return out

@@ -3,6 +3,7 @@
 //
 //	go run ./bench/auto                        everything; needs BIGFIT_DATA
 //	go run ./bench/auto -sets g50c,coil -draws 3 -peers=false
+//	go run ./bench/auto -sets webkb-page@webkb-link,usps/1@usps/2    columns of one view, the graph of another
 //
 // For every set, every number of labels a class and every draw of the labels, each model is
 // fitted to all points and measured on the points without a label. scikit-learn takes part
@@ -48,7 +49,8 @@ func main() {
 		names = append(names, s.Name)
 	}
 	var o options
-	flag.StringVar(&o.sets, "sets", strings.Join(names, ","), "data sets")
+	flag.StringVar(&o.sets, "sets", strings.Join(names, ","), "data sets; SET@OTHER has the columns of the first and the "+
+		"graph of the second, SET/1 and SET/2 are halves of the columns")
 	flag.StringVar(&o.labels, "labels", "5,20", "numbers of labels a class")
 	flag.IntVar(&o.draws, "draws", 10, "draws of the labels")
 	flag.IntVar(&o.limit, "n", 0, "points of a set at most, drawn once; 0 is all")
@@ -82,16 +84,11 @@ func run(ctx context.Context, o *options) error {
 	}
 	t := newTable()
 	for _, name := range strings.Split(o.sets, ",") {
-		i := slices.IndexFunc(sets.All, func(s sets.Set) bool { return s.Name == name })
-		if i < 0 {
-			return fmt.Errorf("-sets: there is no set %q", name)
-		}
-		read, err := sets.All[i].Read(os.Getenv("BIGFIT_DATA"), o.limit)
+		// A set is read once for all numbers of labels.
+		s, err := read(name, o.limit)
 		if err != nil {
 			return err
 		}
-		// A set is read once for all numbers of labels.
-		s := &loaded{read}
 		for _, l := range labels {
 			found, err := measure(ctx, s, l, o, fitted)
 			if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +61,13 @@ func parseModels(text string, members bool) ([]method, error) {
 	return out, nil
 }
 
+// withoutCorrection is auto without the members for a graph that comes with the points.
+func withoutCorrection() method {
+	l := all.Auto
+	l.Members = slices.DeleteFunc(slices.Clone(l.Members), func(m pool.Member) bool { return m.Foreign })
+	return method{"auto without correction", l, nil}
+}
+
 // measure fits all methods to all draws, on one graph.
 func measure(ctx context.Context, s *loaded, labels int, o *options, methods []method) ([]outcome, error) {
 	var draws [][]int
@@ -68,15 +76,26 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 	}
 	// The graph is shared by all methods and draws: it knows no labels.
 	p := &pipeline.Pipeline{}
-	settings, err := pipeline.AutoGraph(s.X, nil)
+	joined := s.X
+	if s.other != nil {
+		joined = s.other
+	}
+	settings, err := pipeline.AutoGraph(joined, nil)
 	if err != nil {
 		return nil, err
 	}
 	settings.Graph.Symmetry = o.symmetry
 
-	g, err := p.Graph(ctx, s.X, settings)
+	g, err := p.Graph(ctx, joined, settings)
 	if err != nil {
 		return nil, err
+	}
+	// A graph that comes with the points has weights alone.
+	if s.other != nil {
+		g = &pipeline.Graph{Graph: *models.NewGraph(g.W)}
+		g.Foreign = true
+		settings = &pipeline.GraphSettings{}
+		methods = append(slices.Clone(methods), withoutCorrection())
 	}
 
 	out := make([]outcome, len(methods))

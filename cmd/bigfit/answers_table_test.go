@@ -143,6 +143,8 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"knn-bytes", "bytes", "--model knn --method brute", ""},
 	{"knn-words", "words-all", "--model knn --distance angle --labels 45", ""},
 	{"geodesic", "rings", "--model geodesic", ""},
+	{"correct-and-smooth", "rings", "--model correct-and-smooth", ""},
+	{"correct-and-smooth-fixed", "words", "--model correct-and-smooth --base svm-linear --gamma-a 1 --correction fixed --factor 0.5 --smooth-alpha 0.8", "-k 5"},
 	{"geodesic-parts", "parts", "--model geodesic --vote 3", "-k 4"},
 	{"knn-ball-tree", "two-all", "--model knn --method ball-tree --distance chebyshev --labels 40 --seed 2", ""},
 
@@ -253,6 +255,7 @@ var commandAnswers = []answerCase{
 	{"tune-laprls-linear-wide", []string{"tune --model laprls-linear -X ../wide.npy -y ../rings-few.npy --gamma-a 1e-2,1 --gamma-i 0,0.1"}},
 	{"tune-svm-linear", []string{"tune --model svm-linear -X ../two.npy -y ../two-few.npy --c 0.1,1,10 --metric f1"}},
 	{"tune-lapsvm-linear", []string{"tune --model lapsvm-linear -X ../words.npz -y ../rings-few.npy --gamma-a 1e-2,1 --gamma-i 0.01,1 --loss huberized-hinge --metric prbep"}},
+	{"tune-correct-and-smooth", []string{"tune --model correct-and-smooth -X ../rings.npy -y ../rings-few.npy --gamma-a 0.01,1 --smooth-alpha 0.5,0.9 -k 5,8"}},
 	{"tune-rls", []string{"tune --model rls -X ../rings.npy -y ../values.npy --gamma-a 1e-4,1e-2 --sigma 0.5,1,median --intercept"}},
 	{"tune-laprls", []string{"tune --model laprls -X ../rings.npy -y ../rings-few.npy --gamma-a 1e-3,1e-1 --gamma-i 0,0.01 --sigma median,1 -k 5,8 --best best.npz", "predict best.npz -X ../rings-new.npy -o new.npy --scores scores.npy"}},
 	{"tune-laprls-landmarks", []string{"tune --model laprls -X ../rings.npy -y ../rings-few.npy --gamma-a 1e-3,1e-1 --gamma-i 0,0.01 --approximation nystrom --landmarks 20 --metric auc"}},
@@ -279,6 +282,8 @@ var commandAnswers = []answerCase{
 	{"embed-gamma", []string{"embed -X ../rings.npy -d 3 --gamma 0.01 --sigma 1 --model m.npz -o train.npy", "embed --transform m.npz -X ../rings-new.npy -o new.npy"}},
 	{"embed-gamma-power", []string{"embed -X ../rings.npy -d 2 --gamma 0.01 --kernel laplace --sigma 1 --laplacian normalized --power 2 --model m.npz -o train.npy", "embed --transform m.npz -X ../rings-new.npy -o new.npy"}},
 	{"embed-gamma-landmarks", []string{"embed -X ../two.npy -d 2 --gamma 0.01 --landmarks 40 --model m.npz -o train.npy", "embed --transform m.npz -X ../two-new.npy -o new.npy"}},
+
+	{"features", []string{"features ../rings.npy --hops 3 -o hops.npy", "features ../rings.npy --graph ../rings-graph.npz --normalization row --self-loops -o means.npy"}},
 }
 
 const (

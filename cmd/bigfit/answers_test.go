@@ -156,6 +156,10 @@ func outputs(t *testing.T) map[string]answer {
 			out[file] = answer{Shape: x.Shape, Ints: strings.Trim(fmt.Sprint(v), "[]")}
 		case []float64:
 			out[file] = answer{Shape: x.Shape, Floats: bytesOf(t, v)}
+		case []float32:
+			wide, err := x.Float64s()
+			must(t, err)
+			out[file] = answer{Shape: x.Shape, Floats: bytesOf(t, wide)}
 		default:
 			t.Fatalf("%s holds %s", file, x)
 		}

@@ -93,10 +93,9 @@ is an error. bigfit help kernels gives what models with an intrinsic norm minimi
 
 --model auto chooses a model, and weights γ_A and γ_I that are not given are chosen, by
 cross-validation on the labels: bigfit help choices, which tells of --calibrate too.
-What needs a graph makes that of nearest neighbours of X, or takes it from --graph, and
-eigenpairs from --eigs; flags about their making must agree with what they were made
-with. Without X, models that label the points of a graph do so. The same command with
---resume goes on from --checkpoint and ends with the same bits.
+What needs a graph makes it of X, or takes it from --graph, and eigenpairs from --eigs;
+flags about their making must agree with theirs. Without X the points of a graph are
+labeled. The same command with --resume goes on from --checkpoint, to the same bits.
 
 --report writes a page to hand on: how many answers are right, what to do next, a map of
 the points, points and labels to look at, with texts or pictures by --show.

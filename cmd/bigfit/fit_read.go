@@ -112,7 +112,7 @@ func (a *app) readInput(plan *fitPlan, in *fitInput) error {
 				return err
 			}
 			// The lists and the index kept in a graph's file serve predictions for new points.
-			if in.Points != nil && info.Transductive() {
+			if in.Points != nil && info.KeepsGraph() {
 				if err := g.ReadKept(int64(a.Memory)); err != nil {
 					return err
 				}

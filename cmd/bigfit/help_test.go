@@ -106,6 +106,7 @@ func TestForms(t *testing.T) {
 		{"embed X.npy -o out/e.npy", "embed -X X.npy -o out/e.npy"},
 		{"embed g.npz X.npy -o out/e.npy", "embed g.npz -X X.npy -o out/e.npy"},
 		{"embed --transform e.npz new.npy -o out/e.npy", "embed --transform e.npz -X new.npy -o out/e.npy"},
+		{"features X.npy -o out/f.npy", "features -X X.npy -o out/f.npy"},
 		{"cluster X.npy -c 3 -o out/c.npy", "cluster -X X.npy -c 3 -o out/c.npy", "cluster g.npz -c 3 -o out/c.npy"},
 	} {
 		var first string

@@ -23,6 +23,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/models"
@@ -98,7 +99,7 @@ the command. See docs/label.md about --listen before others may reach it.
 	o.given.Flags(f)
 	o.source.Flags(a.App, f)
 	f.StringVar(&o.source.File, "graph", "", "graph `file` of the points (default: made of the points, as for auto)")
-	a.Points.IDFlag(f)
+	a.Points.LabelFlags(f)
 	f.StringArrayVar(&o.show, "show", nil,
 		"`column` to show, of X, its ids, or FILE:COLUMN, or image:WxH; may be repeated")
 	f.StringVar(&o.folder, "folder", "",
@@ -133,6 +134,8 @@ func (a *app) takeLabel(o *labelOptions, args []string) error {
 		return shell.Usagef("%s: the file of the labels is a table; its name must end in .csv", o.labels)
 	case a.Given["target"] && !(o.target > 0 && o.target < 100):
 		return shell.Usagef("--target is %v; it is a percentage, above 0 and below 100", o.target)
+	case o.y != "" && a.Points.Label != "":
+		return shell.Usagef("--label %s and -y %s both give labels to begin with; give one of them", a.Points.Label, o.y)
 	case !(o.twice >= 0 && o.twice <= 1):
 		return shell.Usagef("--twice is %v; it is a share, from 0 to 1", o.twice)
 	case o.headless != "" && o.count < 1:
@@ -170,8 +173,8 @@ func (a *app) takeLabel(o *labelOptions, args []string) error {
 	if len(o.source.X) == 1 && isModel(o.source.X[0]) {
 		o.refinesModel = o.source.X[0]
 		o.source.X = nil
-		if a.Given["model"] || o.y != "" {
-			return shell.Usagef("%s is a model, which keeps its learner and its labels; leave --model and -y out",
+		if a.Given["model"] || o.y != "" || a.Points.Label != "" {
+			return shell.Usagef("%s is a model, which keeps its learner and its labels; leave --model, --label and -y out",
 				o.refinesModel)
 		}
 	}
@@ -194,7 +197,6 @@ type labeled struct {
 	graph *models.Graph
 	ids   *data.IDs
 	model models.Model // that is labeled on; nil for points
-	names []string     // of the columns of the points; nil for numbers
 }
 
 // label runs the page until a person finishes, and makes the model.
@@ -267,6 +269,7 @@ func (a *app) serveLabels(ctx context.Context, o *labelOptions, q *queue.Queue, 
 		return err
 	}
 	interrupted := a.TakeInterrupt()
+	defer par.Reserve(server.Processors)()
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 
@@ -340,12 +343,13 @@ func (a *app) readLabelPoints(ctx context.Context, o *labelOptions) (*labeled, e
 	if out.ids, err = a.IDsOf(n); err != nil {
 		return nil, err
 	}
-	if o.y != "" {
+	if o.y != "" || a.Points.Label != "" {
 		if o.labelsOfTheFile, err = o.given.ReadTruth(a.App, o.y, n); err != nil {
 			return nil, err
 		}
 		if o.labelsOfTheFile.Len() != n {
-			return nil, fmt.Errorf("%s has %d labels for %d points", o.y, o.labelsOfTheFile.Len(), n)
+			return nil, fmt.Errorf("%s has %d labels for %d points", cmp.Or(o.y, "--label "+a.Points.Label),
+				o.labelsOfTheFile.Len(), n)
 		}
 	}
 
@@ -412,7 +416,11 @@ func (a *app) readLabelModel(ctx context.Context, o *labelOptions, out *labeled)
 // labelContent says what is shown of the points.
 func (a *app) labelContent(o *labelOptions, p *labeled) (*page.Content, error) {
 	x := p.in.Points
-	c := &page.Content{Points: x, Names: p.names}
+	c := &page.Content{Points: x}
+	if x != nil {
+		_, d := x.Dims()
+		c.Names = a.Points.ColumnNames(d)
+	}
 	folder := o.folder
 	for _, show := range o.show {
 		if shape, ok := strings.CutPrefix(show, "image:"); ok {
@@ -434,6 +442,7 @@ func (a *app) labelContent(o *labelOptions, p *labeled) (*page.Content, error) {
 		c.Columns = append(c.Columns, page.Column{Name: col.Name, Kind: kind, Texts: col.Texts})
 		if kind != page.Text {
 			folder = cmp.Or(folder, col.Folder)
+			col.Folder = folder // for the pictures of the report
 		}
 		if p.in.shown == nil && kind != page.Audio {
 			p.in.shown = col
@@ -506,7 +515,9 @@ func (a *app) finishLabels(ctx context.Context, o *labelOptions, p *labeled, q *
 	in.hashes[pipeline.HashLabels] = t.Hash()
 	in.sections = labelSections(q.State(), agreement)
 	a.Reads(pipeline.HashLabels, o.labels)
-	a.SayLabels(t, in.Points)
+	// Labels that people gave one by one have no marks for points without one, about which there may be a doubt.
+	a.Note("labels: %s", t.Summary())
+	a.SayColumns(t, in.Points)
 
 	var m models.Model
 	var short error

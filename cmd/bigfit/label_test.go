@@ -2,7 +2,11 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"net/http"
 	"os"
@@ -171,6 +175,85 @@ func TestLabelUsage(t *testing.T) {
 	if got := string(readFile(t, "foreign.csv")); got != "id,label\nd1,x\n" {
 		t.Errorf("foreign.csv is now %q", got)
 	}
+}
+
+// Roads from a table: its ids, its column of labels, a column that is shown, pictures below a folder in the report,
+// a model of points without components that is labeled on, and all points labeled.
+func TestLabelTable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var x, oracle, meta strings.Builder
+	x.WriteString("id,height,weight,kind\n")
+	oracle.WriteString("id,label\n")
+	meta.WriteString("id,path\n")
+	must(t, os.MkdirAll("pics/sub", 0o755))
+	var picture bytes.Buffer
+	must(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 8, 8))))
+	for i := range 60 {
+		class := []string{"ant", "bee", "cow"}[i%3]
+		kind := ""
+		if i < 6 {
+			kind = class
+		}
+		fmt.Fprintf(&x, "p%d,%d.%d,%d.%d,%s\n", i, 10*(i%3), i%7, 5*(i%3), i%11, kind)
+		fmt.Fprintf(&oracle, "p%d,%s\n", 59-i, []string{"ant", "bee", "cow"}[(59-i)%3])
+		fmt.Fprintf(&meta, "p%d,sub/%d.png\n", i, i)
+		writeFile(t, fmt.Sprintf("pics/sub/%d.png", i), picture.Bytes())
+	}
+	writeFile(t, "X.csv", []byte(x.String()))
+	writeFile(t, "oracle.csv", []byte(oracle.String()))
+	writeFile(t, "meta.csv", []byte(meta.String()))
+	label := func(line string) outcome {
+		t.Helper()
+		o := bigfit(t, append([]string{"label"}, strings.Fields(line)...)...)
+		if o.code != 0 {
+			t.Fatalf("%s: %d\n%s\n%s", line, o.code, o.out, o.stderr)
+		}
+		return o
+	}
+
+	o := label("X.csv l.csv --id id --label kind --headless oracle.csv -n 12 --model lgc --show meta.csv:path --folder pics --report r.html")
+	if !strings.Contains(o.out, "18 of 60 points labeled") || strings.Contains(o.stderr, "warning") {
+		t.Errorf("%s\n%s", o.out, o.stderr)
+	}
+	if n := strings.Count(string(readFile(t, "r.html")), "data:image/png"); n == 0 {
+		t.Error("no picture is in the report")
+	}
+
+	// The points of the model are kept, without a table of their columns.
+	o = label("model.npz more.csv --show meta.csv:path --folder pics --headless oracle.csv -n 3 -o on.npz")
+	if !strings.Contains(o.out, "21 of 60 points labeled") {
+		t.Errorf("on from a model: %s", o.out)
+	}
+
+	// A column of the table of the ids is named without its file, and a file that is missing is named.
+	o = label("X.csv m.csv --id id --drop kind --show height --headless oracle.csv -n 2 --no-model")
+	if !strings.Contains(o.stderr, `column "height" of X.csv`) {
+		t.Errorf("%s", o.stderr)
+	}
+	writeFile(t, "X.npy", npyOf(t, 60))
+	o = label("X.npy i.csv --ids meta.csv:id --show path --folder pics --headless oracle.csv -n 2 --no-model")
+	if !strings.Contains(o.stderr, `column "path" of meta.csv`) {
+		t.Errorf("%s", o.stderr)
+	}
+	fail(t, 2, []string{"mta.csv"}, "label", "X.npy", "--ids", "meta.csv:id", "--show", "mta.csv:path")
+	fail(t, 2, []string{"--label", "-y"}, "label", "X.csv", "--id", "id", "--label", "kind", "-y", "oracle.csv", "--headless", "oracle.csv")
+
+	// With all labels nothing is asked, and nothing is doubted about marks.
+	o = label("X.csv all.csv --id id --drop kind -y oracle.csv --headless oracle.csv -n 5 --model lgc -o all.npz")
+	if !strings.Contains(o.stderr, "All points are labeled.") || strings.Contains(o.stderr, "--unlabeled") {
+		t.Errorf("%s", o.stderr)
+	}
+}
+
+// npyOf is a file of n points of three groups.
+func npyOf(t *testing.T, n int) []byte {
+	t.Helper()
+	var x []float64
+	for i := range n {
+		x = append(x, float64(10*(i%3))+float64(i%7)/10, float64(5*(i%3))+float64(i%11)/10)
+	}
+	must(t, npy.WriteFile("points.npy", []int{n, 2}, x))
+	return readFile(t, "points.npy")
 }
 
 // startLabel starts the command and returns it with the address of its page.

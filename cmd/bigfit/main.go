@@ -104,7 +104,7 @@ that belongs to no flag is an error.`,
 	a.CommonFlags(root)
 	root.AddCommand(demo.Command(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(),
 		a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(),
-		a.infoCommand(), a.diffCommand(), a.modelsCommand(), a.clusterCommand(), a.embedCommand(),
+		a.infoCommand(), a.diffCommand(), a.modelsCommand(), a.clusterCommand(), a.embedCommand(), a.featuresCommand(),
 		a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.labelCommand(), a.reportCommand(), a.solveCommand(),
 		a.suspectsCommand(), a.auditCommand(), work.EngineCommand(a.App), a.manCommand(), a.versionCommand())
 	root.AddCommand(dataTopic(), softTopic(), kernelsTopic(), choicesTopic(), work.Topic())

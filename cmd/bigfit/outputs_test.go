@@ -77,6 +77,7 @@ func TestInfoOfOutputs(t *testing.T) {
 		"cluster -X X.npy --clusters 3 -o clusters.npz",
 		"embed -X X.npy -d 2 -o embedding.parquet --model map.npz",
 		"embed --transform map.npz -X new.npy -o new.npz",
+		"features X.npy --graph graph.npz -o features.npz",
 	} {
 		succeed(t, strings.Fields(line)...)
 	}
@@ -92,6 +93,7 @@ func TestInfoOfOutputs(t *testing.T) {
 		"clusters.npz":      {"bigfit answers", "points X.npy"},
 		"embedding.parquet": {"bigfit answers", "points X.npy"},
 		"new.npz":           {"bigfit answers", "model map.npz,points new.npy"},
+		"features.npz":      {"bigfit answers", "graph graph.npz,points X.npy"},
 	} {
 		info := infoOf(t, path)
 		var inputs []string
@@ -120,7 +122,7 @@ func TestInfoOfOutputs(t *testing.T) {
 			t.Errorf("%s: columns %v, rows %v", path, names, info.Rows)
 		}
 	}
-	if info := infoOf(t, "."); info.Kind != "folder" || len(info.Files) != 4+12 {
+	if info := infoOf(t, "."); info.Kind != "folder" || len(info.Files) != 4+13 {
 		t.Errorf("the folder is a %q of %d files", info.Kind, len(info.Files))
 	}
 	fail(t, 2, []string{"nothere"}, "info", "nothere")

@@ -39,8 +39,9 @@ func (a *app) updateCommand() *cobra.Command {
 with the same settings, at a cost that depends on what is new: the new points are
 searched for their neighbours, the lists of old points that they enter are mended,
 and the solver begins with the scores or eigenvectors of the model. It is for
-eigenmap, harmonic, lgc, tikhonov, poisson, poisson-mbo, cut and reweighted, for knn
-and geodesic, and for auto, which keeps the models and the weights that it chose.
+eigenmap, harmonic, lgc, tikhonov, poisson, poisson-mbo, cut and reweighted, for knn,
+geodesic and correct-and-smooth, and for auto, which keeps the models and the weights
+that it chose.
 
 A table in -y joins labels to the points of the model and to the new ones, by their ids
 (column id) or numbers (column row, the old points first): a label is new, changed or

@@ -37,6 +37,8 @@ func node(r *table.Result, repeated bool) parquet.Node {
 		n = parquet.Int(64)
 	case []float64:
 		n = parquet.Leaf(parquet.DoubleType)
+	case []float32:
+		n = parquet.Leaf(parquet.FloatType)
 	case []bool:
 		n = parquet.Leaf(parquet.BooleanType)
 	default:
@@ -61,6 +63,8 @@ func value(r *table.Result, k, c int, first bool) parquet.Value {
 		v = parquet.Int64Value(int64(x[k]))
 	case []float64:
 		v = parquet.DoubleValue(x[k])
+	case []float32:
+		v = parquet.FloatValue(x[k])
 	case []string:
 		v = parquet.ByteArrayValue([]byte(x[k]))
 	case []bool:

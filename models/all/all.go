@@ -23,6 +23,7 @@ var Learners = slices.Concat(
 	[]models.Learner{Auto},
 	eigenmap.Learners,
 	propagation.Learners,
+	[]models.Learner{CorrectAndSmooth},
 	linear.Learners,
 	nearest.Learners,
 	kernelmachine.Learners,

@@ -3,6 +3,7 @@ package all
 import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/linear"
 	"github.com/bigfit/bigfit/models/pool"
 	"github.com/bigfit/bigfit/models/propagation"
 )
@@ -21,6 +22,7 @@ var Auto = pool.Learner{
 		gaussian(0.25), gaussian(0.5), gaussian(1), gaussian(2),
 		{Learner: kernelmachine.Learner{Method: kernelmachine.RLS},
 			Settings: ambientSettings("kernel", "cosine"), Many: fewer},
+		corrected(linear.RLSName, "0.0001", "0.01", "1", "100"), corrected("rls", "0.001", "0.01", "0.1"),
 	},
 }
 
@@ -45,6 +47,19 @@ func volumesOfFewer(sizes string) pool.Member {
 	m := volumes(sizes, 1)
 	m.FewPerClass = 1
 	m.Neighbors = 5
+	return m
+}
+
+// corrected is correct-and-smooth over a base with some γ_A, where a graph comes with the points: it joins what the columns
+// and the graph say of a point. docs/auto.md has the errors with and without it.
+func corrected(base string, gammas ...string) pool.Member {
+	m := pool.Member{Learner: CorrectAndSmooth, Foreign: true}
+	for _, gamma := range gammas {
+		for _, alpha := range []string{"0.9", "0.99"} {
+			m.Settings = append(m.Settings, models.Values{"base": base, "gamma-a": gamma, "smooth-alpha": alpha,
+				"tolerance": looseTolerance})
+		}
+	}
 	return m
 }
 

@@ -57,6 +57,7 @@ var setCases = []setCase{
 	// Steps of the heat equation are of single precision.
 	{learner: "poisson-mbo", values: "tolerance=1e-12", bound: 1e-5},
 	{learner: "cut", values: "tolerance=1e-12"},
+	{learner: "correct-and-smooth", values: "gamma-a=1 smooth-alpha=0.9 tolerance=1e-12"},
 	{learner: "rls-linear", values: "gamma-a=1e-3"},
 	{learner: "svm-linear", values: "gamma-a=1e-3"},
 	{learner: "laprls-linear", values: "gamma-a=1e-3 gamma-i=1e-2"},

@@ -45,7 +45,7 @@ func (GeodesicLearner) Info() models.Info {
 		Help:   "vote of the labeled points nearest along paths of the graph (Belkin & Niyogi 2004)",
 		Source: "Belkin & Niyogi 2004, sections 3 and 6.4; paths: Tenenbaum, de Silva & Langford 2000",
 		Scores: "share of the votes for the class, 0 out of reach of labels",
-		Learns: models.LearnsClasses, Needs: models.NeedsPoints | models.NeedsGraph, Lengths: true}
+		Learns: models.LearnsClasses, Needs: models.NeedsPoints | models.NeedsGraph, Keeps: true}
 }
 
 // Params lists the parameters.

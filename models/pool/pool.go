@@ -56,6 +56,8 @@ type Member struct {
 	// Priors tells that the learner has the parameter priors, and takes given shares of the classes in place of its
 	// class-shares. Members that are equal then count as one.
 	Priors bool
+	// Foreign leaves the member out unless the graph came with the points and is not known to be made of them.
+	Foreign bool
 	// Many replaces values of the settings where there are more than ManyLabels labels.
 	Many models.Values
 }
@@ -158,6 +160,9 @@ func (l Learner) usable(in *models.Input) []int {
 			continue
 		}
 		if m.FewPerClass > 0 && len(in.Targets.Labeled) > m.FewPerClass*len(in.Targets.Classes) {
+			continue
+		}
+		if m.Foreign && (in.Graph == nil || !in.Graph.Foreign) {
 			continue
 		}
 		// The member's graph is cut from the lists of the given one, which must be longer than

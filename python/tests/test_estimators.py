@@ -133,6 +133,62 @@ def test_ready_graphs(blobs):
         LabelSpreading().fit(X, y, graph=W[:9, :9])
 
 
+def test_correct_and_smooth(links):
+    """Against Huang et al. 2021 in NumPy over the scores of the base; columns and links together err least."""
+    X, W, y, truth = links
+    settings = {"base": "rls-linear", "gamma_a": 1.0, "smooth_alpha": 0.8, "correct_alpha": 0.9, "tolerance": 1e-12}
+    m = bigfit.CorrectAndSmoothClassifier(**settings).fit(X, y, graph=W)
+
+    f = bigfit.LinearRLSClassifier(gamma_a=1.0).fit(X, y).decision_function(X)
+    Z = np.clip((1 + f) / 2, 0, 1)
+    Z /= Z.sum(axis=1, keepdims=True)
+    given = np.flatnonzero(y != "")
+    Y = (y[given, None] == m.classes_).astype(float)
+    d = np.asarray(W.sum(axis=1)).ravel()
+    r = np.where(d > 0, 1 / np.sqrt(np.maximum(d, 1e-300)), 0)
+    S = r[:, None] * W.toarray() * r
+    E = np.zeros_like(Z)
+    E[given] = Y - Z[given]
+    sigma = np.abs(E[given]).sum() / len(given)
+    E = np.linalg.solve(np.eye(len(X)) - 0.9 * S, 0.1 * E)
+    scale = sigma / np.maximum(np.abs(E).sum(axis=1, keepdims=True), 1e-300)
+    G = Z + np.where(scale > 1000, 1, scale) * E
+    G[given] = Y
+    H = np.linalg.solve(np.eye(len(X)) - 0.8 * S, 0.2 * G)
+    want = m.classes_[H.argmax(axis=1)]
+    want[given] = y[given]
+    assert (m.transduction_ == want).all()
+
+    # The road on defaults: links of SciPy, labels by name, probabilities and answers for new points.
+    both = bigfit.CorrectAndSmoothClassifier().fit(X, y, graph=W)
+    errors = {"both": both, "links": LabelSpreading().fit(X, y, graph=W), "auto": bigfit.AutoClassifier().fit(X, y, graph=W)}
+    errors = {name: np.mean(e.transduction_ != truth) for name, e in errors.items()}
+    errors["columns"] = np.mean(bigfit.RLSClassifier(gamma_a=0.1).fit(X, y).predict(X) != truth)
+    assert errors["both"] < min(errors["links"], errors["columns"]) and errors["auto"] <= min(errors["links"], errors["columns"]), errors
+    # A new point has no links: its neighbours among the columns join it.
+    assert np.mean(both.predict(X[:60] + 0.01) != truth[:60]) <= errors["columns"] + 0.05
+    np.testing.assert_allclose(both.predict_proba(X[:9]).sum(axis=1), 1)
+
+
+@pytest.fixture
+def links():
+    """Points, links, few labels and all: columns and links both say something of the class."""
+    r = np.random.default_rng(0)
+    n = 240
+    c = np.arange(n) % 3
+    X = r.normal(size=(n, 6))
+    X[np.arange(n), c] += 1.2
+    W = sparse.lil_matrix((n, n))
+    for i in range(n):
+        for _ in range(4):
+            j = 3 * r.integers(n // 3) + c[i] if r.random() < 0.75 else r.integers(n)
+            if i != j:
+                W[i, j] = W[j, i] = 1
+    truth = np.array(["red", "green", "blue"])[c]
+    y = np.where(np.arange(n) < 15, truth, "")
+    return X, sparse.csr_matrix(W), y, truth
+
+
 def test_kernel_of_values(blobs):
     X, y, _ = blobs
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=-1) / 18)

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import laplacian
 
 from bigfit import DiffusionMap, EngineError, KNeighborsTransformer, SpectralEmbedding
-from bigfit.graph import eigs, factorize, knn_graph, solve
+from bigfit.graph import eigs, factorize, hop_features, knn_graph, solve
 
 
 @pytest.fixture
@@ -25,6 +25,25 @@ def test_graph(points):
     assert ((near + near.T).astype(float) != W).nnz == 0
     with pytest.raises(TypeError, match="neighbours"):
         knn_graph(points, neighbours=5)
+
+
+@pytest.mark.parametrize("normalization, loops", [("symmetric", False), ("symmetric", True), ("row", False)])
+def test_hop_features(points, normalization, loops):
+    """Against SciPy; sparse points stay sparse."""
+    W = sparse.csr_matrix(knn_graph(points, 5, weights="self-tuning"))
+    full = W + sparse.eye(150) if loops else W
+    d = np.asarray(full.sum(axis=1)).ravel()
+    A = sparse.diags(1 / d) @ full if normalization == "row" else sparse.diags(d**-0.5) @ full @ sparse.diags(d**-0.5)
+    want = np.hstack([points, A @ points, A @ (A @ points), A @ (A @ (A @ points))])
+    features = hop_features(points, W, 3, normalization=normalization, self_loops=loops)
+    assert features.dtype == np.float32
+    np.testing.assert_allclose(features, want, rtol=1e-5, atol=1e-6)
+    thin = hop_features(sparse.csr_matrix(points), W, 3, normalization=normalization, self_loops=loops)
+    assert sparse.issparse(thin)
+    np.testing.assert_allclose(thin.toarray(), want, rtol=1e-12, atol=1e-14)
+    assert hop_features(points, n_neighbors=7).shape == (150, 12)
+    with pytest.raises(TypeError, match="loops"):
+        hop_features(points, loops=True)
 
 
 def test_eigs(points):

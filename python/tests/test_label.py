@@ -26,6 +26,14 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture(autouse=True)
+def interrupts():
+    """Take interrupts also where the tests run in the background of a shell, which has them ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def rows():
     with open("labels.csv", encoding="utf-8", newline="") as f:
         return list(csv.DictReader(f))

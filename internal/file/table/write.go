@@ -133,7 +133,7 @@ type Output struct {
 // Result is a column of an output.
 type Result struct {
 	Name string
-	// Values are a slice of int64, int32, float64, string or bool, row by row.
+	// Values are a slice of int64, int32, float64, float32, string or bool, row by row.
 	Values any
 	// Width is the number of values of a row. 0 means one value, and one dimension in .npy; 1 means
 	// one value and two dimensions.
@@ -152,6 +152,8 @@ func (r *Result) rows() int {
 	case []int32:
 		n = len(v)
 	case []float64:
+		n = len(v)
+	case []float32:
 		n = len(v)
 	case []string:
 		n = len(v)
@@ -248,6 +250,8 @@ func (r *Result) text(k int) string {
 		return strconv.FormatInt(int64(v[k]), 10)
 	case []float64:
 		return strconv.FormatFloat(v[k], 'g', -1, 64)
+	case []float32:
+		return strconv.FormatFloat(float64(v[k]), 'g', -1, 32)
 	case []string:
 		return v[k]
 	case []bool:
@@ -323,6 +327,10 @@ func (r *Result) json(b []byte, k int) ([]byte, error) {
 	// JSON has no NaN and no infinity.
 	case []float64:
 		if math.IsNaN(v[k]) || math.IsInf(v[k], 0) {
+			return append(b, "null"...), nil
+		}
+	case []float32:
+		if v[k]-v[k] != 0 {
 			return append(b, "null"...), nil
 		}
 	case []string:

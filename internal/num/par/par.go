@@ -103,9 +103,24 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 }
 
 // Workers returns the largest number of goroutines of ForWorker(n, grain, …),
-// min(GOMAXPROCS, Chunks(n, grain)).
+// min(GOMAXPROCS less those of [Reserve], Chunks(n, grain)).
 func Workers(n, grain int) int {
-	return min(runtime.GOMAXPROCS(0), Chunks(n, grain))
+	return min(max(1, runtime.GOMAXPROCS(0)-int(reserved.Load())), Chunks(n, grain))
+}
+
+// reserved is the number of processors of GOMAXPROCS that For leaves alone.
+var reserved atomic.Int32
+
+// Reserve raises GOMAXPROCS by k, and lets For use as many processors as before. The others wait for what must be
+// answered at once, as requests of a server: where all compute, Go's scheduler looks for arrivals only every 10 ms,
+// and the system would have run them at once. release undoes it. Neither may be called while a For runs.
+func Reserve(k int) (release func()) {
+	before := runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + k)
+	reserved.Add(int32(k))
+	return func() {
+		reserved.Add(-int32(k))
+		runtime.GOMAXPROCS(before)
+	}
 }
 
 // Sum returns Σ fn(lo, hi) over the chunks of [0, n), added in chunk order.

@@ -72,3 +72,20 @@ func TestPanicReachesTheCaller(t *testing.T) {
 	})
 	t.Error("For returned after a panic")
 }
+
+// Reserved processors are beside those of For, which uses as many as before; the end brings back what was.
+func TestReserve(t *testing.T) {
+	procs := runtime.GOMAXPROCS(0)
+	workers := Workers(1000, 1)
+	release := Reserve(2)
+	if got := runtime.GOMAXPROCS(0); got != procs+2 {
+		t.Errorf("%d processors, not two more than %d", got, procs)
+	}
+	if got := Workers(1000, 1); got != workers {
+		t.Errorf("%d workers, %d before", got, workers)
+	}
+	release()
+	if got := runtime.GOMAXPROCS(0); got != procs || Workers(1000, 1) != workers {
+		t.Errorf("%d processors after the end, %d before", got, procs)
+	}
+}

@@ -13,7 +13,7 @@ VERSION = '0.1.0'
 GRAPH = ('pca', 'metric', 'n_neighbors', 'radius', 'symmetry', 'weights', 'method', 'patience', 'recall', 't', 'class_weights')
 
 #: What every learner learns.
-LEARNERS = {'auto': ('classes', 'values', 'shares', 'weights'), 'eigenmap': ('classes',), 'harmonic': ('classes', 'values', 'shares'), 'lgc': ('classes', 'shares', 'weights'), 'tikhonov': ('classes', 'values', 'shares', 'weights'), 'poisson': ('classes', 'shares', 'weights'), 'reweighted': ('classes', 'values', 'shares', 'weights'), 'poisson-mbo': ('classes', 'shares', 'weights'), 'cut': ('classes', 'shares'), 'rls-linear': ('classes', 'values', 'shares'), 'svm-linear': ('classes',), 'laprls-linear': ('classes', 'values', 'shares'), 'lapsvm-linear': ('classes',), 'tsvm-linear': ('classes',), 'knn': ('classes', 'shares', 'weights'), 'geodesic': ('classes',), 'rls': ('classes', 'values', 'shares'), 'svm': ('classes',), 'tsvm': ('classes',), 'svr': ('values',), 'oneclass': ('inside',), 'laprls': ('classes', 'values', 'shares'), 'lapsvm': ('classes',), 'lapsvr': ('values',), 'lap-oneclass': ('inside',), 'vvmr': ('values', 'labels'), 'sssl': ('classes', 'values', 'shares')}
+LEARNERS = {'auto': ('classes', 'values', 'shares', 'weights'), 'eigenmap': ('classes',), 'harmonic': ('classes', 'values', 'shares'), 'lgc': ('classes', 'shares', 'weights'), 'tikhonov': ('classes', 'values', 'shares', 'weights'), 'poisson': ('classes', 'shares', 'weights'), 'reweighted': ('classes', 'values', 'shares', 'weights'), 'poisson-mbo': ('classes', 'shares', 'weights'), 'cut': ('classes', 'shares'), 'correct-and-smooth': ('classes', 'shares'), 'rls-linear': ('classes', 'values', 'shares'), 'svm-linear': ('classes',), 'laprls-linear': ('classes', 'values', 'shares'), 'lapsvm-linear': ('classes',), 'tsvm-linear': ('classes',), 'knn': ('classes', 'shares', 'weights'), 'geodesic': ('classes',), 'rls': ('classes', 'values', 'shares'), 'svm': ('classes',), 'tsvm': ('classes',), 'svr': ('values',), 'oneclass': ('inside',), 'laprls': ('classes', 'values', 'shares'), 'lapsvm': ('classes',), 'lapsvr': ('values',), 'lap-oneclass': ('inside',), 'vvmr': ('values', 'labels'), 'sssl': ('classes', 'values', 'shares')}
 
 
 class AutoParameters(BaseEstimator):
@@ -1225,6 +1225,152 @@ class CutParameters(BaseEstimator):
         self.class_shares = class_shares
         self.perturbation = perturbation
         self.rounds = rounds
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class CorrectAndSmoothParameters(BaseEstimator):
+    """a model of the columns, corrected and smoothed along the graph (Huang et al. 2021).
+
+    After Huang, He, Singh, Lim & Benson 2021, section 2.
+
+    Parameters
+    ----------
+    gamma_a : float, default=None
+        Weight γ_A of the norm ‖f‖² of the base; positive; None is by cross-validation on the labels
+        among 0.0001, 0.01, 0.1, 1, 100, with few labels 0.01.
+
+    base : {"rls", "rls-linear", "svm", "svm-linear"}, default="rls"
+        The model of the columns alone whose errors are corrected.
+
+    smooth_alpha : float, default=None
+        Weight α₂ of the neighbours' predictions beside a point's own; between 0 and 1; None is by
+        cross-validation on the labels among 0.5, 0.9, 0.99, with few labels 0.9.
+
+    correction : {"autoscale", "fixed"}, default="autoscale"
+        How errors are spread: autoscale, with the mean size of those at the labels, or fixed, as
+        harmonic functions times factor.
+
+    correct_alpha : float, default=0.9
+        Weight α₁ of the neighbours' errors beside a point's own; between 0 and 1; for correction =
+        autoscale.
+
+    factor : float, default=1.0
+        Factor s of the errors that are added; positive; for correction = fixed.
+
+    tolerance : float, default=1e-06
+        Relative residual at which the solver stops; between 0 and 1.
+
+    max_iterations : int, default=10000
+        Iterations after which the solver gives up; at least 1.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default="either"
+        Join neighbours if one names the other, or only if each does.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
+
+    calibrate : int, "auto" or "none", default="auto"
+        Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
+        is cheap.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _model = 'correct-and-smooth'
+    _needs = ('points', 'graph')
+
+    def __init__(
+        self,
+        *,
+        gamma_a: Optional[float] = None,
+        base: str = 'rls',
+        smooth_alpha: Optional[float] = None,
+        correction: str = 'autoscale',
+        correct_alpha: float = 0.9,
+        factor: float = 1.0,
+        tolerance: float = 1e-06,
+        max_iterations: int = 10000,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
+        calibrate: Union[int, str] = 'auto',
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.gamma_a = gamma_a
+        self.base = base
+        self.smooth_alpha = smooth_alpha
+        self.correction = correction
+        self.correct_alpha = correct_alpha
+        self.factor = factor
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -4081,6 +4227,111 @@ class RadiusNeighborsParameters(BaseEstimator):
         self.method = method
         self.patience = patience
         self.mode = mode
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+
+class FeaturesParameters(BaseEstimator):
+    """Parameters of bigfit features.
+
+    Parameters
+    ----------
+    hops : int, default=2
+        Largest power k of A.
+
+    normalization : {"symmetric", "row"}, default="symmetric"
+        How weights become A.
+
+    self_loops : bool, default=False
+        Add 1 to the diagonal of the weights first.
+
+    pca : int, default=None
+        Project the points on this many principal components first; at least 0; None is 50 where X
+        has more than 100 columns, else 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default=None
+        Distance between points; None is euclidean, angle where X is sparse.
+
+    n_neighbors : int, default=None
+        Nearest neighbours of every point; at least 1; None is 10.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both"}, default=None
+        Join neighbours if one names the other, or only if each does; None is either.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default=None
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph; None is self-tuning, one where the distance
+        is no length.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default=None
+        Search for neighbours: auto chooses, all but nn-descent are exact; None is auto.
+
+    patience : float, default=None
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive;
+        None is 60.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything random; None is the program's own seed, so that results repeat.
+
+    n_jobs : int, default=None
+        Threads; None and -1 stand for all processors. Results do not depend on it.
+
+    memory_limit : str or int, default=None
+        Memory that a run may use, as "8GiB" or in bytes; what needs more is a MemoryError before
+        the work begins. None is what the machine has.
+
+    verbose : int, default=0
+        1 prints the stages of a run on stderr, 2 their progress too.
+    """
+
+    _command = 'features'
+
+    def __init__(
+        self,
+        *,
+        hops: int = 2,
+        normalization: str = 'symmetric',
+        self_loops: bool = False,
+        pca: Optional[int] = None,
+        metric: Optional[str] = None,
+        n_neighbors: Optional[int] = None,
+        radius: Optional[float] = None,
+        symmetry: Optional[str] = None,
+        weights: Optional[str] = None,
+        method: Optional[str] = None,
+        patience: Optional[float] = None,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        random_state: Any = None,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[str, int, None] = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hops = hops
+        self.normalization = normalization
+        self.self_loops = self_loops
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit

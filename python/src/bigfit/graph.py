@@ -1,4 +1,4 @@
-"""The parts: graphs of nearest neighbours, eigenpairs of their Laplacians, linear systems."""
+"""The parts: graphs of nearest neighbours, features averaged over them, eigenpairs of their Laplacians, linear systems."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import _hints
 from ._base import Array, Estimator, Matrix, _matrix
 from ._run import Call, Served
 
-__all__ = ["Factor", "eigs", "factorize", "knn_graph", "solve"]
+__all__ = ["Factor", "eigs", "factorize", "hop_features", "knn_graph", "solve"]
 
 
 class _Graph(Estimator, parameters.GraphParameters):
@@ -47,6 +47,46 @@ def knn_graph(X: Matrix, n_neighbors: int = 8, **settings: Any) -> Any:
         call.output("-o", "graph.npz")
         call.run()
         return sparse.load_npz(io.BytesIO(call.bytes("graph.npz")))
+
+
+class _Features(Estimator, parameters.FeaturesParameters):
+    """The command features with its parameters."""
+
+
+def hop_features(X: Matrix, graph: Matrix = None, hops: int = 2, **settings: Any) -> Any:
+    """Return X, AX, A²X, … side by side, with the normalized adjacency A of a graph.
+
+    Programs that know no graphs take them in place of X (SIGN, Frasca et al. 2020; the last
+    hop with self_loops is SGC, Wu et al. 2019). A point without an edge keeps its columns.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    graph : sparse matrix of shape (n_samples, n_samples), default=None
+        Symmetric weights, such as links; None is the graph of nearest neighbours that
+        AutoClassifier makes of X.
+    hops : int, default=2
+        Largest power of A.
+    **settings
+        normalization, "symmetric" (D^-½ W D^-½, the default) or "row" (D⁻¹W), self_loops,
+        the parameters of the graph without one, n_jobs, memory_limit and verbose, as of
+        :func:`knn_graph`.
+
+    Returns
+    -------
+    features : ndarray of float32 or csr_matrix, shape (n_samples, (hops + 1) n_features)
+        Columns h n_features to (h + 1) n_features − 1 are hop h; sparse where X is.
+    """
+    _hints.check(_Features, (), settings, "hop_features")
+    made = _Features(hops=hops, **settings)
+    X = made._points(X, reset=True)
+    kept = sparse.issparse(X)
+    name = "features.npz" if kept else "features.npy"
+    with made._call("features") as call:
+        made._give_points(call, X, graph)
+        call.output("-o", name)
+        call.run()
+        return sparse.load_npz(io.BytesIO(call.bytes(name))) if kept else call.array(name)
 
 
 def eigs(graph: Matrix, k: int = 6, *, laplacian: str = "combinatorial", power: int = 1, which: str = "SM", tol: float = 1e-8, maxiter: int = 60,

@@ -104,7 +104,8 @@ def label(X: Matrix, y: Matrix = None, *, show: Any = None, folder: Union[str, o
         Symmetric weights in place of those of nearest neighbours.
     open_browser : bool, default=True
         Open the page in the browser of this machine, if there is one with windows. The address is printed in any
-        case.
+        case. Others who use this machine may read it in the list of processes when the browser starts, so that
+        False is better there.
     listen : str, default=None
         Address to serve the page at, as "127.0.0.1:8080"; None takes a port that is free.
     hosts : sequence of str, default=()

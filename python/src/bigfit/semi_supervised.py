@@ -15,6 +15,7 @@ from ._base import _COMMON_ATTRIBUTES, Array, Classifier, Estimator, Margins, Ma
 from ._run import warn
 
 __all__ = [
+    "CorrectAndSmoothClassifier",
     "CutClassifier",
     "EigenmapClassifier",
     "GeodesicClassifier",
@@ -121,6 +122,14 @@ class EigenmapClassifier(ClassifierMixin, Classifier, Updates, parameters.Eigenm
 
 class GeodesicClassifier(ClassifierMixin, Classifier, Updates, parameters.GeodesicParameters):
     """Vote of the labeled points that are nearest along paths of the graph; Belkin & Niyogi 2004."""
+
+
+class CorrectAndSmoothClassifier(ClassifierMixin, Classifier, Updates, parameters.CorrectAndSmoothParameters):
+    """A model of the columns whose errors are corrected and whose answers are smoothed along the graph; Huang et al. 2021.
+
+    Most is gained where the graph is not made of X: ``fit(X, y, graph=links)``. gamma_a and
+    smooth_alpha that are not given are chosen by cross-validation on the labels.
+    """
 
 
 class KNeighborsClassifier(ClassifierMixin, Weighted, parameters.KnnParameters):

@@ -62,6 +62,7 @@ var writers = []struct {
 	{"tune --model rls -X X.npy -y true.npy --folds 3 --gamma-a 0.1,1 -o out.json --best out.npz", []string{"out.json", "out.npz"}},
 	{"cluster -X X.npy -c 4 --gamma 0.01 --sigma 0.4 -o out.npy --model out.npz", []string{"out.npy", "out.npz"}},
 	{"embed -X X.npy -o out.npy --model out.npz", []string{"out.npy", "out.npz"}},
+	{"features X.npy -o out.npy", []string{"out.npy"}},
 	{"plot embedding.npy -y y.npy -o out.pdf", nil}, // holds the time
 	{"plot embedding.npy -y y.npy -o out.svg", []string{"out.svg"}},
 	{"plot embedding.npy -y y.npy -o out.png", []string{"out.png"}},

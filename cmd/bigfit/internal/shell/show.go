@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -51,9 +52,11 @@ func (p *PointOptions) ReadColumn(a *App, show string, n int) (*Column, error) {
 
 // shownTables finds the tables with the column that show names.
 func (p *PointOptions) shownTables(a *App, show string) (paths []string, column string, err error) {
+	file := ""
 	if at := strings.LastIndexByte(show, ':'); at > 0 {
-		if found, err := shards.Find([]string{show[:at]}); err == nil {
-			return found.Paths, show[at+1:], nil
+		file = show[:at]
+		if found := existing(file); found != nil {
+			return found, show[at+1:], nil
 		}
 	}
 
@@ -64,12 +67,12 @@ func (p *PointOptions) shownTables(a *App, show string) (paths []string, column 
 		candidates = append(candidates, p.read.Paths)
 	}
 	if p.ids != "" {
-		name := p.ids
-		if _, err := shards.Find([]string{name}); err != nil {
-			name = name[:max(0, strings.LastIndexByte(name, ':'))]
+		found := existing(p.ids)
+		if at := strings.LastIndexByte(p.ids, ':'); found == nil && at > 0 {
+			found = existing(p.ids[:at])
 		}
-		if found, err := shards.Find([]string{name}); err == nil {
-			candidates = append(candidates, found.Paths)
+		if found != nil {
+			candidates = append(candidates, found)
 		}
 	}
 	if p.read != nil {
@@ -84,10 +87,25 @@ func (p *PointOptions) shownTables(a *App, show string) (paths []string, column 
 		}
 		columns = append(columns, names...)
 	}
+	if file != "" {
+		return nil, "", Usagef("--show %s: there is no file %s, and no column of the whole name", show, file)
+	}
 	if len(columns) == 0 {
 		return nil, "", Usagef("--show %s names a column, but neither the points nor the files beside them are tables; "+
 			"give it as FILE:COLUMN", show)
 	}
 	return nil, "", Usagef("--show %s names no column; there are %s; a column of another file is FILE:COLUMN", show,
 		strings.Join(columns[:min(20, len(columns))], ", "))
+}
+
+// existing returns the files that a name or a pattern stands for; nil if there are none.
+func existing(name string) []string {
+	found, err := shards.Find([]string{name})
+	if err != nil || len(found.Paths) == 0 {
+		return nil
+	}
+	if _, err := os.Stat(found.Paths[0]); err != nil {
+		return nil
+	}
+	return found.Paths
 }

@@ -195,7 +195,13 @@ func (a *App) SayLabels(t *pipeline.Targets, x data.Points) {
 		a.Note("labels: %s", s)
 	}
 	a.Warn(t.Warnings()...)
-	if x != nil {
+	a.SayColumns(t, x)
+}
+
+// SayColumns warns of columns of the points that may be the labels. It looks at points that were read, and not at those
+// of a model.
+func (a *App) SayColumns(t *pipeline.Targets, x data.Points) {
+	if x != nil && a.Points.table != nil {
 		a.Warn(a.Points.table.Suspects(x, t.Used())...)
 	}
 }

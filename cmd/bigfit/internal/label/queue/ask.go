@@ -380,6 +380,9 @@ func thinned(curve []Estimate) []Estimate {
 
 // words says in a sentence how far one is.
 func (s *State) words() string {
+	if s.Labeled == s.Points {
+		return "All points are labeled."
+	}
 	if len(s.Curve) == 0 {
 		return "The error is estimated from some forty labels on."
 	}

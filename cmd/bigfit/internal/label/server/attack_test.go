@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/label/page"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/label/queue"
@@ -297,6 +298,64 @@ func TestSlowClients(t *testing.T) {
 		}
 	}
 	all.Wait()
+}
+
+// Connections that say nothing, and those of programs without the token, do not keep the page from its answers for
+// longer than seconds.
+func TestManyConnections(t *testing.T) {
+	x, y := digits(40, 0)
+	l := serve(t, x, y, images(x), queue.Settings{})
+	base, err := url.Parse(l.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held []net.Conn
+	defer func() {
+		for _, c := range held {
+			c.Close()
+		}
+	}()
+	for k := range 300 {
+		c, err := net.DialTimeout("tcp", base.Host, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, c)
+		if k%2 == 0 { // these would stay for minutes if they were kept
+			fmt.Fprintf(c, "GET /state HTTP/1.1\r\nHost: %s\r\n\r\n", base.Host)
+		}
+	}
+	began := time.Now()
+	if code, text, _ := l.send(t, request{path: "label", method: "POST", body: good}); code != 200 {
+		t.Errorf("%d %s", code, text)
+	}
+	if took := time.Since(began); took > 45*time.Second {
+		t.Errorf("the page waited for %v", took)
+	}
+}
+
+// Texts of any size and bytes are cut for the page, and answers stay small.
+func TestHugeTexts(t *testing.T) {
+	x, y := digits(40, 0)
+	texts := make([]string, 40)
+	for i := range texts {
+		texts[i] = strings.Repeat("ä\xff</script>", 200_000)
+	}
+	c := &page.Content{Points: x, Columns: []page.Column{{Name: strings.Repeat("n", 500), Kind: page.Text, Texts: texts}}}
+	l := serve(t, x, y, c, queue.Settings{})
+	code, text, head := l.send(t, request{path: "next?tab=t&settle=1"})
+	var turn server.Turn
+	if err := json.Unmarshal([]byte(text), &turn); code != 200 || err != nil {
+		t.Fatalf("%d %v", code, err)
+	}
+	shown := turn.Next.Items[0].Parts[0].Text
+	if n := utf8.RuneCountInString(shown); n != 20_000 || !utf8.ValidString(shown) || !strings.HasPrefix(shown, "ä�</script>") {
+		t.Errorf("%d letters, %.20q", n, shown)
+	}
+	// A browser that took the answer for a page would find no tag in it.
+	if strings.Contains(text, "<") || head.Get("Content-Type") != "application/json" || len(text) > 200_000 {
+		t.Errorf("%d bytes, %v", len(text), head)
+	}
 }
 
 // A full disk is an error on the page, and nothing is said to be saved.

@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/label/store"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/labeling"
 	"github.com/bigfit/bigfit/pipeline"
 )
@@ -68,6 +69,7 @@ func serveFile(t testing.TB, x data.Points, truth *data.Labels, c *page.Content,
 		t.Fatal(err)
 	}
 
+	release := par.Reserve(server.Processors)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { q.Learn(ctx) })
@@ -79,6 +81,7 @@ func serveFile(t testing.TB, x data.Points, truth *data.Labels, c *page.Content,
 	t.Cleanup(func() {
 		cancel()
 		running.Wait()
+		release()
 	})
 	return &labelingOf{url: srv.URL(l), queue: q, x: x, truth: truth, path: path, srv: srv}
 }

@@ -55,6 +55,9 @@ const (
 	idleTimeout  = 2 * time.Minute
 
 	nearby = 5 // labeled points that are shown beside a point
+
+	// Processors are those to be kept for requests while a model learns, see par.Reserve.
+	Processors = 2
 )
 
 // policy is the Content-Security-Policy.
@@ -255,21 +258,21 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, next http.Handler
 	h.Set("Cache-Control", "no-store")
 
 	if s.hosts != nil && !slices.Contains(s.hosts, r.Host) {
-		refuse(w, http.StatusMisdirectedRequest, "this server has another name; give --host NAME to allow this one")
+		turnAway(w, http.StatusMisdirectedRequest, "this server has another name; give --host NAME to allow this one")
 		return
 	}
 	token, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 {
-		refuse(w, http.StatusForbidden, "the address lacks its token; take the whole line that bigfit label printed")
+		turnAway(w, http.StatusForbidden, "the address lacks its token; take the whole line that bigfit label printed")
 		return
 	}
 	origin := r.Header.Get("Origin")
 	if origin != "" && origin != "http://"+r.Host || origin == "" && r.Method == http.MethodPost {
-		refuse(w, http.StatusForbidden, "the request comes from another page")
+		turnAway(w, http.StatusForbidden, "the request comes from another page")
 		return
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); r.Method == http.MethodPost && site != "" && site != "same-origin" {
-		refuse(w, http.StatusForbidden, "the request comes from another page")
+		turnAway(w, http.StatusForbidden, "the request comes from another page")
 		return
 	}
 	if r.Method == http.MethodPost && r.Header.Get("Content-Type") != "application/json" {
@@ -300,6 +303,13 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, next http.Handler
 	inner.URL.Path = "/" + rest
 	inner.URL.RawPath = ""
 	next.ServeHTTP(w, inner)
+}
+
+// turnAway refuses who does not know the address or comes from elsewhere, and ends the connection: kept connections
+// would take the places of the page.
+func turnAway(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Connection", "close")
+	refuse(w, code, text)
 }
 
 // refuse answers with an error.
