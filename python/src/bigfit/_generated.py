@@ -1290,8 +1290,9 @@ class CorrectAndSmoothParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -4260,8 +4261,10 @@ class FeaturesParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default=None
-        Join neighbours if one names the other, or only if each does; None is either.
+    symmetry : {"either", "both", "sum"}, default=None
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice; None is
+        either.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default=None
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
