@@ -17,7 +17,7 @@ type GraphSettings struct {
 	// Radius joins all points at most this far apart (an ε graph), by the metric:
 	// for Angle in radians.
 	Radius float64 `json:"radius,omitempty"`
-	// Symmetry of a k-neighbour graph defaults to Either.
+	// Symmetry of a k-neighbour graph defaults to Either. Graphs of a radius are symmetric without it.
 	Symmetry sparse.Symmetry `json:"symmetry"`
 	// Weights default to One.
 	Weights Weighting `json:"weights"`
@@ -36,7 +36,7 @@ func (s *GraphSettings) validate() error {
 	if !weightings.Valid(s.Weights) {
 		faults = append(faults, fmt.Errorf("knn: weighting %v", s.Weights))
 	}
-	if s.Symmetry != sparse.Either && s.Symmetry != sparse.Both {
+	if s.Symmetry < sparse.Either || s.Symmetry > sparse.Sum {
 		faults = append(faults, fmt.Errorf("knn: symmetry %v", s.Symmetry))
 	}
 	if s.T < 0 || math.IsNaN(s.T) || math.IsInf(s.T, 0) {

@@ -44,6 +44,7 @@ func TestGraphWeights(t *testing.T) {
 		// On 0, 1, 3, 7 the nearest are 0→1, 1→0, 3→1, 7→3 at 1, 1, 2, 4.
 		{"either", knn.GraphSettings{K: 1}, 0, []edge{{0, 1, 1}, {1, 2, 1}, {2, 3, 1}}},
 		{"both", knn.GraphSettings{K: 1, Symmetry: sparse.Both}, 0, []edge{{0, 1, 1}}},
+		{"sum", knn.GraphSettings{K: 1, Symmetry: sparse.Sum}, 0, []edge{{0, 1, 2}, {1, 2, 1}, {2, 3, 1}}},
 		{"all", knn.GraphSettings{K: 3, Symmetry: sparse.Both}, 0, []edge{{0, 1, 1}, {0, 2, 1}, {0, 3, 1}, {1, 2, 1}, {1, 3, 1}, {2, 3, 1}}},
 		{"heat", knn.GraphSettings{K: 1, Weights: knn.Heat, T: 2}, 2, []edge{{0, 1, e(-1. / 8)}, {1, 2, e(-4. / 8)}, {2, 3, e(-16. / 8)}}},
 		// mean σ² = (1 + 1 + 4 + 16)/4.
@@ -53,6 +54,9 @@ func TestGraphWeights(t *testing.T) {
 			[]edge{{0, 1, e(-4. / 9)}, {0, 2, e(-4)}, {1, 2, e(-16. / 9)}, {1, 3, e(-4)}, {2, 3, e(-16. / 9)}}},
 		{"self-tuning, both", knn.GraphSettings{K: 2, Weights: knn.SelfTuning, Symmetry: sparse.Both}, 0,
 			[]edge{{0, 1, e(-1)}, {0, 2, e(-4)}, {1, 2, e(-4)}}},
+		{"self-tuning, sum", knn.GraphSettings{K: 2, Weights: knn.SelfTuning, Symmetry: sparse.Sum}, 0,
+			[]edge{{0, 1, e(-4./9) + e(-1)}, {0, 2, 2 * e(-4)}, {1, 2, e(-4) + e(-16./9)}, {1, 3, e(-4)}, {2, 3, e(-16. / 9)}}},
+		{"radius, which is symmetric", knn.GraphSettings{Radius: 2, Symmetry: sparse.Sum}, 0, []edge{{0, 1, 1}, {1, 2, 1}}},
 		{"radius", knn.GraphSettings{Radius: 2}, 0, []edge{{0, 1, 1}, {1, 2, 1}}},
 		{"radius, heat, t chosen", knn.GraphSettings{Radius: 3.5, Weights: knn.Heat}, 3.5 * 3.5 / 4,
 			[]edge{{0, 1, e(-1 / 12.25)}, {0, 2, e(-9 / 12.25)}, {1, 2, e(-4 / 12.25)}}},
@@ -82,7 +86,7 @@ func TestGraphWeights(t *testing.T) {
 					t.Errorf("edge %d, %d weighs %v and %v, want %v", e.i, e.j, got, w.At(e.j, e.i), e.w)
 				}
 			}
-			if ones := c.s.Weights == knn.One; (w.Val == nil) != ones {
+			if ones := c.s.Weights == knn.One && (c.s.Symmetry != sparse.Sum || c.s.K == 0); (w.Val == nil) != ones {
 				t.Errorf("values are stored: %v", !ones)
 			}
 		})

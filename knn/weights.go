@@ -31,7 +31,7 @@ const (
 	// log₂(k+1). umap-learn counts a point among its neighbours: its n_neighbors is k+1. It works
 	// in float32 and stops the search for σ_i when the sum is within 1e-5. This package does the
 	// same, and the weights agree to 1e-6. They become symmetric as w_ij + w_ji − w_ij·w_ji for
-	// Either and as w_ij·w_ji for Both (set_op_mix_ratio 1 and 0).
+	// Either, as w_ij·w_ji for Both (set_op_mix_ratio 1 and 0) and as w_ij + w_ji for Sum.
 	UMAP
 	// Gauss is w = √(2σ_iσ_j/(σ_i²+σ_j²))·exp(−d²/(σ_i²+σ_j²)) with σ_i² the median
 	// of the squared positive distances in N(i), as scanpy computes the kernel of Coifman et al.
@@ -42,8 +42,8 @@ const (
 	// Shared, by the name jaccard, is w = s/(2k−s) before symmetrization, with s the number of
 	// points that N(i) and N(j) share, as in PhenoGraph (Levine et al., Cell 2015) with the same k
 	// and in scanpy with n_neighbors = k+1. It becomes (w_ij + w_ji)/2 for Either, which halves
-	// the weight of an edge that only one list names, and w_ij·w_ji for Both (prune). Neighbours
-	// that share no point are not joined.
+	// the weight of an edge that only one list names, w_ij·w_ji for Both (prune) and w_ij + w_ji for
+	// Sum. Neighbours that share no point are not joined.
 	Shared
 )
 
@@ -71,6 +71,8 @@ func (w Weighting) Combine(a, t *sparse.CSR, s sparse.Symmetry) *sparse.CSR {
 	// Either takes the larger of two weights, unless the weighting says otherwise.
 	by := func(a, b float64) float64 { return max(a, b) }
 	switch {
+	case s == sparse.Sum:
+		by = func(a, b float64) float64 { return a + b }
 	case w == UMAP && s == sparse.Either:
 		by = func(a, b float64) float64 { return a + b - a*b }
 	case w == Shared && s == sparse.Either:

@@ -27,6 +27,8 @@ func TestListWeights(t *testing.T) {
 		// Each two of the first three share the third; 3 shares 1 with 2, and 2 with 1.
 		{knn.GraphSettings{K: 2, Weights: knn.Shared}, []edge{{0, 1, 1. / 3}, {0, 2, 1. / 3}, {1, 2, 1. / 3}, {1, 3, 1. / 6}, {2, 3, 1. / 6}}},
 		{knn.GraphSettings{K: 2, Weights: knn.Shared, Symmetry: sparse.Both}, []edge{{0, 1, 1. / 9}, {0, 2, 1. / 9}, {1, 2, 1. / 9}}},
+		{knn.GraphSettings{K: 2, Weights: knn.Shared, Symmetry: sparse.Sum}, []edge{{0, 1, 2. / 3}, {0, 2, 2. / 3}, {1, 2, 2. / 3}, {1, 3, 1. / 3}, {2, 3, 1. / 3}}},
+		{knn.GraphSettings{K: 1, Weights: knn.UMAP, Symmetry: sparse.Sum}, []edge{{0, 1, 2}, {1, 2, 1}, {2, 3, 1}}},
 		// Nobody shares his only neighbour.
 		{knn.GraphSettings{K: 1, Weights: knn.Shared}, nil},
 		// The only neighbour is at ρ.

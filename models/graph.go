@@ -233,7 +233,9 @@ func (h *Neighborhood) PrepareIndex(ctx context.Context, begin func(),
 }
 
 // Weights returns the weights of the edges from new points to the training points that
-// Nearest found, in the order of nb.Index: see [knn.GraphSettings.EdgeWeights].
+// Nearest found, in the order of nb.Index: see [knn.GraphSettings.EdgeWeights]. A new point is in no
+// list of a training point. In a graph W + Wᵀ ([sparse.Sum]) its edges count twice, as if each neighbour
+// named it too, so that its degree is near the mean of the graph's degrees.
 //
 // Weights of [knn.Shared] are shares of common neighbours and need the lists of the training
 // points in nb. Weights searches for these lists, by up to n·nb.K further queries.
@@ -262,6 +264,11 @@ func (h *Neighborhood) Weights(ctx context.Context, nb *knn.Neighbors) ([]float6
 		}
 	})
 
+	if h.Edges.K > 0 && h.Edges.Symmetry == sparse.Sum {
+		for p := range w {
+			w[p] *= 2
+		}
+	}
 	return w, nil
 }
 

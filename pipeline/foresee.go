@@ -173,7 +173,7 @@ func (p *Pipeline) foreseePairs(l models.Learner, in *models.Input) error {
 func searchCost(x data.Points, s *GraphSettings, seconds float64) stage.Cost {
 	n, _ := x.Dims()
 	c := stage.Cost{Bytes: max(knn.IndexBytes(x, s.Method, s.Metric, s.Graph.K),
-		graphBytes(n, s.Graph.K, s.Graph.Weights)), Remedy: searchRemedy}
+		graphBytes(n, &s.Graph)), Remedy: searchRemedy}
 	if seconds > shortSearch {
 		c.Operations = seconds * machine.OperationRate()
 	}

@@ -61,7 +61,8 @@ var GraphParams = models.Table[GraphSettings]{
 		At: func(s *GraphSettings) any { return &s.Graph.K }},
 	graphParam("radius", "join all points at most this far apart, in place of nearest neighbours", "",
 		models.Positive(), func(s *GraphSettings) any { return &s.Graph.Radius }),
-	graphParam("symmetry", "join neighbours if one names the other, or only if each does", "either", nil,
+	graphParam("symmetry", "join neighbours if one names the other, or only if each does; sum is either with "+
+		"the weights of both directions added, W + Wᵀ, so that an edge that both name counts twice", "either", nil,
 		func(s *GraphSettings) any { return &s.Graph.Symmetry }, enum.All[sparse.Symmetry]()...),
 	graphParam("weights", "weights of the edges; umap and gauss are those of umap-learn and scanpy "+
 		"with n_neighbors one larger than here, jaccard those of PhenoGraph", "one", nil,
@@ -321,14 +322,19 @@ func (p *Pipeline) search(g *Graph, key checkpoint.Key, name string) (knn.Index,
 
 // graphBytes returns the memory for making a graph of n points with k neighbours each, with
 // the lists: the matrix of the weights, its transpose, and up to three quarters more edges in
-// the sum of both.
-func graphBytes(n, k int, w knn.Weighting) int64 {
-	const offsets, list, weight = 40, 12, 8 // bytes of a point in three matrices, and of an entry
-	edge := 12.0
-	if w == knn.One {
-		edge -= weight
+// the symmetric matrix.
+func graphBytes(n int, s *knn.GraphSettings) int64 {
+	const offsets, list, place, weight = 40, 12, 4, 8 // bytes of a point in three matrices, and of an entry
+	const symmetric = 1.75                            // entries of the symmetric matrix for each neighbour
+	bytes := (2 + symmetric) * place
+	switch {
+	case s.Weights != knn.One:
+		bytes += (2 + symmetric) * weight
+	case s.Symmetry == sparse.Sum:
+		// Lists of weights one hold no numbers, their sum does.
+		bytes += symmetric * weight
 	}
-	return stage.HeapBytes(int64(n) * (offsets + list*int64(k) + int64(3.75*edge*float64(k))))
+	return stage.HeapBytes(int64(n) * (offsets + list*int64(s.K) + int64(bytes*float64(s.K))))
 }
 
 // keep keeps the costly parts of the index that was searched. If the index is approximate, keep

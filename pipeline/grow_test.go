@@ -30,6 +30,7 @@ func TestAppendedGraph(t *testing.T) {
 	for name, s := range map[string]pipeline.GraphSettings{
 		"one":            {Graph: knn.GraphSettings{K: 5}, Method: knn.Brute},
 		"self-tuning":    {Graph: knn.GraphSettings{K: 5, Weights: knn.SelfTuning, Symmetry: sparse.Both}, Method: knn.KDTree},
+		"sum":            {Graph: knn.GraphSettings{K: 5, Symmetry: sparse.Sum}, Method: knn.Brute},
 		"heat":           {Graph: knn.GraphSettings{K: 4, Weights: knn.Heat, T: 0.5}, Method: knn.BallTree, Metric: knn.Angle},
 		"inner products": {Graph: knn.GraphSettings{K: 5}, Method: knn.Brute, Metric: knn.InnerProduct},
 	} {

@@ -22,9 +22,12 @@ const (
 	Either Symmetry = iota
 	// Both joins i and j only if each is a neighbour of the other: min(W, Wᵀ).
 	Both
+	// Sum joins the points that Either joins and adds the weights of both directions: W + Wᵀ. With
+	// weights one, an edge that both ends name counts twice.
+	Sum
 )
 
-var symmetries = enum.New[Symmetry]("symmetrization", "either", "both")
+var symmetries = enum.New[Symmetry]("symmetrization", "either", "both", "sum")
 
 // String returns the name used on the command line and in manifests.
 func (s Symmetry) String() string { return symmetries.String(s) }
@@ -156,14 +159,17 @@ func (m *CSR) T() *CSR {
 	return t
 }
 
-// Symmetrize returns max(W, Wᵀ) for Either and min(W, Wᵀ) for Both, entry by
+// Symmetrize returns max(W, Wᵀ) for Either, min(W, Wᵀ) for Both and W + Wᵀ for Sum, entry by
 // entry, where an entry that is not stored counts as absent: under Both it
 // removes its partner. m must be square with non-negative values.
 func (m *CSR) Symmetrize(s Symmetry) *CSR {
-	if s == Either {
-		return m.SymmetrizeBy(s, func(a, b float64) float64 { return max(a, b) })
+	switch s {
+	case Both:
+		return m.SymmetrizeBy(s, func(a, b float64) float64 { return min(a, b) })
+	case Sum:
+		return m.SymmetrizeBy(s, func(a, b float64) float64 { return a + b })
 	}
-	return m.SymmetrizeBy(s, func(a, b float64) float64 { return min(a, b) })
+	return m.SymmetrizeBy(s, func(a, b float64) float64 { return max(a, b) })
 }
 
 // common returns the number of places where both m and t have an entry.
@@ -200,9 +206,9 @@ func (m *CSR) common(t *CSR) int {
 }
 
 // SymmetrizeBy returns f(W, Wᵀ), entry by entry. It calls f(a, b) = f(b, a) for stored entries:
-// where at least one is stored for Either, with 0 for the other, and where both are stored for
-// Both. A result of 0 is not stored unless an argument is a stored 0. Where m has no values, all of
-// them being 1, neither has the result.
+// where at least one is stored for Either and Sum, with 0 for the other, and where both are stored
+// for Both. A result of 0 is not stored unless an argument is a stored 0. Where m has no values, all
+// of them being 1, neither has the result of Either and Both, which does not call f then.
 func (m *CSR) SymmetrizeBy(s Symmetry, f func(a, b float64) float64) *CSR {
 	return Combine(m, m.T(), s, f)
 }
@@ -210,11 +216,12 @@ func (m *CSR) SymmetrizeBy(s Symmetry, f func(a, b float64) float64) *CSR {
 // Combine is [CSR.SymmetrizeBy] for some rows: m holds the rows of W, and t the same rows of Wᵀ.
 func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
 	room := m.common(t)
-	if s == Either {
+	if s != Both {
 		room = m.NNZ() + t.NNZ() - room
 	}
+	weighted := m.Val != nil || s == Sum
 	out := &CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1), Col: make([]int32, 0, room)}
-	if m.Val != nil {
+	if weighted {
 		out.Val = make([]float64, 0, room)
 	}
 
@@ -223,7 +230,7 @@ func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
 		ac, av := m.Row(i)
 		bc, bv := t.Row(i)
 		put := func(c int32, a, b float64) {
-			if m.Val != nil {
+			if weighted {
 				v := f(a, b)
 				// An underflow is no edge.
 				if v == 0 && a != 0 && b != 0 {
@@ -243,12 +250,12 @@ func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
 		for p, q := 0, 0; p < len(ac) || q < len(bc); {
 			switch {
 			case q == len(bc) || p < len(ac) && ac[p] < bc[q]:
-				if s == Either {
+				if s != Both {
 					put(ac[p], at(av, p), 0)
 				}
 				p++
 			case p == len(ac) || bc[q] < ac[p]:
-				if s == Either {
+				if s != Both {
 					put(bc[q], 0, at(bv, q))
 				}
 				q++

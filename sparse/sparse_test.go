@@ -209,12 +209,12 @@ func TestSymmetrize(t *testing.T) {
 				m.Val[p] = 0 // stored zeros count as present
 			}
 		}
-		for _, s := range []Symmetry{Either, Both} {
+		for _, s := range []Symmetry{Either, Both, Sum} {
 			got := m.Symmetrize(s)
 			if err := got.CheckGraph(); err != nil {
 				t.Fatal(err)
 			}
-			if (got.Val == nil) != (m.Val == nil) {
+			if (got.Val == nil) != (m.Val == nil && s != Sum) {
 				t.Fatal("values appear or vanish")
 			}
 			stored := func(a *CSR, i, j int) bool {
@@ -225,15 +225,18 @@ func TestSymmetrize(t *testing.T) {
 				for j := range n {
 					a, b := m.At(i, j), m.At(j, i)
 					want, present := max(a, b), stored(m, i, j) || stored(m, j, i)
-					if s == Both {
+					switch s {
+					case Both:
 						want, present = min(a, b), stored(m, i, j) && stored(m, j, i)
+					case Sum:
+						want = a + b
 					}
 					if got.At(i, j) != want || stored(got, i, j) != present {
 						t.Fatalf("%v: (%d, %d) of %v and %v is %v", s, i, j, a, b, got.At(i, j))
 					}
 				}
 			}
-			if again := got.Symmetrize(s); !reflect.DeepEqual(again, got) {
+			if again := got.Symmetrize(s); s != Sum && !reflect.DeepEqual(again, got) {
 				t.Fatalf("%v: symmetrized twice: %+v after %+v", s, again, got)
 			}
 		}
@@ -262,7 +265,7 @@ func TestInduced(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for _, s := range []Symmetry{Either, Both} {
+	for _, s := range []Symmetry{Either, Both, Sum} {
 		text, err := s.MarshalText()
 		var back Symmetry = -1
 		if err != nil || back.UnmarshalText(text) != nil || back != s || string(text) != s.String() {
@@ -277,7 +280,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	var s Symmetry
-	wantError(t, s.UnmarshalText([]byte("all")), `symmetrization "all"`, "either", "both")
+	wantError(t, s.UnmarshalText([]byte("all")), `symmetrization "all"`, "either", "both", "sum")
 	k := RandomWalk
 	wantError(t, k.UnmarshalText([]byte("signless")), `Laplacian "signless"`, "combinatorial", "normalized", "random-walk")
 	if k != RandomWalk {

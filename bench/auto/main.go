@@ -36,11 +36,13 @@ import (
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/view/results"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // options holds the flags, described in main.
 type options struct {
 	sets, labels, models string
+	symmetry             sparse.Symmetry // of the graph of all models
 	draws, limit         int
 	peers, members       bool
 	auto                 bool
@@ -65,6 +67,7 @@ func main() {
 	flag.BoolVar(&o.auto, "auto", true, "fit auto itself")
 	flag.StringVar(&o.graph, "graph", "auto", "the graph of all methods: auto, as auto makes it, or default, "+
 		"as the other models make it where no flag tells of it")
+	flag.TextVar(&o.symmetry, "symmetry", sparse.Either, "symmetrization of the graph of auto, its members and -models")
 	flag.BoolVar(&o.members, "members", true, "fit each member of auto alone too")
 	flag.BoolVar(&o.peers, "peers", true, "run scikit-learn too")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")

@@ -90,6 +90,7 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 			return nil, err
 		}
 	}
+	settings.Graph.Symmetry = o.symmetry
 
 	g, err := p.Graph(ctx, joined, settings)
 	if err != nil {

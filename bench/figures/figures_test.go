@@ -293,3 +293,38 @@ func TestFiguresOfBadData(t *testing.T) {
 		}
 	}
 }
+
+// The curve runs through both classes at even speed, and two eigenfunctions run around it as the ideal
+// representation does; the nearest labeled point errs less there than in the plane.
+func TestCurve(t *testing.T) {
+	table, pictures, err := Curve(t.Context(), papers.Options{Seed: 1, Splits: 10}, silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := func(space, key string) float64 {
+		records := table.Select(results.Where{Key: "space", Is: space})
+		if len(records) != 1 {
+			t.Fatalf("%d records of %s", len(records), space)
+		}
+		return table.Value(records[0], key).Number
+	}
+	in, on := value("plane", "error"), value("two eigenfunctions", "error")
+	if !(on < in/2 && in > 15) {
+		t.Errorf("errors %v in the plane and %v by eigenfunctions", in, on)
+	}
+	if degrees := value("two eigenfunctions", "degrees"); !(degrees < 30) {
+		t.Errorf("%v degrees from the ideal representation", degrees)
+	}
+	if len(pictures) != 1 || len(pictures[0].Charts) != 6 {
+		t.Errorf("%d pictures", len(pictures))
+	}
+
+	// The angle of the ideal representation is the place, whichever way and from wherever it runs.
+	x, _, place := randomCurve(50, 3)
+	for i, s := range place {
+		x.Row(i)[0], x.Row(i)[1] = math.Cos(1-2*math.Pi*s), math.Sin(1-2*math.Pi*s)
+	}
+	if d := turned(x, place); !(d <= 1e-6) {
+		t.Errorf("a turned circle is %v degrees off", d)
+	}
+}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
@@ -28,10 +30,11 @@ type grid struct {
 	norms  []regularizer.Regularizer // with one Laplacian
 }
 
-// gridGraph is a graph of nearest neighbours: with weights one, or exp(−d²/4t).
+// gridGraph is a graph of nearest neighbours: with weights one, or exp(−d²/2w²).
 type gridGraph struct {
 	neighbors int     // 0 is no graph
-	heat      float64 // t in squares of the mean distance σ₀; 0 is weights one
+	width     float64 // w in mean distances of a neighbour; 0 is weights one
+	mutual    bool    // joins points only if each is a neighbour of the other
 }
 
 // binary returns graphs with weights one.
@@ -44,12 +47,20 @@ func binary(counts ...int) []gridGraph {
 }
 
 // laplacian returns the Laplacian of the graph that joins each point to the first
-// g.neighbors of its neighbours in nb. width is σ₀.
-func (g gridGraph) laplacian(nb *knn.Neighbors, kind sparse.Kind, width float64) (*sparse.Laplacian, error) {
+// g.neighbors of its neighbours in nb.
+func (g gridGraph) laplacian(nb *knn.Neighbors, kind sparse.Kind) (*sparse.Laplacian, error) {
 	s := knn.GraphSettings{K: min(g.neighbors, nb.K)}
-	if g.heat > 0 {
+	if g.mutual {
+		s.Symmetry = sparse.Both
+	}
+	if g.width > 0 {
+		var mean float64
+		for i := range nb.Len() {
+			_, dist := nb.First(i, s.K)
+			mean += floats.Sum(dist) / float64(len(dist)) / float64(nb.Len())
+		}
 		s.Weights = knn.Heat
-		s.T = g.heat * width * width
+		s.T = g.width * g.width * mean * mean / 2 // 4t = 2w²
 	}
 	return Laplacian(nb, s, kind)
 }
@@ -62,12 +73,20 @@ type setting struct {
 }
 
 func (s setting) String() string {
-	text := fmt.Sprintf("σ = %.3g, γ_A = %g", s.sigma, s.reg.GammaA)
-	if s.graph.neighbors > 0 {
-		text += fmt.Sprintf(", γ_I = %g, %d neighbours, p = %d", s.reg.GammaI, s.graph.neighbors, s.reg.Power)
+	var parts []string
+	if s.sigma > 0 {
+		parts = append(parts, fmt.Sprintf("σ = %.3g, γ_A = %g", s.sigma, s.reg.GammaA))
 	}
-	if s.graph.heat > 0 {
-		text += fmt.Sprintf(", t = %g σ₀²", s.graph.heat)
+	if s.graph.neighbors > 0 {
+		parts = append(parts, fmt.Sprintf("γ_I = %g, %d neighbours, p = %d", s.reg.GammaI, s.graph.neighbors,
+			s.reg.Power))
+	}
+	text := strings.Join(parts, ", ")
+	if s.graph.width > 0 {
+		text += fmt.Sprintf(", w = %g mean edges", s.graph.width)
+	}
+	if s.graph.mutual {
+		text += ", mutual"
 	}
 	return text
 }
@@ -142,9 +161,15 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Ob
 		// Settings with a graph: each Laplacian makes one problem, which serves all norms.
 		for j, graph := range v.graphs {
 			s.graph = graph
-			l, err := graph.laplacian(nb, v.norms[0].Laplacian, sigma)
+			l, err := graph.laplacian(nb, v.norms[0].Laplacian)
 			if err != nil {
 				return err
+			}
+			// Graph-Trans has no kernel, and so one setting for all widths.
+			if i == 0 {
+				if err := v.searchGraph(ctx, l, graph, points, searches); err != nil {
+					return fmt.Errorf("%s: %w", s, err)
+				}
 			}
 			if p, err = newProblem(ctx, gram, l); err != nil {
 				return err
@@ -158,6 +183,32 @@ func (v grid) search(ctx context.Context, x data.Points, o Options, obs stage.Ob
 		}
 	}
 
+	return nil
+}
+
+// searchGraph shows one graph with all norms to the searches that have Graph-Trans.
+func (v grid) searchGraph(ctx context.Context, l *sparse.Laplacian, graph gridGraph, points []int,
+	searches []*gridSearch) error {
+	wanted := func(g *gridSearch) bool {
+		return g.transduction && (g.graphs == nil || slices.Contains(g.graphs, graph))
+	}
+	if !slices.ContainsFunc(searches, wanted) {
+		return nil
+	}
+	kernels, err := graphKernels(ctx, l, v.norms, points)
+	if err != nil {
+		return err
+	}
+	for i, k := range kernels {
+		for _, g := range searches {
+			if !wanted(g) {
+				continue
+			}
+			if err := g.tryGraph(k, setting{graph: graph, reg: v.norms[i]}); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -177,7 +228,21 @@ type gridSearch struct {
 	choice [][]choice        // by draw and machine
 	common []choice          // by machine
 	graphs []gridGraph       // graphs to try, the zero value for no graph; nil means all
+
+	transduction bool // searches for Graph-Trans too
 }
+
+// graphTrans is the place of Graph-Trans in choices, behind the machines.
+var graphTrans = len(machines)
+
+// searched are the names of the methods with a choice.
+var searched = func() []string {
+	var names []string
+	for _, m := range machines {
+		names = append(names, m.name)
+	}
+	return append(names, "Graph-Trans")
+}()
 
 // choice holds the best setting so far, by the cross-validation error. Among settings of
 // equal error the one with the smallest loss on the held-out points wins, and among equal
@@ -235,10 +300,10 @@ func newGridSearch(truth *data.Labels, draws []*data.Labels, seed uint64) (*grid
 
 		g.local = append(g.local, t)
 		g.splits = append(g.splits, splits)
-		g.choice = append(g.choice, slices.Repeat([]choice{worst}, len(machines)))
+		g.choice = append(g.choice, slices.Repeat([]choice{worst}, len(searched)))
 	}
 
-	g.common = slices.Repeat([]choice{worst}, len(machines))
+	g.common = slices.Repeat([]choice{worst}, len(searched))
 	return g, nil
 }
 
@@ -257,26 +322,33 @@ const (
 	oneChoice = ", one choice by the labels of all draws"
 )
 
-const oneChoiceNote = "one choice by the labels of all draws: the mean of the draws' " +
-	"cross-validation errors, and so of labels that each draw hides from the machine; only a draw's " +
+// oneChoiceReason says why rows of [oneChoice] are not compared with the paper.
+const oneChoiceReason = "one choice by the labels of all draws minimizes the mean of the draws' " +
+	"cross-validation errors, and so looks at labels that each draw hides from the machine; only a draw's " +
 	"own choice uses no label that is called unlabeled"
 
 // ownRecords returns records of a [MachineTable] in which each draw has the setting that
 // its own labels chose. A machine that no setting of the search was for has no record.
-func (g *gridSearch) ownRecords(name string, paper [4]float64) (out []results.Record) {
-	for j, m := range machines {
+func (g *gridSearch) ownRecords(name string, paper map[string]float64) (out []results.Record) {
+	for j, method := range searched {
 		if errs := g.own(j); len(errs) > 0 {
-			out = append(out, MachineRecord(name+ownChoice, m.name, errs, paper[j], ""))
+			r := MachineRecord(name+ownChoice, method, errs, paper[method], "")
+			if j == graphTrans && paper[method] > 0 {
+				r[2] = r[2].Judged(results.Differs, graphTransReason)
+			}
+			out = append(out, r)
 		}
 	}
 	return out
 }
 
 // oneRecords returns records of a [MachineTable] in which all draws have one setting.
-func (g *gridSearch) oneRecords(name string, paper [4]float64) (out []results.Record) {
-	for j, m := range machines {
+func (g *gridSearch) oneRecords(name string, paper map[string]float64) (out []results.Record) {
+	for j, method := range searched {
 		if c := g.common[j]; len(c.errors) > 0 {
-			out = append(out, MachineRecord(name+oneChoice, m.name, c.errors, paper[j], c.setting.String()))
+			r := MachineRecord(name+oneChoice, method, c.errors, paper[method], c.setting.String())
+			r[2] = r[2].Judged(results.Fitted, oneChoiceReason)
+			out = append(out, r)
 		}
 	}
 	return out
@@ -312,59 +384,68 @@ func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kerne
 		if m.graph != (reg.GammaI > 0) {
 			continue
 		}
-		scores := make([]score, len(g.draws))
-		found := make([]float64, len(g.draws))
-		for i := range found {
-			found[i] = math.NaN()
-		}
-
-		// final fits draw i to all its labels, once.
-		final := func(i int) error {
-			if !math.IsNaN(found[i]) {
-				return nil
-			}
+		score := func(i int) (score, error) { return g.score(ctx, w, points, i, m.settings(reg)) }
+		final := func(i int) (float64, error) {
 			f, _, err := outputs(ctx, p, w, g.draws[i], m.settings(reg), nil)
-			if err == nil {
-				found[i] = wrong(f, g.truth, g.draws[i])
+			if err != nil {
+				return 0, err
 			}
+			return wrong(f, g.truth, g.draws[i]), nil
+		}
+		if err := g.consider(j, at, score, final); err != nil {
 			return err
 		}
-
-		// The final fit of a draw, to all its labels, is made only for a setting that wins: most
-		// never do.
-		faults := make([]error, len(g.draws))
-		par.For(len(g.draws), 1, func(i, _ int) {
-			if scores[i], faults[i] = g.score(ctx, w, points, i, m.settings(reg)); faults[i] != nil ||
-				!scores[i].below(g.choice[i][j].score) {
-				return
-			}
-			if faults[i] = final(i); faults[i] == nil {
-				g.choice[i][j] = choice{scores[i], at, []float64{found[i]}}
-			}
-		})
-
-		var mean score
-		for i, err := range faults {
-			if err != nil {
-				return fmt.Errorf("%s, draw %d: %w", m.name, i, err)
-			}
-			mean.add(scores[i], 1/float64(len(scores)))
-		}
-
-		// The same final fits serve the common choice; draws that did not choose the setting are
-		// fitted now.
-		if !mean.below(g.common[j].score) {
-			continue
-		}
-
-		for i := range g.draws {
-			if err := final(i); err != nil {
-				return fmt.Errorf("%s, draw %d: %w", m.name, i, err)
-			}
-		}
-		g.common[j] = choice{mean, at, found}
 	}
 
+	return nil
+}
+
+// consider scores a setting of method j on every draw, and keeps it wherever it is the best so far.
+// final fits draw i to all its labels and returns its error in percent: this is done only for a
+// setting that wins, which most never do.
+func (g *gridSearch) consider(j int, at setting, scoreOf func(i int) (score, error),
+	final func(i int) (float64, error)) error {
+	scores := make([]score, len(g.draws))
+	found := make([]float64, len(g.draws))
+	for i := range found {
+		found[i] = math.NaN()
+	}
+	once := func(i int) (err error) {
+		if math.IsNaN(found[i]) {
+			found[i], err = final(i)
+		}
+		return err
+	}
+
+	faults := make([]error, len(g.draws))
+	par.For(len(g.draws), 1, func(i, _ int) {
+		if scores[i], faults[i] = scoreOf(i); faults[i] != nil || !scores[i].below(g.choice[i][j].score) {
+			return
+		}
+		if faults[i] = once(i); faults[i] == nil {
+			g.choice[i][j] = choice{scores[i], at, []float64{found[i]}}
+		}
+	})
+
+	var mean score
+	for i, err := range faults {
+		if err != nil {
+			return fmt.Errorf("%s, draw %d: %w", searched[j], i, err)
+		}
+		mean.add(scores[i], 1/float64(len(scores)))
+	}
+
+	// The same final fits serve the common choice; draws that did not choose the setting are
+	// fitted now.
+	if !mean.below(g.common[j].score) {
+		return nil
+	}
+	for i := range g.draws {
+		if err := once(i); err != nil {
+			return fmt.Errorf("%s, draw %d: %w", searched[j], i, err)
+		}
+	}
+	g.common[j] = choice{mean, at, found}
 	return nil
 }
 
@@ -373,21 +454,11 @@ func (g *gridSearch) try(ctx context.Context, p *kernelmachine.Problem, w *kerne
 func (g *gridSearch) score(ctx context.Context, w *kernelmachine.Warped, points []int, i int,
 	s kernelmachine.Settings) (score, error) {
 	// The warped kernel numbers its rows by points: translate the labeled points of the draw.
-	at := g.draws[i].Labeled()
-	for a, point := range at {
-		at[a], _ = slices.BinarySearch(points, point)
-	}
-	among := func(rows []int) []int {
-		out := make([]int, len(rows))
-		for p, r := range rows {
-			out[p] = at[r]
-		}
-		return out
-	}
+	at := positions(points, g.draws[i].Labeled())
 
 	var mean score
 	for _, split := range g.splits[i] {
-		h, err := w.HoldOut(ctx, among(split.Kept), among(split.Held))
+		h, err := w.HoldOut(ctx, chosen(at, split.Kept), chosen(at, split.Held))
 		if err != nil {
 			return score{}, err
 		}

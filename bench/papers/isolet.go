@@ -179,9 +179,18 @@ func (d *isoletData) tsvm(ctx context.Context, reg regularizer.Regularizer) ([]r
 	}
 
 	paper := isoletPaper["TSVM"]
-	return []results.Record{MachineRecord("unlabeled", "TSVM", errs[0], paper[0], ""),
-		MachineRecord("test", "TSVM", errs[1], paper[1], "")}, nil
+	out := []results.Record{MachineRecord("unlabeled", "TSVM", errs[0], paper[0], ""),
+		MachineRecord("test", "TSVM", errs[1], paper[1], "")}
+	for _, r := range out {
+		r[2] = r[2].Judged(results.Differs, isoletTSVM)
+	}
+	return out, nil
 }
+
+// isoletTSVM says why the TSVM of [Isolet] is not compared with the paper's.
+const isoletTSVM = "the paper's TSVM errs by 18 points more than its SVM, ours by 9 less. The paper ran " +
+	"SVMlight and does not say which share of a letter's points it took for positive, which decides the " +
+	"answer of a TSVM"
 
 // closest names the graph with the errors nearest to the paper's.
 func closest(records []results.Record) string {

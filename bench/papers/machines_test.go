@@ -190,7 +190,9 @@ func TestPointCloud(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkCells(t, table, 2*(4*4+4+2))
+	// Four machines, Graph-Trans and two TSVMs a set; the common choice has no TSVM, and heat weights have
+	// neither SVM, RLS nor TSVM without a graph. All labels: two machines a set.
+	checkCells(t, table, (4*7+7+4)+(4*5+5+3)+4*2)
 	if first := table.Value(table.Records[0], "row").Text; first != "g50c, each draw's own choice" {
 		t.Errorf("the first row is %q", first)
 	}
@@ -198,11 +200,19 @@ func TestPointCloud(t *testing.T) {
 	if !(r.Number <= 10) || r.Published != 4 || !strings.Contains(remark, "neighbours") {
 		t.Errorf("%+v, %q", r, remark)
 	}
-	if _, remark := cell(t, table, "coil20, 10 neighbours, heat weights"+oneChoice, "LapRLS"); !strings.Contains(remark, "10 neighbours, p = ") || !strings.Contains(remark, "σ₀²") {
+	if _, remark := cell(t, table, "coil20, 10 neighbours, heat weights"+oneChoice, "LapRLS"); !strings.Contains(remark, "10 neighbours, p = ") || !strings.Contains(remark, "mean edges") {
 		t.Errorf("heat weights: %q", remark)
 	}
-	if _, remark := cell(t, table, "coil20"+oneChoice, "LapRLS"); strings.Contains(remark, "σ₀²") {
+	if _, remark := cell(t, table, "coil20"+oneChoice, "LapRLS"); strings.Contains(remark, "mean edges") {
 		t.Errorf("the paper's grid: %q", remark)
+	}
+	for _, m := range []string{"Graph-Trans", "TSVM", "TSVM, warped"} {
+		if r, _ := cell(t, table, "coil20"+ownChoice, m); !(r.Number <= 10) || (m == "TSVM, warped") != math.IsNaN(r.Published) {
+			t.Errorf("%s: %+v", m, r)
+		}
+	}
+	if r, remark := cell(t, table, "g50c, all labels", "RLS"); !(r.Number <= 5) || r.Published != 4 || !strings.Contains(remark, "σ = ") {
+		t.Errorf("%+v, %q", r, remark)
 	}
 	again, err := PointCloud(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
 	if err != nil || fmt.Sprint(table.Records) != fmt.Sprint(again.Records) {
@@ -368,5 +378,51 @@ func TestMachineTable(t *testing.T) {
 	bars := table.Drawings()
 	if want := (results.Drawing{Title: "g50c", YLabel: "error, %", Unit: "%", Bars: []results.Bar{{Name: "SVM", Value: 9, Deviation: math.Sqrt2, Published: 9.7}, {Name: "LapSVM", Value: 5.16, Published: 5.4}}}); len(bars) != 2 || !reflect.DeepEqual(bars[0], want) {
 		t.Errorf("bars %+v", bars)
+	}
+}
+
+// Graph-Trans minimizes its objective: at the minimum the gradient vanishes, for each output.
+func TestGraphTrans(t *testing.T) {
+	values, classes := blobs(60, 3, 3, 2)
+	x := &data.Dense[float64]{Rows: 60, Cols: 3, Data: values}
+	nb, err := Neighbors(t.Context(), x, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, graph := range []gridGraph{{neighbors: 6}, {neighbors: 6, width: 0.5, mutual: true}} {
+		l, err := graph.laplacian(nb, sparse.Normalized)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dense := l.Form(1, nil, nil).ToDense()
+		labeled := []int{0, 7, 8, 20, 31, 45}
+		targets, err := models.ClassTargets(data.NewLabels(classes, nil).Keep(labeled))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kernels, err := graphKernels(t.Context(), l, []regularizer.Regularizer{{GammaI: 0.02, Power: 1}, {GammaI: 0.1, Power: 3}}, labeled)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, power := range []int{1, 3} {
+			f, err := kernels[i].fit([]int{0, 1, 2, 3, 4, 5}, labeled, data.Range(0, 60), targets.Y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var gradient mat.Dense
+			gradient.CloneFrom(f)
+			for range power {
+				gradient.Mul(dense, mat.DenseCopyOf(&gradient))
+			}
+			gradient.Scale(kernels[i].gamma, &gradient)
+			for a, p := range labeled {
+				for c := range 3 {
+					gradient.Set(p, c, gradient.At(p, c)-(targets.Y.At(a, c)-f.At(p, c))/6)
+				}
+			}
+			if most := mat.Norm(&gradient, math.Inf(1)); !(most <= 1e-6) {
+				t.Errorf("%+v, p = %d: the gradient is %g", graph, power, most)
+			}
+		}
 	}
 }

@@ -3,10 +3,10 @@ package papers
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/view/results"
-	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
@@ -77,8 +77,8 @@ func SSLBook(ctx context.Context, o Options, obs stage.Observer) (*results.Table
 
 		for i, g := range searches {
 			row := fmt.Sprintf("%s, %s labels", name, counts[i])
-			records = append(append(records, g.ownRecords(row, [4]float64{})...),
-				g.oneRecords(row, [4]float64{})...)
+			records = append(append(records, g.ownRecords(row, nil)...),
+				g.oneRecords(row, nil)...)
 			others, err := g.others(ctx, x, o, row+oneChoice)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", row, err)
@@ -90,7 +90,7 @@ func SSLBook(ctx context.Context, o Options, obs stage.Observer) (*results.Table
 		obs.End(fmt.Sprintf("%d points × %d", n, d))
 	}
 
-	return MachineTable(records, oneChoiceNote), nil
+	return MachineTable(records), nil
 }
 
 // others returns the records of the methods without a search of their own: the TSVM with
@@ -102,7 +102,7 @@ func (g *gridSearch) others(ctx context.Context, x data.Points, o Options,
 	if err != nil {
 		return nil, err
 	}
-	tsvm, err := g.tsvm(ctx, x, o)
+	tsvm, err := g.tsvm(ctx, x, o, slices.Repeat([]setting{g.common[0].setting}, len(g.draws)))
 	if err != nil {
 		return nil, err
 	}
@@ -125,34 +125,6 @@ func (g *gridSearch) others(ctx context.Context, x data.Points, o Options,
 	}
 	onGraph, err := g.onGraph(ctx, w, o, row)
 	return append(records, onGraph...), err
-}
-
-// tsvm returns the errors of the TSVM, one for each draw.
-func (g *gridSearch) tsvm(ctx context.Context, x data.Points, o Options) ([]float64, error) {
-	s := g.common[0].setting // of the SVM, which is the first machine
-	gram, err := kernel.Gram(x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: s.sigma}, o.Limit)
-	if err != nil {
-		return nil, err
-	}
-	p, err := newProblem(ctx, gram, nil)
-	if err != nil {
-		return nil, err
-	}
-
-	w, err := p.Warp(ctx, s.reg, data.Range(0, g.truth.Len()))
-	if err != nil {
-		return nil, err
-	}
-	var errs []float64
-	for i, drawn := range g.draws {
-		m, err := transductive(ctx, w, drawn, s.reg)
-		if err != nil {
-			return nil, fmt.Errorf("TSVM, draw %d: %w", i, err)
-		}
-		errs = append(errs, wrong(p.Outputs(m), g.truth, drawn))
-	}
-
-	return errs, nil
 }
 
 // sslBookPairs is the number of eigenvectors that are computed for the eigenmaps.

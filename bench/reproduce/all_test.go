@@ -68,6 +68,9 @@ func TestReproduceList(t *testing.T) {
 			continue
 		}
 		run++
+		if e.Needs == "" {
+			continue // it makes its points itself
+		}
 		if !strings.Contains(help, e.Paper+": "+e.Shows) || !(*e.Seconds > 0) {
 			t.Errorf("%+v; the help is\n%s", e, help)
 		}
@@ -86,7 +89,7 @@ func TestReproduceList(t *testing.T) {
 	if run < 14 {
 		t.Errorf("%d experiments", run)
 	}
-	fail(t, 2, []string{"no experiment could be run", "empty"}, "all", "--data", "empty")
+	fail(t, 2, []string{"no experiment could be run", "empty"}, "all", "--data", "empty", "--only", "moons")
 }
 
 // TestReproduceAll runs what the data allow and looks at the pages.
@@ -109,14 +112,14 @@ func TestReproduceAll(t *testing.T) {
 		t.Fatalf("best %v of %+v", best, scene)
 	}
 	index := string(readFile(t, "site/index.html"))
-	for _, w := range []string{`<a href="moons.html">moons</a>`, `<a href="scene.html">scene</a>`, "<td>1 better</td>", "two standard errors",
+	for _, w := range []string{`<a href="moons.html">moons</a>`, `<a href="scene.html">scene</a>`, "<td>1 differs</td>", "plain RLS (γ_I = γ_O = 0) has", "two standard errors",
 		"timit (Belkin &amp; Niyogi 2004, Table 3 and Figure 4: vowels of TIMIT) was not run", "rcv1 (Minh &amp; Sindhwani 2011, Figures 1 and 2: messages with several labels) was not run: sets has none of",
 		"Two moons, one label a class", "AUC by weight of the graph", "<dt>seed</dt>"} {
 		if !strings.Contains(index, w) {
 			t.Errorf("the index lacks %q", w)
 		}
 	}
-	for _, w := range []string{"## moons (", "| γ_I = 10 |", "| scene | Minh & Sindhwani 2011 | Figures 1 and 2: images with several labels | 1 better |", "pages: site/index.html"} {
+	for _, w := range []string{"## moons (", "| γ_I = 10 |", "| scene | Minh & Sindhwani 2011 | Figures 1 and 2: images with several labels | 1 differs |", "pages: site/index.html"} {
 		if !strings.Contains(out, w) {
 			t.Errorf("no %q in\n%s", w, out)
 		}

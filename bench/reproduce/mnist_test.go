@@ -45,7 +45,7 @@ func TestReproduce(t *testing.T) {
 	t.Setenv("BIGFIT_DATA", "mnist")
 
 	out := succeed(t, "mnist", "--labels", "20,50", "--splits", "2", "--baselines", "knn,gnn", "--report", "mnist.html")
-	for _, w := range []string{"8 neighbours either way, as written\n\n| labels |", "5 neighbours either way\n\n| labels |", "5 neighbours either way (mean degree ", "the 5 cells of eigenvectors are ", "| 20 |", "| 50 |", "35.8", "eigenpairs"} {
+	for _, w := range []string{"8 neighbours either way, as written\n\n| labels |", "8 neighbours, W = A + Aᵀ\n\n| labels |", "6 neighbours, W = A + Aᵀ (mean degree ", "the 5 cells of eigenvectors are ", "| 20 |", "| 50 |", "35.8", "eigenpairs"} {
 		if !strings.Contains(out, w) {
 			t.Errorf("the table lacks %q:\n%s", w, out)
 		}

@@ -111,17 +111,20 @@ labels ± the standard deviation, in percent, and the paper's figure in brackets
 
 all runs every experiment whose data are in --data, or those of --only. With
 --report DIR it writes index.html, every table and figure with settings, times and a
-verdict for each cell (reached, better, missed, other data), and a page and the JSON
-of each experiment beside it. The index is written again after each.
+verdict for each cell (reached, better, missed, other data, differs, fitted), and a
+page and the JSON of each experiment beside it. The index is written again after each.
 
---recipe paper is the paper's method; of mnist it shows two readings of the paper's
-"8 nearest", 8 neighbours either way, as written, and 5, whose mean degree is 7.4, each
-with its deviation from the paper. --recipe best is one recipe of ours for all numbers
-of labels, beside the paper's best figure of each row.
+--recipe paper is the paper's method; of mnist, newsgroups and phonemes it shows the
+graph as written, weights one, and W = A + Aᵀ, in which an edge that both ends name
+counts twice (bigfit graph --symmetry sum), each with its deviation from the paper. The
+second is fitted to the paper's figures and not found in its text. --recipe best is one
+recipe of ours for all numbers of labels, beside the paper's best figure of each row.
+Rows of up to 100 labels have three times as many draws as --splits says.
 
 propagation has two draws a split with 1 to 5 labels a class, and one every two
 with 100 labels; webkb and webkb-labels have five draws a split; scene and rcv1 have 10, or as many as
---splits says. Figure 1 of scene is drawn from what --json prints, in scene.json, by
+--splits says. sssl has SSSL and LapRLS on 400 landmarks, and numbers of eigenfunctions
+in tens. Figure 1 of scene is drawn from what --json prints, in scene.json, by
 
   bigfit plot scene.json --x gamma_i --by targets,gamma_o --value auc_mean --bars auc_std --log-x
 

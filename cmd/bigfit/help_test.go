@@ -193,7 +193,7 @@ func TestCompletion(t *testing.T) {
 	if got := complete("fit", "--model", "eigenmap", "--"); !slices.Contains(got, "--penalty") || slices.Contains(got, "--kernel") {
 		t.Errorf("flags of the default model: %v", got)
 	}
-	if got := complete("graph", "--symmetry", ""); !slices.Equal(got, []string{"either", "both"}) {
+	if got := complete("graph", "--symmetry", ""); !slices.Equal(got, []string{"either", "both", "sum"}) {
 		t.Errorf("choices: %v", got)
 	}
 }

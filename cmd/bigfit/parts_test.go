@@ -59,13 +59,13 @@ func TestPartsAnyOrder(t *testing.T) {
 }
 
 // In parts that all hold every point the search is exact, and the graph has the edges and weights of a
-// graph by brute force, for all weights and both symmetries.
+// graph by brute force, for all weights and symmetries.
 func TestPartsWeights(t *testing.T) {
 	const n = 300
 	t.Chdir(t.TempDir())
 	must(t, npy.WriteFile("X.npy", []int{n, 16}, synthetic.Manifold(n, 16, 4, 0.01, 1).Data))
 	for _, weights := range []string{"one", "self-tuning", "umap", "gauss", "jaccard", "heat --distance angle", "heat --distance cosine", "one --distance angle"} {
-		for _, symmetry := range []string{"either", "both"} {
+		for _, symmetry := range []string{"either", "both", "sum"} {
 			t.Run(weights+" "+symmetry, func(t *testing.T) {
 				settings := fmt.Sprintf("X.npy --neighbors 6 --weights %s --symmetry %s -q", weights, symmetry)
 				must(t, os.RemoveAll("exact"))

@@ -179,7 +179,7 @@ func TestSameBytes(t *testing.T) {
 func TestSettingsOfFit(t *testing.T) {
 	intoBlobs(t)
 	for _, line := range []string{
-		"--distance angle", "--radius 25", "--radius 25 --weights heat", "--symmetry both", "--weights heat", "--weights heat --t 50",
+		"--distance angle", "--radius 25", "--radius 25 --weights heat", "--symmetry both", "--symmetry sum", "--weights heat", "--weights heat --t 50",
 		"--weights self-tuning", "--laplacian normalized", "--laplacian random-walk", "--pca 2", "--penalty iterated --gamma 0.1 --penalty-power 1",
 		"--penalty heat", "--penalty heat --heat-t 2 --folds 3", "-p 90", "-p 1",
 	} {

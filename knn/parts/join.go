@@ -44,7 +44,7 @@ func (r *Run) Join(ctx context.Context) (*Graph, error) {
 
 	// Rows are made in ranges and appended to the folder of the graph, so memory holds one range.
 	path := r.folder.Path("graph")
-	err = sparse.CreateFolder(path, weights != nil, func(w *sparse.FolderWriter) ([]byte, error) {
+	err = sparse.CreateFolder(path, weights != nil || g.Symmetry == sparse.Sum, func(w *sparse.FolderWriter) ([]byte, error) {
 		for lo := 0; lo < r.div.N; lo += rangeRows(r.div.N) {
 			if err := ctx.Err(); err != nil {
 				return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // The stages take these operations for each point beside the distances, in operations of a
@@ -86,7 +87,7 @@ func exchangeBytes(n, d, m, round int, s *Settings) int64 {
 // lists, 100 with weights.
 func joinBytes(n int, s *Settings) int64 {
 	each := int64(100)
-	if s.Graph.Weights != knn.One {
+	if s.Graph.Weights != knn.One || s.Graph.Symmetry == sparse.Sum {
 		each = 200
 	}
 	return tableBytes(n, s) + int64(rangeRows(n))*int64(s.Graph.K)*each/2
@@ -159,6 +160,8 @@ func (r *Run) Plan() (*Plan, error) {
 	p.Disk = int64(n) * (int64(r.s.Overlap)*(2+8*width) + 4*k + 8*k)
 	if r.s.Graph.Weights != knn.One {
 		p.Disk += int64(n) * k * 32
+	} else if r.s.Graph.Symmetry == sparse.Sum {
+		p.Disk += int64(n) * k * 16
 	}
 
 	p.PartTime = machine.Seconds(searchOperations(p.PerPart, d, &r.s))

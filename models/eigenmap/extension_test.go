@@ -45,9 +45,10 @@ func TestExtendTrainingPoint(t *testing.T) {
 	const n = 40
 	x, truth := synthetic.TwoMoons(n, 0.1, 2)
 	for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized, sparse.RandomWalk} {
-		for _, weights := range []knn.Weighting{knn.One, knn.Heat} {
-			t.Run(fmt.Sprint(kind, weights), func(t *testing.T) {
-				p := modeltest.NewProblem(t, x, knn.GraphSettings{K: n - 1, Weights: weights}, kind, n)
+		for _, edges := range []knn.GraphSettings{{Weights: knn.One}, {Weights: knn.Heat}, {Symmetry: sparse.Sum}} {
+			t.Run(fmt.Sprint(kind, edges.Weights, edges.Symmetry), func(t *testing.T) {
+				edges.K = n - 1
+				p := modeltest.NewProblem(t, x, edges, kind, n)
 				m := fitted(t, p, truth.Keep([]int{0, 1, 2, 3}), &Settings{Eigenvectors: n})
 				ix, err := knn.NewBrute(x, nil)
 				if err != nil {
@@ -57,11 +58,15 @@ func TestExtendTrainingPoint(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				w, err := m.Weights(t.Context(), nb)
+				if err != nil {
+					t.Fatal(err)
+				}
 				exact := 0
 				for i := range n {
 					e := make([]float64, n)
-					index, dist := nb.Row(i)
-					m.extension().extend(e, index, m.Edges.EdgeWeights(dist))
+					index, _ := nb.Row(i)
+					m.extension().extend(e, index, w[i*nb.K:(i+1)*nb.K])
 					total := 1.0
 					if kind == sparse.Combinatorial {
 						total = m.Degrees[i]

@@ -46,6 +46,11 @@ func TestConform(t *testing.T) {
 				programs := modeltest.Tolerance{Relative: 1e-6, Reason: "a quadratic program is solved to a violation of 1e-10"}
 				s.Tolerances = map[string]modeltest.Tolerance{"permuted": programs, "sparse": programs, "types": programs, "plain": programs}
 			}
+			if l == models.Learner(TSVMLearner{}) {
+				// The plain machine is the learner itself, without the graph that it is fitted with here.
+				s.Values["gamma-i"] = "0.02"
+				s.Plain = &modeltest.Plain{Learner: l, Values: models.Values{"gamma-a": "0.01", "tolerance": "1e-10"}}
+			}
 			if l == models.Learner(VVMRLearner{}) {
 				s.Except = map[string]string{"plain": "no plain learner learns labels; TestVVMRSpecialCases compares the values"}
 			}
@@ -81,6 +86,7 @@ func TestCosts(t *testing.T) {
 		{OneClassName, nil, []int{20000}},
 		{LapOneClassName, nil, []int{3000}},
 		{TSVMName, nil, []int{1000, 3000}},
+		{TSVMName, models.Values{"gamma-i": "0.01"}, []int{1000, 2000}},
 		{LapRLSName, models.Values{"landmarks": "500"}, []int{3000, 30000}},
 		{LapRLSName, models.Values{"landmarks": "2000"}, []int{10000}},
 		{LapSVMName, models.Values{"landmarks": "1000"}, []int{20000}},

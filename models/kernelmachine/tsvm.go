@@ -154,7 +154,10 @@ func (w *Warped) FitTSVM(ctx context.Context, t *models.Targets, s *TSVMSettings
 		}
 	}
 
-	w.expansion(m.Machine, beta, data.Range(0, len(w.points)))
+	// Rounding may lose the solution on a warped kernel, which is no machine then.
+	if err := w.expansion(m.Machine, beta, data.Range(0, len(w.points))); err != nil {
+		return nil, err
+	}
 	return m, errors.Join(faults...)
 }
 

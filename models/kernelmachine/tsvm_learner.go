@@ -23,10 +23,19 @@ type tsvmOptions struct {
 	Kernel expansion.KernelChoice
 }
 
+// tsvmWeights are the weights of the norms. γ_I is 0 unless it is given: a graph is an addition to TSVM.
+var tsvmWeights = normWeights.Change("gamma-i", func(p *models.Param) {
+	p.Doc = "weight γ_I of the intrinsic norm fᵀLᵖf, which warps the kernel by the graph; 0 leaves the graph out"
+	p.Required = false
+	p.Default = "0"
+	p.Few = ""
+})
+
 // tsvmParams are the parameters of tsvmOptions.
 var tsvmParams = slices.Concat(
-	models.Part(regularizer.Ambient, func(o *tsvmOptions) *regularizer.Regularizer { return &o.Regularizer }),
+	models.Part(tsvmWeights, func(o *tsvmOptions) *regularizer.Regularizer { return &o.Regularizer }),
 	models.Part(expansion.KernelParams, func(o *tsvmOptions) *expansion.KernelChoice { return &o.Kernel }),
+	models.Part(normRest, func(o *tsvmOptions) *regularizer.Regularizer { return &o.Regularizer }),
 	models.Part(linear.TransductionParams,
 		func(o *tsvmOptions) *linear.TransductionChoice { return &o.Choice }),
 	solverParams(1e-3, func(o *tsvmOptions) (*float64, *int) { return &o.Tolerance, &o.MaxIterations }),
@@ -35,9 +44,10 @@ var tsvmParams = slices.Concat(
 // Info describes the learner.
 func (TSVMLearner) Info() models.Info {
 	return models.Info{Name: TSVMName, Help: "svm that assigns classes to the other points (Joachims 1999)",
-		Source: "Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3",
+		Source: "Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3; with γ_I Sindhwani et al. 2005",
 		Scores: "margin f of the class against the others: ±1 at the edge of the margin",
-		Learns: models.LearnsClasses, Needs: models.NeedsPoints | models.NeedsKernel}
+		Learns: models.LearnsClasses, Needs: models.NeedsPoints | models.NeedsKernel | models.NeedsGraph,
+		GraphIf: "gamma-i"}
 }
 
 // Params lists the parameters.
@@ -67,8 +77,17 @@ func (TSVMLearner) Cost(in *models.Input) (stage.Cost, error) {
 	held := min(n/2, 4096) // rows of a program
 	programs := 8 * (min(c, threads())*(20*n+held*held) + 6*n*c)
 	bytes := 8*n*n + max(source.Bytes(), programs+pointBytes(in.Points))
-	return stage.Cost{Bytes: stage.DenseBytes(bytes), Operations: float64(n) * float64(n) * float64(cols),
-		Remedy: "give fewer points, or take tsvm-linear"}, nil
+	out := stage.Cost{Operations: float64(n) * float64(n) * float64(cols),
+		Remedy: "give fewer points, or take tsvm-linear"}
+	if o.GammaI > 0 {
+		// The kernel is warped at all points: see [Problem.Warp]. The warped values and the solution that
+		// they came from stay beside the programs.
+		out.Operations += float64(n) * float64(n) * float64(n) * (2./3 + 2)
+		blocks := int64(max(4, 2*(o.Power-1)))
+		bytes = max(8*n*n+source.Bytes(), 8*(6*n*n+blocks*n*256), 8*3*n*n+programs+pointBytes(in.Points))
+	}
+	out.Bytes = stage.DenseBytes(bytes)
+	return out, nil
 }
 
 // Fit is the function [FitTSVM].
@@ -105,6 +124,7 @@ func (m *TSVM) values() models.Values {
 // tsvmFit is the part of a model in its manifest.
 type tsvmFit struct {
 	Gap      float64   `json:"gap"`
+	Residual float64   `json:"residual,omitempty"`
 	Positive []float64 `json:"positive"`
 	farFit
 	linear.FileFit
@@ -113,7 +133,7 @@ type tsvmFit struct {
 // Encode returns the arrays of [Machine.Encode], unlabeled (u), the numbers of the
 // points that had no label, and assigned (u×c), their targets.
 func (m *TSVM) Encode() (*models.Encoded, error) {
-	return &models.Encoded{Values: m.values(), Fit: tsvmFit{m.Gap, m.Settings.Positive, m.far(), m.File(m.Labeled)},
+	return &models.Encoded{Values: m.values(), Fit: tsvmFit{m.Gap, m.Residual, m.Settings.Positive, m.far(), m.File(m.Labeled)},
 		Arrays: append(m.Arrays(), m.Entries()...)}, nil
 }
 
@@ -138,7 +158,7 @@ func (TSVMLearner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 	m := &TSVM{Settings: o.TSVMSettings,
-		Machine: &Machine{Settings: machine, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap}}
+		Machine: &Machine{Settings: machine, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap, Residual: f.Residual}}
 	m.Settings.Regularizer = machine.Regularizer
 	m.Settings.Transduction = linear.Transduction{Weight: o.Choice.Weight, Positive: f.Positive}
 	if !(m.Settings.Weight > 0) || !(m.Settings.Tolerance > 0) || len(f.Positive) != len(m.Intercepts) {

@@ -13,7 +13,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/kernel"
+	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/linear"
@@ -21,6 +23,7 @@ import (
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // warpAll is the kernel among all points.
@@ -268,5 +271,66 @@ func TestTSVMRefuses(t *testing.T) {
 	cancel()
 	if m, err := w.FitTSVM(ctx, targets, &kernelmachine.TSVMSettings{Regularizer: reg}); m != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// With γ_I the learner is TSVM on the kernel that the graph warps, and two moons with one label each are told
+// apart, which they are not without the graph.
+func TestTSVMOnGraph(t *testing.T) {
+	x, truth := synthetic.TwoMoons(200, 0.05, 1)
+	drawn := truth.Keep([]int{slices.Index(truth.Index, 0), slices.Index(truth.Index, 1)})
+	targets := modeltest.CodedClasses(t, drawn)
+	ix, err := knn.NewBrute(x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, _, err := knn.NewGraph(t.Context(), ix, knn.GraphSettings{K: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph := models.NewGraph(w)
+
+	fit := func(v models.Values) (models.Model, float64) {
+		t.Helper()
+		in := &models.Input{Points: x, Targets: targets, Graph: graph, Values: v}
+		m, err := kernelmachine.TSVMLearner{}.Fit(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Predict(t.Context(), x, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, metrics.ErrorRate(p.Classes, truth, drawn)
+	}
+	values := models.Values{"gamma-a": "1e-4", "sigma": "0.4"}
+	if _, e := fit(values); !(e > 0.02) {
+		t.Errorf("error %v without the graph", e)
+	}
+	m, e := fit(values.With(models.Values{"gamma-i": "10", "laplacian": "normalized", "power": "2"}))
+	if e != 0 {
+		t.Errorf("error %v with the graph", e)
+	}
+
+	// The same by the library's own steps.
+	l, err := sparse.NewLaplacian(w, sparse.Normalized)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := kernelmachine.NewProblem(t.Context(), &kernelmachine.Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 0.4}, Laplacian: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg := regularizer.Regularizer{GammaA: 1e-4, GammaI: 10, Laplacian: sparse.Normalized, Power: 2}
+	warped, err := p.Warp(t.Context(), reg, data.Range(0, 200))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := warped.FitTSVM(t.Context(), targets, &kernelmachine.TSVMSettings{Regularizer: reg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.(*kernelmachine.TSVM); !mat.Equal(got.Coefficients, own.Coefficients) {
+		t.Error("the learner has other coefficients than Warped.FitTSVM")
 	}
 }

@@ -30,7 +30,8 @@ const reweightedOffset = 1e-5
 //	L v = Σ_j δ_j − m/n,   γ = (v − min v)/(max v − min v) + ε,   ε = 1e-5
 //
 // with L = D − W and j the labeled points, so that γ is largest at labels and falls with
-// the distance from them as the Green's function of the graph does; with weights of labels δ_j has
+// the distance from them as the Green's function of the graph does. The program of the paper's authors adds ε to
+// v − min v and does not divide by the range, so that ε weighs otherwise where the range is far from 1. With weights of labels δ_j has
 // the weight, and m is their sum. It is 1 in components
 // without a label and where v is constant. Only tolerance, iterations and hook of s count.
 func (p *Problem) Potential(ctx context.Context, y *models.Targets, s *Settings) ([]float64, error) {

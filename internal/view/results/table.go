@@ -100,6 +100,9 @@ type Value struct {
 	Number, Deviation, Published float64
 	// Draws is the number of draws behind a mean, 0 if the value is no mean.
 	Draws int
+	// Judgement, if not empty, is the verdict on the value, and Reason says why: see [Value.Judged].
+	Judgement Verdict
+	Reason    string
 }
 
 // Text makes a value of a name or a remark.
@@ -143,6 +146,14 @@ func (v Value) Beside(published float64) Value {
 	if published != 0 {
 		v.Published = published
 	}
+	return v
+}
+
+// Judged replaces the verdict of [Table.Verdict] by v, [Differs] or [Fitted], for a reason that is
+// printed below the views of the table.
+func (v Value) Judged(as Verdict, reason string) Value {
+	v.Judgement = as
+	v.Reason = reason
 	return v
 }
 

@@ -16,6 +16,12 @@ const (
 	Missed  Verdict = "missed"
 	// OtherData replaces the other verdicts if the paper used other data.
 	OtherData Verdict = "other data"
+	// Differs is given by [Value.Judged] to a number that cannot be compared with the published
+	// figure: data, labels, measure or settings differ in a way that is not known.
+	Differs Verdict = "differs"
+	// Fitted is given by [Value.Judged] to a number whose settings were chosen by the published
+	// figure, or by labels that the paper's method did not see.
+	Fitted Verdict = "fitted"
 )
 
 // VerdictRule is the rule of [Table.Verdict] in words.
@@ -24,13 +30,16 @@ const VerdictRule = "A figure is reached if it differs from the paper's by no mo
 	"deviation of our n draws; " +
 	"or by one unit of the last digit that the paper prints, if that is more. " +
 	"Beyond that it is better or missed. Where the data are not those of the paper it says other " +
-	"data. A number that the paper has no figure for has no verdict."
+	"data. It says differs where data, labels, measure or settings are not comparable, for a reason " +
+	"that stands below the table, and fitted where our settings were chosen by the paper's figure or " +
+	"by labels that the paper's method did not see. A number that the paper has no figure for has no verdict."
 
 // Verdict compares the number v of a record with its published figure p. With the
 // deviation s over n draws, and the unit u of the last printed digit of p, the number is
 // reached if |v − p| ≤ max(s √(8/n), u). Otherwise it is better if v < p, in a column of
 // MoreIsBetter if v > p, and else missed. There is none where no published figure is
-// printed, but for the best number of a column of BestIsPublished.
+// printed, but for the best number of a column of BestIsPublished. A verdict by [Value.Judged]
+// takes the place of the rule.
 func (t *Table) Verdict(r Record, key string) Verdict {
 	c := t.Column(key)
 	v := t.Value(r, key)
@@ -43,6 +52,9 @@ func (t *Table) Verdict(r Record, key string) Verdict {
 	}
 	if t.OtherData {
 		return OtherData
+	}
+	if v.Judgement != "" {
+		return v.Judgement
 	}
 
 	// The printed figure was rounded: its last digit may be off by one unit in print.
@@ -93,6 +105,8 @@ type Tally struct {
 	Better  int `json:"better"`
 	Missed  int `json:"missed"`
 	Other   int `json:"other_data"`
+	Differs int `json:"differs"`
+	Fitted  int `json:"fitted"`
 }
 
 // Tally counts the verdicts of the cells of all views.
@@ -110,6 +124,10 @@ func (t *Table) Tally() Tally {
 				out.Missed++
 			case OtherData:
 				out.Other++
+			case Differs:
+				out.Differs++
+			case Fitted:
+				out.Fitted++
 			}
 		}
 	}
@@ -123,7 +141,8 @@ func (t Tally) String() string {
 	for _, p := range []struct {
 		n    int
 		name Verdict
-	}{{t.Reached, Reached}, {t.Better, Better}, {t.Missed, Missed}, {t.Other, OtherData}} {
+	}{{t.Reached, Reached}, {t.Better, Better}, {t.Missed, Missed}, {t.Other, OtherData},
+		{t.Differs, Differs}, {t.Fitted, Fitted}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.name))
 		}

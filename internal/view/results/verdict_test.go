@@ -2,6 +2,7 @@ package results
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -59,6 +60,27 @@ func TestVerdictOfBest(t *testing.T) {
 	}
 	if got := table.Tally(); got != (Tally{Better: 1}) || got.String() != "1 better" {
 		t.Errorf("got %+v, %s", got, got)
+	}
+}
+
+// A verdict with a reason takes the place of the rule, but for other data, and its reason is printed once.
+func TestJudged(t *testing.T) {
+	const why = "the paper does not say how it chose"
+	table := &Table{Columns: []Column{{Key: "set"}, {Key: "error", Kind: Numbers, Format: Format{"%.1f", "", "%.1f"}}},
+		Views: []View{{Show: []string{"set", "error"}}}, Notes: []string{"a note"}}
+	for i, v := range []Value{Number(1).Beside(2).Judged(Differs, why), Number(2).Beside(2).Judged(Differs, why),
+		Number(2).Beside(2).Judged(Fitted, "by all labels"), Number(2).Beside(2), Number(2).Judged(Fitted, "by all labels")} {
+		table.Add(Text(string(rune('a'+i))), v)
+	}
+	if got, want := table.Tally().String(), "1 reached, 2 differs, 1 fitted"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := table.Remarks(), []string{"differs: " + why, "fitted: by all labels", "a note"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	table.OtherData = true
+	if got, want := table.Tally().String(), "4 other data"; got != want || len(table.Remarks()) != 1 {
+		t.Errorf("got %s and %q, want %s", got, table.Remarks(), want)
 	}
 }
 

@@ -232,8 +232,8 @@ func (g *Grid) Markdown() string {
 	return b.String()
 }
 
-// Remarks returns the lines to print below the views: the remarks about records,
-// then the notes.
+// Remarks returns the lines to print below the views: the remarks about records, the reasons of
+// verdicts that are not by the rule, then the notes.
 func (t *Table) Remarks() []string {
 	var out []string
 	for i, c := range t.Columns {
@@ -250,6 +250,18 @@ func (t *Table) Remarks() []string {
 				about = append(about, t.print(r, key))
 			}
 			out = append(out, fmt.Sprintf("%s: %s", strings.Join(about, ", "), r[i].Text))
+		}
+	}
+
+	// A reason holds for all values that have it, and is printed once.
+	for _, r := range t.Records {
+		for _, v := range r {
+			if v.Reason == "" || t.OtherData {
+				continue
+			}
+			if text := fmt.Sprintf("%s: %s", v.Judgement, v.Reason); !slices.Contains(out, text) {
+				out = append(out, text)
+			}
 		}
 	}
 

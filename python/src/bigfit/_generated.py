@@ -19,7 +19,7 @@ LEARNERS = {'auto': ('classes', 'values', 'shares', 'weights'), 'eigenmap': ('cl
 class AutoParameters(BaseEstimator):
     """Chooses among other models by cross-validation on the labels and averages the best.
 
-    After Yao, Vehtari, Simpson & Gelman 2018 (weights); the members' papers.
+    After Yao, Vehtari, Simpson & Gelman 2018 (weights, with an exponent of ½ that is ours); the members' papers.
 
     Parameters
     ----------
@@ -50,8 +50,10 @@ class AutoParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default=None
-        Join neighbours if one names the other, or only if each does; None is either.
+    symmetry : {"either", "both", "sum"}, default=None
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice; None is
+        either.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default=None
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -207,8 +209,9 @@ class EigenmapParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -355,8 +358,9 @@ class HarmonicParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -490,8 +494,9 @@ class LgcParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -641,8 +646,9 @@ class TikhonovParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -781,8 +787,9 @@ class PoissonParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -911,8 +918,9 @@ class ReweightedParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -1047,8 +1055,9 @@ class PoissonMboParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -1187,8 +1196,9 @@ class CutParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -1335,8 +1345,9 @@ class CorrectAndSmoothParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -1618,8 +1629,9 @@ class LaprlsLinearParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -1773,8 +1785,9 @@ class LapsvmLinearParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -2043,8 +2056,9 @@ class GeodesicParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -2363,13 +2377,17 @@ class SvmParameters(BaseEstimator):
 class TsvmParameters(BaseEstimator):
     """Svm that assigns classes to the other points (Joachims 1999).
 
-    After Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3.
+    After Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3; with γ_I Sindhwani et al. 2005.
 
     Parameters
     ----------
     gamma_a : float, default=None
         Weight γ_A of the ambient norm; positive; None is by cross-validation on the labels among
         1e-06, 0.0001, 0.01, 1, with few labels 0.01.
+
+    gamma_i : float, default=0.0
+        Weight γ_I of the intrinsic norm fᵀLᵖf, which warps the kernel by the graph; 0 leaves the
+        graph out; at least 0.
 
     kernel : {"linear", "polynomial", "gaussian", "laplace", "cosine", "precomputed"}, default="gaussian"
         Kernel between points; precomputed takes its values as X.
@@ -2388,6 +2406,16 @@ class TsvmParameters(BaseEstimator):
     offset : float, default=0.0
         Offset of the polynomial kernel; at least 0; for kernel = polynomial.
 
+    power : int, default=1
+        Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    scaling : {"direct", "per-pair", "per-edge"}, default="direct"
+        Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
+        the weights of the graph; where gamma_i is positive.
+
+    laplacian : {"combinatorial", "normalized"}, default="combinatorial"
+        Definition of the Laplacian L; where gamma_i is positive.
+
     unlabeled_weight : float, default=1.0
         Weight C*/C of the loss of an unlabeled point beside that of a labeled one; positive.
 
@@ -2400,6 +2428,43 @@ class TsvmParameters(BaseEstimator):
 
     max_iterations : int, default=None
         Iterations after which the solver gives up; at least 1; None is by the solver.
+
+    pca : int, default=0
+        Project the points on this many principal components first; at least 0.
+
+    metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
+        Distance between points.
+
+    n_neighbors : int, default=8
+        Nearest neighbours of every point; at least 1.
+
+    radius : float, default=None
+        Join all points at most this far apart, in place of nearest neighbours; positive.
+
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
+
+    weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
+        Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
+        larger than here, jaccard those of PhenoGraph.
+
+    method : {"auto", "brute", "kd-tree", "ball-tree", "nn-descent"}, default="auto"
+        Search for neighbours: auto chooses, all but nn-descent are exact.
+
+    patience : float, default=60.0
+        Seconds that an exact search may take before the method auto prefers nn-descent; positive.
+
+    recall : float, default=None
+        Raise the effort of nn-descent until its estimated recall reaches this share; where auto
+        chooses it, 0.95; from 0 to 1.
+
+    t : float, default=None
+        t of the heat weights exp(-d²/4t); positive; None is from the distances.
+
+    class_weights : sequence of float, default=None
+        Keep only edges within a class, times the weight of the class; all points must be labeled
+        (2006, section 6.2); at least 0.
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -2420,21 +2485,36 @@ class TsvmParameters(BaseEstimator):
     """
 
     _model = 'tsvm'
-    _needs = ('points', 'kernel')
+    _needs = ('points', 'graph', 'kernel')
 
     def __init__(
         self,
         *,
         gamma_a: Optional[float] = None,
+        gamma_i: float = 0.0,
         kernel: str = 'gaussian',
         sigma: Union[float, str] = 'median',
         degree: int = 3,
         scale: float = 1.0,
         offset: float = 0.0,
+        power: int = 1,
+        scaling: str = 'direct',
+        laplacian: str = 'combinatorial',
         unlabeled_weight: float = 1.0,
         priors: Optional[Sequence[float]] = None,
         tolerance: float = 0.001,
         max_iterations: Optional[int] = None,
+        pca: int = 0,
+        metric: str = 'euclidean',
+        n_neighbors: int = 8,
+        radius: Optional[float] = None,
+        symmetry: str = 'either',
+        weights: str = 'one',
+        method: str = 'auto',
+        patience: float = 60.0,
+        recall: Optional[float] = None,
+        t: Optional[float] = None,
+        class_weights: Optional[Sequence[float]] = None,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -2442,15 +2522,30 @@ class TsvmParameters(BaseEstimator):
         verbose: int = 0,
     ) -> None:
         self.gamma_a = gamma_a
+        self.gamma_i = gamma_i
         self.kernel = kernel
         self.sigma = sigma
         self.degree = degree
         self.scale = scale
         self.offset = offset
+        self.power = power
+        self.scaling = scaling
+        self.laplacian = laplacian
         self.unlabeled_weight = unlabeled_weight
         self.priors = priors
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.pca = pca
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.symmetry = symmetry
+        self.weights = weights
+        self.method = method
+        self.patience = patience
+        self.recall = recall
+        self.t = t
+        self.class_weights = class_weights
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2718,8 +2813,9 @@ class LaprlsParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -2929,8 +3025,9 @@ class LapsvmParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -3126,8 +3223,9 @@ class LapsvrParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -3317,8 +3415,9 @@ class LapOneclassParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -3511,8 +3610,9 @@ class VvmrParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -3763,8 +3863,9 @@ class EmbedParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -3915,8 +4016,9 @@ class ClusterParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -4198,8 +4300,9 @@ class DiffusionParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -4439,8 +4542,10 @@ class FeaturesParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default=None
-        Join neighbours if one names the other, or only if each does; None is either.
+    symmetry : {"either", "both", "sum"}, default=None
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice; None is
+        either.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default=None
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
@@ -4534,8 +4639,9 @@ class GraphParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one
