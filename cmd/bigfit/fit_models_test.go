@@ -34,7 +34,7 @@ var flagsFor = map[string]string{
 	"laprls-linear": "--gamma-a 1e-3 --gamma-i 1e-3 --laplacian normalized",
 	"lapsvm-linear": "--gamma-a 1e-3 --gamma-i 1e-3 --loss huberized-hinge --width 0.2",
 	"tsvm-linear":   "--gamma-a 1e-3 --unlabeled-weight 0.5",
-	"tsvm":          "--gamma-a 1e-3 --gamma-i 1e-3 --symmetry sum --sigma 30 --priors 3,3,3",
+	"tsvm":          "--gamma-a 1e-3 --gamma-i 1e-3 --sigma 30 --priors 3,3,3",
 	"knn":           "",
 	"rls":           "--gamma-a 1e-3 --sigma mean --intercept",
 	"svm":           "--gamma-a 1e-3 --sigma 30",
