@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
@@ -154,10 +155,12 @@ func shortened(e archive.Array, axis int) *archive.Array {
 	return &archive.Array{Name: e.Name, Shape: shape, Data: out.Interface()}
 }
 
-// retyped holds the same numbers in another type. Points may have any.
+// retyped holds the same numbers in another type. Points may have any, those of a model within the model too;
+// arrays such as given_points are integers, numbers of points.
 func retyped(e archive.Array) *archive.Array {
 	v := reflect.ValueOf(e.Data)
-	if v.Kind() != reflect.Slice || e.Name == "points" {
+	if v.Kind() != reflect.Slice || e.Name == "points" ||
+		strings.HasSuffix(e.Name, "_points") && v.Type().Elem().Kind() == reflect.Float32 {
 		return nil
 	}
 
