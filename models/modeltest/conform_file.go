@@ -160,7 +160,7 @@ func shortened(e archive.Array, axis int) *archive.Array {
 func retyped(e archive.Array) *archive.Array {
 	v := reflect.ValueOf(e.Data)
 	if v.Kind() != reflect.Slice || e.Name == "points" ||
-		strings.HasSuffix(e.Name, "_points") && v.Type().Elem().Kind() == reflect.Float32 {
+		strings.HasSuffix(e.Name, "_points") && v.Type().Elem().Kind() != reflect.Int32 {
 		return nil
 	}
 
