@@ -8,6 +8,7 @@ from sklearn.datasets import make_moons
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.svm import SVC
 
+import bigfit
 from bigfit import LapSVC, WarpedKernel
 from bigfit.graph import knn_graph
 
@@ -73,3 +74,13 @@ def test_refusals(moons):
         WarpedKernel(kernel="precomputed").fit(np.eye(9))
     with pytest.raises(MemoryError):
         WarpedKernel(memory_limit="60MB").fit(np.random.default_rng(0).normal(size=(1500, 3)))
+
+
+def test_transductive_without_other_points():
+    """With all labels the transductive machine is the one without it, warped where gamma_i is positive."""
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    y = (X[:, 0] > 0).astype(int)
+    for gamma_i, other in ((0.0, bigfit.SVC(gamma_a=1e-3)), (1e-3, bigfit.LapSVC(gamma_a=1e-3, gamma_i=1e-3))):
+        with pytest.warns(UserWarning, match="y labels all points"):
+            model = bigfit.TSVC(gamma_a=1e-3, gamma_i=gamma_i).fit(X, y)
+        assert np.array_equal(model.decision_function(X), other.fit(X, y).decision_function(X))

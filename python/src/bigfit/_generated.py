@@ -2414,7 +2414,8 @@ class TsvmParameters(BaseEstimator):
         the weights of the graph; where gamma_i is positive.
 
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
-        Definition of the Laplacian L; where gamma_i is positive.
+        Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
+        which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     unlabeled_weight : float, default=1.0
         Weight C*/C of the loss of an unlabeled point beside that of a labeled one; positive.
@@ -2463,8 +2464,12 @@ class TsvmParameters(BaseEstimator):
         t of the heat weights exp(-d²/4t); positive; None is from the distances.
 
     class_weights : sequence of float, default=None
-        Keep only edges within a class, times the weight of the class; all points must be labeled
-        (2006, section 6.2); at least 0.
+        Of the graph of all points keep only edges within a class, times the weight of the class;
+        all points must be labeled; at least 0.
+
+    class_graphs : bool, default=False
+        With class weights, find the neighbours of a point within its class, so that each class has
+        a graph of its own (2006, section 6.2).
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -2515,6 +2520,7 @@ class TsvmParameters(BaseEstimator):
         recall: Optional[float] = None,
         t: Optional[float] = None,
         class_weights: Optional[Sequence[float]] = None,
+        class_graphs: bool = False,
         calibrate: Union[int, str] = 'auto',
         random_state: Any = None,
         n_jobs: Optional[int] = None,
@@ -2546,6 +2552,7 @@ class TsvmParameters(BaseEstimator):
         self.recall = recall
         self.t = t
         self.class_weights = class_weights
+        self.class_graphs = class_graphs
         self.calibrate = calibrate
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -4164,8 +4171,9 @@ class KernelParameters(BaseEstimator):
     radius : float, default=None
         Join all points at most this far apart, in place of nearest neighbours; positive.
 
-    symmetry : {"either", "both"}, default="either"
-        Join neighbours if one names the other, or only if each does.
+    symmetry : {"either", "both", "sum"}, default="either"
+        Join neighbours if one names the other, or only if each does; sum is either with the weights
+        of both directions added, W + Wᵀ, so that an edge that both name counts twice.
 
     weights : {"one", "heat", "self-tuning", "umap", "gauss", "jaccard", "precomputed"}, default="one"
         Weights of the edges; umap and gauss are those of umap-learn and scanpy with n_neighbors one

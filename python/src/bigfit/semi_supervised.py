@@ -172,23 +172,32 @@ class SVC(ClassifierMixin, Margins, parameters.SvmParameters):
 class _Transductive(Margins):
     """A machine that assigns classes to the points without a label."""
 
-    #: The same learner without such points.
-    _supervised: ClassVar[str]
+    #: The same learner without such points, and its parameters.
+    _supervised: ClassVar[tuple[str, type]]
+
+    def _machine(self) -> tuple[str, type]:
+        return self._supervised
 
     def _learner(self, target: Array) -> tuple[str, Collection[str]]:
         if (target < 0).any():
             return self._model, ()
         warn(f"y labels all points, so that {type(self).__name__} is a support vector machine without them")
-        return self._supervised, ("unlabeled_weight", "priors")
+        model, of = self._machine()
+        return model, self.get_params().keys() - of().get_params().keys()
 
 
 class TSVC(ClassifierMixin, _Transductive, parameters.TsvmParameters):
     """Transductive support vector machine, which assigns classes to the other points; Joachims 1999.
 
-    Where all points have a label it is :class:`SVC`, with a warning.
+    Where all points have a label it is :class:`SVC`, or :class:`LapSVC` with a positive gamma_i, with a warning.
     """
 
-    _supervised = "svm"
+    _supervised = "svm", parameters.SvmParameters
+
+    def _machine(self) -> tuple[str, type]:
+        if self.gamma_i > 0:
+            return "lapsvm", parameters.LapsvmParameters
+        return self._supervised
 
 
 class SVR(RegressorMixin, Regressor, parameters.SvrParameters):
@@ -218,7 +227,7 @@ class LinearTSVC(ClassifierMixin, _Transductive, parameters.TsvmLinearParameters
     Where all points have a label it is :class:`LinearSVC`, with a warning.
     """
 
-    _supervised = "svm-linear"
+    _supervised = "svm-linear", parameters.SvmLinearParameters
 
 
 class LapRLSClassifier(ClassifierMixin, Margins, parameters.LaprlsParameters):
