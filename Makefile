@@ -25,10 +25,12 @@ lint:
 	go vet ./...
 	go tool staticcheck ./...
 
+# The checks of learners in which two goroutines can meet.
+TOGETHER = Conform/.*/(threads|refit|concurrent|progress|cancel|update|query)|Conform/(threads|refit|concurrent|progress|cancel|update|query)|Concurrent|Threads
 race: export CGO_ENABLED = 1
 race:
 	go test -race -short $(RACE)
-	go test -race -short -run 'Conform|Concurrent|Threads' . ./models/...
+	go test -race -short -run '$(TOGETHER)' . ./models/...
 
 # Without assembly: the innermost loops in full, and the packages that rest on them.
 # .ci/run tests internal/num/dense with BIGFIT_SIMD=generic, which is the same code.
