@@ -308,6 +308,9 @@ func TestMemoryOfCommands(t *testing.T) {
 		best := 0.0
 		var text string
 		for range 3 {
+			if best >= leastAnnounced {
+				break // the peak of a run varies with the collector of garbage
+			}
 			o, peak := peakOf(t, strings.Fields(line)...)
 			if o.code != 0 {
 				t.Fatalf("bigfit %s: exit code %d\n%s", line, o.code, o.stderr)
