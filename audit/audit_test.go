@@ -302,6 +302,23 @@ func TestRandomGap(t *testing.T) {
 	}
 }
 
+// TestFewLabels gives no number of wrong labels below five labels a class.
+func TestFewLabels(t *testing.T) {
+	x, class := clusters(600, 5, 6)
+	for _, each := range []int{4, 5} {
+		known := make([]bool, len(class))
+		count := map[int64]int{}
+		for i, c := range class {
+			known[i] = count[c] < each
+			count[c]++
+		}
+		l := mustRun(t, x, &audit.Targets{Labels: data.NewLabels(class, known)}, nil).Labels
+		if judged := l.Labeled - l.Unknown; judged != each*len(count) || l.Few != (each < 5) {
+			t.Errorf("%d labels a class: %d judged, few: %v", each, judged, l.Few)
+		}
+	}
+}
+
 func TestLabels(t *testing.T) {
 	x, class := clusters(600, 5, 6)
 	wrong := map[int]bool{}

@@ -47,7 +47,13 @@ type Labels struct {
 	// smaller of Suspects.Wrong and the length of the list, and the upper end about the larger one. Confident
 	// learning misses wrong labels, and the list has right ones. A judge that errs often lists many right labels.
 	Low, High int
+	// Few tells that there are fewer than five judged labels a class. The judge then errs too often for Wrong, Low
+	// and High to say anything: of thirty right labels of ten classes it took eighteen for wrong.
+	Few bool
 }
+
+// fewLabels is the mean number of judged labels of a class below which wrong ones are not counted.
+const fewLabels = 5
 
 // Answers are values that may be wrong: those far from the mean of the values of their neighbours, by the spread of
 // all such differences ([active.Outliers]).
@@ -96,7 +102,8 @@ func (r *run) judgeLabels(ctx context.Context) error {
 	judged := found.Labeled - found.Unknown
 	low, _ := wilson(min(found.Wrong, len(found.List)), judged)
 	_, high := wilson(max(found.Wrong, len(found.List)), judged)
-	r.out.Labels = &Labels{Suspects: found, Targets: t, Judge: judge, Low: low, High: high}
+	r.out.Labels = &Labels{Suspects: found, Targets: t, Judge: judge, Low: low, High: high,
+		Few: judged < fewLabels*len(t.Classes)}
 	r.out.Labels.rank()
 	return err
 }

@@ -18,8 +18,8 @@ const (
 )
 
 // tsvmNote says where the settings of TSVM come from.
-const tsvmNote = "TSVM has the settings that the same labels choose for SVM, and on the warped kernel, which is no " +
-	"column of the paper, those of LapSVM; its share of a class is that of the labels"
+const tsvmNote = "TSVM has the settings that the same labels choose for SVM. On the warped kernel, which is no " +
+	"column of the paper, it has the settings of LapSVM. Each class gets the share that it has in the labels"
 
 // transductive returns the records of TSVM: of draw i with the settings that draw i chose for SVM, and on the
 // warped kernel with those for LapSVM. A search without one of these machines has no record of its TSVM.

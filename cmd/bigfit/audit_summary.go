@@ -65,6 +65,7 @@ type auditLabels struct {
 	Wrong    int          `json:"wrong"` // estimated
 	Low      int          `json:"wrong_low"`
 	High     int          `json:"wrong_high"`
+	Few      bool         `json:"few_labels"` // too few for the three numbers before it
 	Negative int          `json:"negative_values"`
 }
 
@@ -140,6 +141,7 @@ func summarizeLabels(r *audit.Result, y *audit.Targets) *auditLabels {
 		out.Wrong = l.Wrong
 		out.Low = l.Low
 		out.High = l.High
+		out.Few = l.Few
 	}
 	if r.Worth != nil {
 		out.Negative = len(r.Worth.Negative)
@@ -169,8 +171,11 @@ func (s *auditSummary) String() string {
 	groups("near duplicates", s.NearDuplicates)
 	add(s.Outliers > 0, "outliers: %d", s.Outliers)
 	if l := s.Labels; l != nil {
-		add(l.Judge != "", "labels: %d of %d disagree with the others; about %d are wrong (%d to %d), by %s", l.Suspects,
-			l.Labeled-l.Unknown, l.Wrong, l.Low, l.High, l.Judge)
+		wrong := fmt.Sprintf("about %d are wrong (%d to %d)", l.Wrong, l.Low, l.High)
+		if l.Few {
+			wrong = "how many are wrong takes five labels a class to say"
+		}
+		add(l.Judge != "", "labels: %d of %d disagree with the others; %s, by %s", l.Suspects, l.Labeled-l.Unknown, wrong, l.Judge)
 		add(l.Negative > 0, "labels that do more harm than good to their neighbours: %d", l.Negative)
 		add(len(l.Rare) > 0, "rare classes: %s", strings.Join(l.Rare[:min(10, len(l.Rare))], ", "))
 		add(len(l.Mixed) > 0 && l.Mixed[0].Share >= 0.01, "classes that mingle most: %s", mixedText(l.Mixed))

@@ -18,7 +18,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// kernelSettings are what the parameters of bigfit kernel say.
+// kernelSettings holds the parameters of bigfit kernel.
 type kernelSettings struct {
 	norms  regularizer.Regularizer
 	kernel expansion.KernelChoice
@@ -214,7 +214,7 @@ func (a *app) checkKernel(args []string, o *kernelOptions) error {
 	return shell.CheckAnswers(append(o.source.X.Inputs(o.source.File), o.fresh...), outputs)
 }
 
-// warped is what bigfit kernel computes.
+// warped holds the results of bigfit kernel.
 type warped struct {
 	values, between *mat.Dense // between is nil without new points
 	variances       []float64

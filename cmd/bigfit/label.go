@@ -534,7 +534,7 @@ func (a *app) finishLabels(ctx context.Context, o *labelOptions, p *labeled, q *
 	return a.finishFit(ctx, plan, in, m, short)
 }
 
-// labelResult is what is printed as JSON where no model is made.
+// labelResult is printed as JSON where no model is made.
 type labelResult struct {
 	File    string `json:"labels_file"`
 	Points  int    `json:"points"`

@@ -148,6 +148,16 @@ func TestIDsOfNamesakes(t *testing.T) {
 		}
 	}
 
+	// A column of that name whose values repeat does not name the points, which is said.
+	for _, name := range []string{"train", "test"} {
+		writeFile(t, "emb/"+name+".csv", bytes.ReplaceAll(readFile(t, "emb/"+name+".csv"), []byte("utt_id,speaker"), []byte("utt,speaker_id")))
+	}
+	if o := bigfit(t, "graph", "emb", "-o", "g.npz"); o.code != 0 || strings.Contains(o.stderr, "same id") {
+		t.Errorf("exit code %d\n%s", o.code, o.stderr)
+	}
+	if o := bigfit(t, "next", "emb", "-n", "3", "-o", "next.csv"); o.code != 0 || !strings.Contains(o.stderr, "rows 0 and 3 have the same id") {
+		t.Errorf("exit code %d\n%s", o.code, o.stderr)
+	}
 	must(t, os.Remove("emb/train.csv"))
 	fail(t, shell.ExitInput, []string{"2 kinds of files", `or all by "emb/*.npy"`}, "fit", "emb", "labels.csv", "--model", "knn")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-// farSets are three clouds with labels, of which the second has most, and a fourth without a label, so far
+// farSets returns four clouds. Three have labels, the second the most. The fourth has none, and lies so far
 // away that a Gaussian of width 2 is 0 there.
 func farSets(t *testing.T) (*data.Dense[float64], *data.Labels, int) {
 	t.Helper()

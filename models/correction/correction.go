@@ -151,7 +151,7 @@ const mostGrowth = 1000
 // at points without a label; a point with one has y_i. Where σ/‖Ê_i‖₁ is above 1000, Z_i + Ê_i takes its place. In a
 // component without a label Ê is zero. z is not changed. It costs a linear system of c columns: see [cg.Laplacian].
 //
-// Huang et al. 2021, section 2.2; the sign of E is that of their program.
+// Huang et al. 2021, section 2.2; the sign of E follows their program.
 func (p *Problem) Correct(ctx context.Context, z *mat.Dense, t *models.Targets, s *Settings) (*Corrected, error) {
 	f, err := s.fill()
 	if err != nil {

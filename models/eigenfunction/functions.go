@@ -333,9 +333,9 @@ func PowerBound(values []float64, p float64) (a2 float64, k int) {
 }
 
 // GapAsked returns 3τ^(2/3) with τ = 12 ln N/√N: the gap λ_s − λ_{s+1} that assumption B4 of Ji et al. 2012
-// asks for, so that eigenfunctions of N points are those of the distribution. For kernels of at most 1
-// all λ add up to at most 1, and what is asked for is above 1 up to some 700,000 points: the theorem
-// then says nothing.
+// asks for. With it the eigenfunctions of N points approximate the eigenfunctions of the distribution. The λ of
+// a kernel of at most 1 add up to at most 1, and below some 700,000 points the gap is above 1: the theorem then
+// says nothing.
 func GapAsked(n int) float64 {
 	tau := 12 * math.Log(float64(n)) / math.Sqrt(float64(n))
 	return 3 * math.Pow(tau, 2./3)

@@ -106,7 +106,11 @@ func (v *auditView) headline() report.Block {
 	}
 	if l := v.Result.Labels; l != nil {
 		h.Text += ", " + count(l.Labeled, "label")
-		faults = append(faults, fmt.Sprintf("about %s wrong (%s to %s)", thousands(l.Wrong), thousands(l.Low), thousands(l.High)))
+		if l.Few {
+			faults = append(faults, thousands(len(l.List))+" of them unlike the others")
+		} else {
+			faults = append(faults, fmt.Sprintf("about %s wrong (%s to %s)", thousands(l.Wrong), thousands(l.Low), thousands(l.High)))
+		}
 		h.Note = labelsNote(l)
 	}
 	if w := v.Result.Answers; w != nil {
@@ -135,8 +139,13 @@ func labelsNote(l *audit.Labels) string {
 	if l.Judge == audit.Neighbours {
 		how = "by the labels of their nearest neighbours"
 	}
-	text := fmt.Sprintf("Labels are judged %s: %s. The estimate of wrong labels is that of confident learning; its range "+
-		"reaches from there to the number of labels that disagree.", how, disagree(len(l.List), l.Labeled-l.Unknown))
+	text := fmt.Sprintf("Labels are judged %s: %s.", how, disagree(len(l.List), l.Labeled-l.Unknown))
+	if l.Few {
+		text += " To say how many are wrong takes five labels a class."
+	} else {
+		text += " The estimate of wrong labels is by confident learning; its range reaches from there to the number of " +
+			"labels that disagree."
+	}
 	if l.Unknown > 0 {
 		text += fmt.Sprintf(" %s alone in their part of the graph or in their class and cannot be judged.", areWrong(l.Unknown))
 	}
@@ -157,8 +166,12 @@ func (v *auditView) advice() []report.Block {
 	near := audit.Conflicts(d.Near)
 	add(near > 0, "Look at %s whose labels differ.", groupsText(near, "near duplicates"))
 	if l := v.Result.Labels; l != nil {
-		add(len(l.List) > 0 && !v.guessing(), "Check the labels below from the top, and stop where they are right: about %s are "+
-			"expected to be wrong. Correct them in the file of the labels.", thousands(l.Wrong))
+		expected := fmt.Sprintf("about %s are expected to be wrong", thousands(l.Wrong))
+		if l.Few {
+			expected = "with fewer than five labels a class many of them are right"
+		}
+		add(len(l.List) > 0 && !v.guessing(), "Check the labels below from the top, and stop where they are right: %s. Correct "+
+			"wrong ones in the file of the labels.", expected)
 		add(v.guessing(), "Do not trust the list of labels: the neighbours of a point tell its class hardly better than the "+
 			"most frequent class for all. See whether the labels belong to the points (their order, their ids).")
 	}

@@ -136,6 +136,9 @@ func (p *PointOptions) beside(a *App, files *shards.Files) (*data.IDs, error) {
 				a.Note("ids: column %q of %s beside the points, by its name; --ids names others", t.column, t.Range())
 				return ids, nil
 			}
+			without = append(without, fmt.Sprintf("ids: none taken, as a column that may hold them does not name the "+
+				"points: %v; --ids FILE:COLUMN names one", err))
+			continue
 		}
 		without = append(without, fmt.Sprintf("ids: none in %s beside the points, as no column of %s has a usual "+
 			"name of ids; --ids FILE:COLUMN names one", t.Range(), strings.Join(columns[:min(10, len(columns))], ", ")))
