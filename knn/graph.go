@@ -47,9 +47,9 @@ func (s *GraphSettings) validate() error {
 		faults = append(faults, fmt.Errorf("knn: %s weights are defined by the k nearest neighbours; "+
 			"give a number of neighbours instead of a radius", s.Weights))
 	}
-	if s.Symmetry != sparse.Either && s.Radius > 0 {
+	if s.Symmetry == sparse.Sum && s.Radius > 0 {
 		faults = append(faults, fmt.Errorf("knn: symmetry %v is for the k nearest neighbours; points within a radius "+
-			"of each other name each other, so leave it out", s.Symmetry))
+			"name each other, so that all weights would only double; leave it out", s.Symmetry))
 	}
 
 	return errors.Join(faults...)

@@ -26,7 +26,7 @@ func TestBadSettings(t *testing.T) {
 		{"graph X.npy --distance taxi -o out.npz", []string{"--distance", `"taxi"`, "euclidean", "angle", "see bigfit graph --help"}},
 		{"graph X.npy --weights two -o out.npz", []string{"--weights", `"two"`, "one", "heat", "self-tuning"}},
 		{"graph X.npy --symmetry no -o out.npz", []string{"--symmetry", `"no"`, "either", "both", "sum"}},
-		{"graph X.npy --radius 25 --symmetry both -o out.npz", []string{"symmetry both", "radius", "leave it out"}},
+		{"graph X.npy --radius 25 --symmetry sum -o out.npz", []string{"symmetry sum", "radius", "leave it out"}},
 		{"eigs graph.npz --laplacian none -o out.npz", []string{"--laplacian", `"none"`, "combinatorial", "normalized", "random-walk"}},
 		{"eigs graph.npz -n 91 -o out.npz", []string{"91", "90 points", "between 1 and"}},
 		{"eigs graph.npz -n 0 -o out.npz", []string{"between 1 and"}},
