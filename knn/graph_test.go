@@ -56,7 +56,7 @@ func TestGraphWeights(t *testing.T) {
 			[]edge{{0, 1, e(-1)}, {0, 2, e(-4)}, {1, 2, e(-4)}}},
 		{"self-tuning, sum", knn.GraphSettings{K: 2, Weights: knn.SelfTuning, Symmetry: sparse.Sum}, 0,
 			[]edge{{0, 1, e(-4./9) + e(-1)}, {0, 2, 2 * e(-4)}, {1, 2, e(-4) + e(-16./9)}, {1, 3, e(-4)}, {2, 3, e(-16. / 9)}}},
-		{"radius, which is symmetric", knn.GraphSettings{Radius: 2, Symmetry: sparse.Sum}, 0, []edge{{0, 1, 1}, {1, 2, 1}}},
+		{"radius, which is symmetric", knn.GraphSettings{Radius: 2, Symmetry: sparse.Both}, 0, []edge{{0, 1, 1}, {1, 2, 1}}},
 		{"radius", knn.GraphSettings{Radius: 2}, 0, []edge{{0, 1, 1}, {1, 2, 1}}},
 		{"radius, heat, t chosen", knn.GraphSettings{Radius: 3.5, Weights: knn.Heat}, 3.5 * 3.5 / 4,
 			[]edge{{0, 1, e(-1 / 12.25)}, {0, 2, e(-9 / 12.25)}, {1, 2, e(-4 / 12.25)}}},
@@ -148,6 +148,7 @@ func TestGraphFaults(t *testing.T) {
 		{knn.GraphSettings{K: 1, Weights: 9}, []string{"weighting unknown (9)"}},
 		{knn.GraphSettings{K: 1, Symmetry: 9}, []string{"symmetry unknown (9)"}},
 		{knn.GraphSettings{Radius: 1, Weights: knn.SelfTuning}, []string{"self-tuning"}},
+		{knn.GraphSettings{Radius: 1, Symmetry: sparse.Sum}, []string{"symmetry sum", "leave it out"}},
 		{knn.GraphSettings{K: 2, Radius: 1, Weights: knn.SelfTuning, T: -1, Symmetry: -1}, // all at once
 			[]string{"number of neighbours or a radius", "t is -1", "self-tuning", "symmetry unknown (-1)"}},
 		{knn.GraphSettings{K: 4}, []string{"4 neighbours", "between 1 and 3"}},
