@@ -258,6 +258,9 @@ func (p *ApproximateProblem) machines(ctx context.Context, t *models.Targets, se
 		if err == nil && estimate {
 			err = p.estimate(ctx, w, m)
 		}
+		if err == nil && s.sharing() {
+			err = m.share(t, func() (*mat.Dense, error) { return p.outputs(ctx, m) })
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -348,6 +351,16 @@ func (p *ApproximateProblem) answer(ctx context.Context, m *Approximate,
 
 	dense.AddRow(f, m.Intercepts)
 	return models.NewPrediction(f, m.Classes), nil
+}
+
+// outputs returns f at all points of p.
+func (p *ApproximateProblem) outputs(ctx context.Context, m *Approximate) (*mat.Dense, error) {
+	n, _ := p.data.Source().Rows().Dims()
+	answers, err := p.answer(ctx, m, data.Range(0, n))
+	if err != nil {
+		return nil, err
+	}
+	return answers.Scores, nil
 }
 
 // linearSettings returns the settings of the same machine on features.

@@ -219,6 +219,7 @@ func (m *Approximate) Summary() models.Summary {
 	}
 	s.Facts = append(s.Facts, models.Fact{Key: "approximation_report", Value: m.Report})
 	s.Text = fmt.Sprintf("%s, %s, %s", m.describe(), m.DescribeKernel(), m.Settings.Regularizer.Describe())
+	m.tellShares(&s)
 	m.tellUnreached(&s)
 	return s
 }
@@ -272,7 +273,7 @@ func (m *Approximate) Encode() (*models.Encoded, error) {
 		arrays = append(arrays, models.MatrixEntry("frequencies", m.Frequencies))
 	}
 	return &models.Encoded{Values: m.options().values(), Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap,
-		Seed: m.Seed, Report: &m.Report, farFit: m.far()}, Arrays: arrays}, nil
+		Seed: m.Seed, Report: &m.Report, farFit: m.far(), Shared: m.Shared}, Arrays: arrays}, nil
 }
 
 // check returns an error unless the parts of the model fit together.

@@ -167,6 +167,9 @@ func (w *Warped) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Mach
 	if lost := w.expansion(m, padded, positions); lost != nil {
 		return nil, lost
 	}
+	if fault := m.share(t, func() (*mat.Dense, error) { return w.problem.Outputs(m), nil }); fault != nil {
+		return nil, fault
+	}
 	return m, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
@@ -180,6 +181,10 @@ func (g *grid) exactAnswers(ctx context.Context, w *Warped, s *models.Split, set
 		if answers[i].Err = err; err != nil {
 			continue
 		}
+		if o := &g.options[at].Settings; o.sharing() {
+			answers[i] = sharedAnswer(ctx, w, s, o)
+			continue
+		}
 		f, err := h.Fit(ctx, s.Train, &g.options[at].Settings)
 		if answers[i].Err = err; f != nil {
 			answers[i] = models.AnswerOf(models.NewPrediction(f, s.Train.Classes), err)
@@ -187,6 +192,18 @@ func (g *grid) exactAnswers(ctx context.Context, w *Warped, s *models.Split, set
 	}
 
 	return answers
+}
+
+// sharedAnswer fits a machine whose shares depend on f at all points, not only at those held out.
+func sharedAnswer(ctx context.Context, w *Warped, s *models.Split, o *Settings) models.Answer {
+	m, err := w.Fit(ctx, s.Train, o)
+	if m == nil {
+		return models.Answer{Err: err}
+	}
+	f := w.problem.Outputs(m)
+	_, c := f.Dims()
+	held := dense.Gather(mat.NewDense(len(s.Points), c, nil), f, s.Points)
+	return models.AnswerOf(models.NewPrediction(held, m.Classes), err)
 }
 
 // approximate fits settings of one kernel and approximation.

@@ -120,7 +120,7 @@ func (p *Problem) heatedLeastSquares(ctx context.Context, t *models.Targets, s *
 	if err := p.heatError(s.Heat, found.Loss, mostHeatLoss); err != nil {
 		return nil, err
 	}
-	return p.represented(t, s, found), nil
+	return p.represented(t, s, found)
 }
 
 // byHeat sets K̃ and the expansion where exp(tL) is strong.

@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
@@ -119,6 +120,9 @@ func (l Learner) table() models.Table[options] {
 	}
 
 	t = append(t, methodParams[l.Method]...)
+	if l.Intrinsic && l.Method == RLS {
+		t = append(t, shareParams...)
+	}
 	solver := iterations
 	if l.Method == RLS {
 		solver = solver.Change("tolerance",
@@ -156,11 +160,21 @@ var (
 				At: func(o *options) any { return &o.Nu }},
 		},
 	}
+	shareParams = onlyWithGraph(propagation.ShareParams(
+		func(o *options) (*[]float64, *propagation.ClassShares) { return &o.Priors, &o.ClassShares }))
 	iterations = solverParams(1e-6, func(o *options) (*float64, *int) { return &o.Tolerance, &o.MaxIterations })
 
 	// settingsParams are all parameters of [Settings] but the norms, which check themselves.
-	settingsParams = slices.Concat(heatParams, slices.Concat(methodParams[:]...), iterations)
+	settingsParams = slices.Concat(heatParams, slices.Concat(methodParams[:]...), shareParams, iterations)
 )
+
+// onlyWithGraph returns t for γ_I > 0.
+func onlyWithGraph(t models.Table[options]) models.Table[options] {
+	for i := range t {
+		t[i].Only = &models.Condition{Param: "gamma-i"}
+	}
+	return t
+}
 
 // solverParams are the parameters of iterative solvers.
 func solverParams[S any](tolerance float64, at func(*S) (*float64, *int)) models.Table[S] {

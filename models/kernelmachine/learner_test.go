@@ -317,6 +317,9 @@ func TestFitGrid(t *testing.T) {
 				if by == "exact" && k.Method == RLS { // a quadratic program would not end
 					g.Settings = append(g.Settings, v.With(models.Values{"gamma-a": "1e-9", "gamma-i": "1e-9", "heat": "0.5"}))
 				}
+				if k.Method == RLS {
+					g.Settings = append(g.Settings, v.With(models.Values{"gamma-i": "0.02", "class-shares": "equal"}))
+				}
 				if by == "exact" {
 					g.Settings = append(g.Settings, v.With(models.Values{"gamma-i": "0.02", "heat": "0.1"}), v.With(models.Values{"gamma-i": "0.02", "heat": "0.2"}), v.With(models.Values{"gamma-i": "0.02", "heat": "0.5"}))
 				}

@@ -3,6 +3,8 @@ package kernelmachine
 import (
 	"context"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/solvers"
 )
@@ -40,14 +42,14 @@ func (p *Problem) leastSquares(ctx context.Context, t *models.Targets, s *Settin
 	if err != nil {
 		return nil, err
 	}
-	return p.represented(t, s, found), nil
+	return p.represented(t, s, found)
 }
 
 // represented returns the machine with the coefficients that were found.
-func (p *Problem) represented(t *models.Targets, s *Settings, found *solvers.Represented) *Machine {
+func (p *Problem) represented(t *models.Targets, s *Settings, found *solvers.Represented) (*Machine, error) {
 	m := newMachine(s, p.data, t)
 	m.Intercepts = found.Intercepts
 	m.Residual = found.Residual
 	m.rows = m.keep(p.data.Points, found.Alpha)
-	return m
+	return m, m.share(t, func() (*mat.Dense, error) { return p.Outputs(m), nil })
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -81,6 +83,11 @@ type Settings struct {
 	Coefficients []float64
 	// Intercept adds an unpenalized constant to RLS; the others always have one.
 	Intercept bool
+	// Priors, if there are any, are the shares of the classes in all points, up to a factor, which the answers of RLS with
+	// γ_I > 0 get by shifts of f, and ClassShares says which shares they get without: see
+	// [propagation.ShareShifts]. Default: as f has them.
+	Priors      []float64
+	ClassShares propagation.ClassShares
 	// Epsilon is the ε of SVR, in the unit of the targets. Default 0.1.
 	Epsilon float64
 	// Nu is the ν of OneClass, above 0 and at most 1. Default 0.5.
@@ -115,6 +122,11 @@ func (s Settings) fill() (Settings, error) {
 		}
 		s.Coefficients = slices.Clone(s.Coefficients)
 		faults = append(faults, sparse.CheckCoefficients(s.Coefficients))
+	}
+	s.Priors = slices.Clone(s.Priors)
+	if s.sharing() && (s.Method != RLS || s.GammaI == 0) {
+		faults = append(faults, models.Faultf("%s and %s are for %s with a positive %s; leave them out of %s",
+			param.Name("priors"), param.Name("class-shares"), LapRLSName, param.Name("gamma-i"), s.name()))
 	}
 	if !methods.Valid(s.Method) {
 		faults = append(faults, fmt.Errorf("kernelmachine: kernel machine %v", s.Method))
@@ -161,6 +173,8 @@ type Machine struct {
 	// lie in components without a label, and their kernel values with all points of the expansion
 	// are 0. [Learner] counts them.
 	Unreached int
+	// Shared says which shares of the points the classes got; nil where none were asked for.
+	Shared *propagation.Shared
 
 	rows []int // of the expansion in the problem it was fitted on; nil for all, and after Decode
 }
@@ -192,6 +206,7 @@ func (m *Machine) Summary() models.Summary {
 		s.Text += fmt.Sprintf(", residual %.1e of equation (%d)", m.Residual,
 			map[bool]int{true: 8, false: 10}[m.Settings.Method == RLS])
 	}
+	m.tellShares(&s)
 	m.tellUnreached(&s)
 	return s
 }
@@ -225,6 +240,7 @@ type machineFit struct {
 	Gap      float64 `json:"gap"`
 	Residual float64 `json:"residual,omitempty"`
 	farFit
+	Shared *propagation.Shared `json:"shared,omitempty"`
 	// Of an Approximate.
 	Seed   uint64               `json:"seed,omitempty"`
 	Report *ApproximationReport `json:"approximation_report,omitempty"`
@@ -233,7 +249,8 @@ type machineFit struct {
 // Encode returns the arrays of the expansion.
 func (m *Machine) Encode() (*models.Encoded, error) {
 	return &models.Encoded{Values: m.options().values(),
-		Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Residual: m.Residual, farFit: m.far()}, Arrays: m.Arrays()}, nil
+		Fit: machineFit{Labeled: m.Labeled, Gap: m.Gap, Residual: m.Residual, farFit: m.far(),
+			Shared: m.Shared}, Arrays: m.Arrays()}, nil
 }
 
 // Decode reads a [Machine] or an [Approximate], as the parameters say.
@@ -256,7 +273,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := Machine{Settings: s, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap, Residual: f.Residual}
+	m := Machine{Settings: s, Expansion: *e, Labeled: f.Labeled, Gap: f.Gap, Residual: f.Residual, Shared: f.Shared}
 	if err := m.setFar(f.farFit); err != nil {
 		return nil, err
 	}
@@ -317,6 +334,9 @@ func (m *Machine) checkOutputs() error {
 	if m.Labeled < 1 || !(m.Gap >= 0) || !(m.Residual >= 0) {
 		return fmt.Errorf("kernelmachine: %d labeled points, a gap of %v and a residual of %v", m.Labeled,
 			m.Gap, m.Residual)
+	}
+	if err := m.Shared.Check(len(m.Classes)); err != nil {
+		return err
 	}
 	return models.CheckOutputs(m.Coefficients, m.Intercepts, m.Classes, m.Settings.Method == SVM ||
 		m.Settings.Method == OneClass)

@@ -155,7 +155,7 @@ func TestChooses(t *testing.T) {
 	if got := m.Training(false).Classes; !slices.Equal(got, models.Decide(m.Training(true).Scores)) || got[3] != 1 || got[0] != 0 {
 		t.Errorf("the classes are %v", got[:6])
 	}
-	for _, text := range []string{"right, estimated error 0.0 ± 0.0 %", "often 25.0"} {
+	for _, text := range []string{"right, estimated error 0.0 ± 1.2 %", "often 25.0"} {
 		if !strings.Contains(c.Text(), text) {
 			t.Errorf("%q does not say %q", c.Text(), text)
 		}

@@ -389,8 +389,8 @@ func (c *candidate) choose(rows []int, aims *aims) {
 	}
 }
 
-// estimate returns the share of points with a wrong most probable class, with its binomial
-// standard error. Repetitions do not add independent labels, so they do not shrink the
+// estimate returns the share of points with a wrong most probable class, with its
+// standard error: see [metrics.ShareError]. Repetitions do not add independent labels, so they do not shrink the
 // standard error. Of soft and weighted labels the share is the expected one,
 // [models.Targets.ExpectedError], for the rows of the held-out answers.
 func (f *fit) estimate(p *mat.Dense, rows, class []int) Estimate {
@@ -401,7 +401,7 @@ func (f *fit) estimate(p *mat.Dense, rows, class []int) Estimate {
 			positions[i] = f.asked[at]
 		}
 		e := f.in.Targets.ExpectedError(positions, models.Decide(p))
-		return Estimate{metrics.Number(e), metrics.Number(math.Sqrt(e * (1 - e) / max(labels-1, 1)))}
+		return Estimate{metrics.Number(e), metrics.Number(metrics.ShareError(e, labels))}
 	}
 	wrong := 0.
 	for i, own := range models.Decide(p) {
@@ -410,7 +410,7 @@ func (f *fit) estimate(p *mat.Dense, rows, class []int) Estimate {
 		}
 	}
 	e := wrong / float64(len(class))
-	return Estimate{metrics.Number(e), metrics.Number(math.Sqrt(e * (1 - e) / max(labels-1, 1)))}
+	return Estimate{metrics.Number(e), metrics.Number(metrics.ShareError(e, labels))}
 }
 
 // weighValuesOrLabels chooses one setting of one member: for values by the mean squared error,

@@ -183,7 +183,7 @@ func (m *Model) Summary() models.Summary {
 	residual := slices.Max(m.Residuals)
 	s.Text += fmt.Sprintf("%d iterations to a residual of %.1e", m.Iterations, residual)
 	s.Facts = []models.Fact{{Key: "iterations", Value: m.Iterations}, {Key: "residual", Value: residual}}
-	s.Warnings = append(m.warnings(), m.Shared.warning()...)
+	s.Warnings = append(m.warnings(), m.Shared.Warnings()...)
 	if m.Shared != nil {
 		s.Text = m.Shared.String() + "; " + s.Text
 		s.Facts = append(s.Facts, models.Fact{Key: "shares", Value: m.Shared.Shares})
@@ -316,7 +316,7 @@ func (m *Model) check() error {
 			m.Settings.Method)
 	}
 
-	if err := m.Shared.check(len(m.Classes)); err != nil {
+	if err := m.Shared.Check(len(m.Classes)); err != nil {
 		faults = append(faults, err)
 	}
 	if m.Settings.Method == LGC {

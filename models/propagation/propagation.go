@@ -156,14 +156,8 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 	if y.Weights != nil && s.Method == Harmonic {
 		fault("harmonic functions keep the labels as they are, and have no weights of them; take %v", Tikhonov)
 	}
-	if s.sharing() && y.Classes == nil {
-		faults = append(faults, models.Faultf("%s and %s are for classes, not for values", param.Name("priors"),
-			param.Name("class-shares")))
-	} else if s.Priors != nil && len(s.Priors) != len(y.Classes) {
-		faults = append(faults, models.Faultf("%s names %d shares for %d classes",
-			param.Name("priors"), len(s.Priors), len(y.Classes)))
-	} else if s.Priors != nil && !(slices.Max(s.Priors) > 0) {
-		faults = append(faults, models.Faultf("%s are all 0; a class must have a share", param.Name("priors")))
+	if !s.MassNormalization || s.Priors != nil {
+		faults = append(faults, CheckShares(s.Priors, s.ClassShares, y))
 	}
 
 	// Defaults come after the checks, which must see what was given.

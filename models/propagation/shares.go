@@ -48,18 +48,38 @@ func (s ClassShares) origin() ClassSizes {
 	return EstimatedSizes
 }
 
-// shareParams are the parameters of a method that gives classes their shares only if it is asked to.
-var shareParams = models.Table[Settings]{
-	{Param: models.Param{Name: "priors",
-		Doc: "shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to a factor; " +
-			"the answers get these shares",
-		Default: "see class-shares", Range: models.NotNegative(), Named: true},
-		At: func(s *Settings) any { return &s.Priors }},
-	{Param: models.Param{Name: "class-shares",
-		Doc: "shares of the classes without priors: free, as the scores have them; estimate, the mean of labels and " +
-			"free; labels, those of the labels; or equal",
-		Default: FreeShares.String(), Choices: sharesNames.All()},
-		At: func(s *Settings) any { return &s.ClassShares }},
+// ShareParams are the parameters of a method that gives classes their shares only if it is asked to, at a place of its
+// settings.
+func ShareParams[S any](at func(*S) (priors *[]float64, shares *ClassShares)) models.Table[S] {
+	return models.Table[S]{
+		{Param: models.Param{Name: "priors",
+			Doc: "shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to a factor; " +
+				"the answers get these shares",
+			Default: "see class-shares", Range: models.NotNegative(), Named: true},
+			At: func(s *S) any { priors, _ := at(s); return priors }},
+		{Param: models.Param{Name: "class-shares",
+			Doc: "shares of the classes without priors: free, as the scores have them; estimate, the mean of labels and " +
+				"free; labels, those of the labels; or equal",
+			Default: FreeShares.String(), Choices: sharesNames.All()},
+			At: func(s *S) any { _, shares := at(s); return shares }},
+	}
+}
+
+var shareParams = ShareParams(func(s *Settings) (*[]float64, *ClassShares) { return &s.Priors, &s.ClassShares })
+
+// CheckShares returns an error unless targets t have the classes that priors, nil for none, and shares are for.
+func CheckShares(priors []float64, shares ClassShares, t *models.Targets) error {
+	switch {
+	case priors == nil && shares == FreeShares:
+		return nil
+	case t.Classes == nil:
+		return models.Faultf("%s and %s are for classes, not for values", param.Name("priors"), param.Name("class-shares"))
+	case priors != nil && len(priors) != len(t.Classes):
+		return models.Faultf("%s names %d shares for %d classes", param.Name("priors"), len(priors), len(t.Classes))
+	case priors != nil && !(slices.Max(priors) > 0):
+		return models.Faultf("%s are all 0; a class must have a share", param.Name("priors"))
+	}
+	return nil
 }
 
 // sharing tells whether the settings give classes their shares.
@@ -93,12 +113,10 @@ func (d *draw) share(u *mat.Dense) *Shared {
 	if !d.settings.sharing() {
 		return nil
 	}
-	v := newVolumes(d.problem.Len(), d.sizes(d.settings.Priors, d.settings.ClassShares.origin()), d.live())
+	v := newVolumes(d.problem.Len(), sizesOf(d.counts(), d.settings.Priors, d.settings.ClassShares.origin()), d.live())
 	v.zero = d.settings.Method == Harmonic || d.settings.Method == LGC
 	if d.settings.Priors == nil && d.settings.ClassShares == EstimatedShares {
-		for c, share := range v.decide(u, v.lowest(u)) {
-			v.shares[c] = (v.shares[c] + share) / 2
-		}
+		v.estimate(u)
 	}
 
 	// Hard labels stay as they are, so that the other points have to fill up what they leave of the shares.
@@ -131,6 +149,13 @@ func (d *draw) share(u *mat.Dense) *Shared {
 		}
 	}
 	return out
+}
+
+// estimate makes the shares the means of what they are and of the shares in the answers by scores u.
+func (v *volumes) estimate(u *mat.Dense) {
+	for c, share := range v.decide(u, v.lowest(u)) {
+		v.shares[c] = (v.shares[c] + share) / 2
+	}
 }
 
 // lowMargin is the part of the range of the scores by which low is below the smallest: no factor would move a point with
@@ -175,6 +200,63 @@ func ShareFactors(p *mat.Dense, shares []float64, labeled []int32, counts []floa
 	return v.factors(), off
 }
 
+// ShareShifts returns shifts b with which the largest of f_ic + b_c, of scores f of n points (n×c) that are not
+// bounded from below, gives each class its share, and says which shares they are: those of [ShareFactors] for the scores
+// exp(f), in logarithms, with mean 0. The shares are priors or, where those are nil, what shares says for targets t, which are of the n points. A
+// point whose scores are all equal does not count, as nothing is known of it. A class without a share is below all
+// others by twice the range of the scores at these points. The cost is that of [Shared]; n more rows of c values are held.
+func ShareShifts(f *mat.Dense, priors []float64, shares ClassShares, t *models.Targets) ([]float64, *Shared) {
+	n, c := f.Dims()
+	exp := mat.NewDense(n, c, nil)
+	live := make([]bool, n)
+	var spread float64
+	for i := range n {
+		row := f.RawRowView(i)
+		most, least := slices.Max(row), slices.Min(row)
+		live[i] = most > least
+		spread = max(spread, most-least)
+		for k, v := range row {
+			exp.Set(i, k, math.Exp(v-most))
+		}
+	}
+
+	v := newVolumes(n, sizesOf(t.Masses(), priors, shares.origin()), live)
+	v.zero = true
+	if priors == nil && shares == EstimatedShares {
+		v.estimate(exp)
+	}
+	out := &Shared{Shares: slices.Clone(v.shares)}
+	shifts := make([]float64, c)
+	var hard []int32
+	counts := make([]float64, c)
+	if !t.Soft {
+		for q, i := range t.Labeled {
+			hard = append(hard, int32(i))
+			counts[t.Class(q)]++
+		}
+	}
+	if !v.leaveOut(hard, counts) {
+		return shifts, out // nothing is left to decide
+	}
+	out.Off = v.project(exp)
+
+	// The mean is that of the classes with a share.
+	var mean, with float64
+	for _, b := range v.log {
+		if !math.IsInf(b, -1) {
+			mean += b
+			with++
+		}
+	}
+	mean /= with
+	for k, b := range v.log {
+		if shifts[k] = b - mean; math.IsInf(b, -1) {
+			shifts[k] = -2 * (spread + 1)
+		}
+	}
+	return shifts, out
+}
+
 // leaveOut takes labeled points, with the given number of each class, out of the points that count, and makes the
 // shares what they leave for the others. It reports whether there are any.
 func (v *volumes) leaveOut(labeled []int32, counts []float64) bool {
@@ -208,8 +290,8 @@ func (v *volumes) leaveOut(labeled []int32, counts []float64) bool {
 // offTolerance is the difference of a share above which a summary warns.
 const offTolerance = 5 * volumeTolerance
 
-// warning returns a warning where a class has not got its share; nil else.
-func (s *Shared) warning() []string {
+// Warnings returns a warning where a class has not got its share; nil else.
+func (s *Shared) Warnings() []string {
 	if s == nil || !(s.Off > offTolerance) {
 		return nil
 	}
@@ -222,8 +304,8 @@ func (s *Shared) String() string {
 	return fmt.Sprintf("classes get %.1f to %.1f %% of the points", 100*slices.Min(s.Shares), 100*slices.Max(s.Shares))
 }
 
-// check returns an error unless s fits to classes.
-func (s *Shared) check(classes int) error {
+// Check returns an error unless s, or nil, fits to so many classes.
+func (s *Shared) Check(classes int) error {
 	bad := func(v float64) bool { return !(v >= 0 && v <= 1) }
 	if s != nil && (len(s.Shares) != classes || slices.ContainsFunc(s.Shares, bad) || bad(s.Off)) {
 		return fmt.Errorf("propagation: shares %v, off by %v, of %d classes do not fit together", s.Shares, s.Off, classes)

@@ -140,7 +140,7 @@ func (p *Problem) beginSized(ctx context.Context, y *models.Targets, s *SizedSet
 
 	d := p.newDraw(y, g.Settings)
 	u := p.there(g.Scores)
-	v := newVolumes(p.Len(), d.sizes(s.Priors, s.Sizes), d.live())
+	v := newVolumes(p.Len(), sizesOf(d.counts(), s.Priors, s.Sizes), d.live())
 	if s.Priors == nil && s.Sizes == EstimatedSizes {
 		for c, share := range v.decide(u, v.lowest(u)) {
 			v.shares[c] = (v.shares[c] + share) / 2
@@ -183,16 +183,15 @@ func (d *draw) live() []bool {
 	return live
 }
 
-// sizes returns the shares of the classes that priors, or else the labels, give.
-func (d *draw) sizes(priors []float64, origin ClassSizes) []float64 {
-	var out []float64
+// sizesOf returns the shares of the classes that priors, or else the counts of labels, give.
+func sizesOf(counts, priors []float64, origin ClassSizes) []float64 {
+	out := slices.Clone(counts)
 	switch {
 	case priors != nil:
 		out = priors
 	case origin == EqualSizes:
-		out = slices.Repeat([]float64{1}, len(d.counts()))
+		out = slices.Repeat([]float64{1}, len(counts))
 	default:
-		out = d.counts()
 		for c := range out {
 			out[c]++
 		}

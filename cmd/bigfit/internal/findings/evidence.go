@@ -2,9 +2,9 @@ package findings
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/models/metrics"
 )
 
 // evidence holds answers for labeled points by models that did not know their labels. A report
@@ -111,10 +111,7 @@ func (e *evidence) rate() (share, deviation float64) {
 	n := float64(len(e.points))
 	share = float64(right) / n
 
-	// With no mistake, or nothing but mistakes, the binomial error is 0; one more of each kind keeps
-	// it honest.
-	smooth := (float64(right) + 1) / (n + 2)
-	return share, math.Sqrt(smooth * (1 - smooth) / n)
+	return share, metrics.ShareError(share, n)
 }
 
 // trivial returns the share of the most frequent label among the checked ones.
