@@ -2801,6 +2801,15 @@ class LaprlsParameters(BaseEstimator):
     intercept : bool, default=False
         Add a constant without penalty.
 
+    priors : sequence of float, default=None
+        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
+        a factor; the answers get these shares; at least 0; None is see class-shares; where gamma_i
+        is positive.
+
+    class_shares : {"free", "estimate", "labels", "equal"}, default="free"
+        Shares of the classes without priors: free, as the scores have them; estimate, the mean of
+        labels and free; labels, those of the labels; or equal; where gamma_i is positive.
+
     tolerance : float, default=None
         Violation, relative residual or gradient at which the solver stops; positive; None is 1e-06,
         of nystrom and matrix-free.
@@ -2890,6 +2899,8 @@ class LaprlsParameters(BaseEstimator):
         features: Optional[int] = None,
         sampling: str = 'rpcholesky, of nystrom and matrix-free',
         intercept: bool = False,
+        priors: Optional[Sequence[float]] = None,
+        class_shares: str = 'free',
         tolerance: Optional[float] = None,
         max_iterations: Optional[int] = None,
         pca: int = 0,
@@ -2927,6 +2938,8 @@ class LaprlsParameters(BaseEstimator):
         self.features = features
         self.sampling = sampling
         self.intercept = intercept
+        self.priors = priors
+        self.class_shares = class_shares
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.pca = pca
