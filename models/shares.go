@@ -34,6 +34,33 @@ func OrderShares(params []Param, v Values, t *Targets) (Values, error) {
 	return v, nil
 }
 
+// SharesOf returns v with the numbers of parameters that are [Param.Named] for the classes of part alone, where v has them
+// for the classes all, ascending: the training part of a split may lack classes. Other values stay as they are.
+func SharesOf(params []Param, v Values, all, part []int64) Values {
+	if len(part) == len(all) {
+		return v
+	}
+	for _, p := range params {
+		numbers := strings.Split(v[p.Name], ",")
+		if !p.Named || len(numbers) != len(all) {
+			continue
+		}
+		var kept []string
+		for c, class := range all {
+			if slices.Contains(part, class) {
+				kept = append(kept, numbers[c])
+			}
+		}
+		v = v.With(Values{p.Name: strings.Join(kept, ",")})
+	}
+	return v
+}
+
+// Shared tells whether v has a parameter that is [Param.Named].
+func (v Values) Shared(params []Param) bool {
+	return slices.ContainsFunc(params, func(p Param) bool { return p.Named && v[p.Name] != "" })
+}
+
 // orderShares returns the numbers of a text, one for each class of t.
 func orderShares(parameter, text string, t *Targets) ([]float64, error) {
 	name := param.Name(parameter)

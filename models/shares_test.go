@@ -57,3 +57,25 @@ func TestOrderShares(t *testing.T) {
 		t.Errorf("values: %v, %v", v, err)
 	}
 }
+
+func TestSharesOf(t *testing.T) {
+	params := []Param{{Name: "priors", Kind: List, Named: true}, {Name: "alpha", Kind: Float}}
+	all := []int64{1, 4, 9}
+	for _, c := range []struct {
+		given string
+		part  []int64
+		want  string
+	}{{"3,2,1", []int64{1, 9}, "3,1"}, {"3,2,1", all, "3,2,1"}, {"3,2", []int64{1, 9}, "3,2"}, {"", []int64{4}, ""}} {
+		v := Values{"alpha": "1,2,3"}
+		if c.given != "" {
+			v["priors"] = c.given
+		}
+		got := SharesOf(params, v, all, c.part)
+		if got["priors"] != c.want || got["alpha"] != "1,2,3" || v["priors"] != c.given {
+			t.Errorf("%q for %v: %v", c.given, c.part, got)
+		}
+		if v.Shared(params) != (c.given != "") {
+			t.Errorf("%v: Shared is %t", v, v.Shared(params))
+		}
+	}
+}

@@ -100,10 +100,10 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	case errors.Is(err, calibration.ErrFew), errors.Is(err, models.ErrOneClass):
 		return p.roughly(ctx, m, in, "as there are too few labels to hold some out")
 	case err != nil && ctx.Err() == nil:
-		p.Observed().Note(fmt.Sprintf("calibration: %v", err))
 		if !models.Usable(err) {
-			return m, nil
+			return p.roughly(ctx, m, in, fmt.Sprintf("as a fit without some labels failed: %v", err))
 		}
+		p.Observed().Note(fmt.Sprintf("calibration: %v", err))
 	}
 
 	return out, ctx.Err()

@@ -65,6 +65,35 @@ func TestProbabilitiesOfAll(t *testing.T) {
 	fail(t, 2, []string{"knows no points outside"}, "fit", "--model", "oneclass", "-X", "X.npy", "-y", "half.npy", "-o", "no.npz", "--calibrate", "5")
 }
 
+// A fit with given shares of classes has probabilities from the first label on, with folds that lack a class of one label too, and
+// the shares of the other classes serve there; tune chooses with them.
+func TestSharesWithFewLabels(t *testing.T) {
+	intoHalf(t)
+	_, y := blobs(blobCount, 0)
+	few := slices.Repeat([]int64{-1}, blobCount)
+	seen := map[int64]int{}
+	for i, c := range y {
+		if seen[c]++; seen[c] == 1 || c != 20 && seen[c] <= 4 { // one label of the third class, four of the others
+			few[i] = c
+		}
+	}
+	must(t, npy.WriteFile("few.npy", nil, few))
+	for _, l := range all.Learners {
+		if !slices.ContainsFunc(l.Params(), func(p models.Param) bool { return p.Named }) {
+			continue
+		}
+		name := l.Info().Name
+		line := append([]string{"--model", name, "-X", "X.npy", "-y", "few.npy", "--priors", "2,1,1"}, strings.Fields(flagsFor[name])...)
+		line = slices.DeleteFunc(line, func(s string) bool { return s == "--class-mass" })
+		out := succeed(t, append([]string{"fit", "-o", "m.npz"}, line...)...)
+		if strings.Contains(out, "names 3 shares") {
+			t.Errorf("%s: %s", name, out)
+		}
+		succeed(t, "predict", "m.npz", "-X", "new.npy", "-o", "p.csv", "--proba", "proba.npy", "-q")
+	}
+	succeed(t, "tune", "--model", "lgc", "-X", "X.npy", "-y", "few.npy", "--priors", "2,1,1", "--alpha", "0.9,0.99", "--folds", "3", "-q")
+}
+
 func TestRejectAndEval(t *testing.T) {
 	intoHalf(t)
 	must(t, npy.WriteFile("names.npy", nil, named(t, "half.npy")))

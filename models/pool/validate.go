@@ -120,14 +120,12 @@ func (f *fit) given(m *Member, v models.Values, t *models.Targets) models.Values
 		return v
 	}
 
-	// The training part of a split may lack classes.
-	var shares []string
-	for c, class := range f.in.Targets.Classes {
-		if slices.Contains(t.Classes, class) {
-			shares = append(shares, models.FormatFloat(f.settings.Priors[c]))
-		}
+	numbers := make([]string, len(f.settings.Priors))
+	for c, share := range f.settings.Priors {
+		numbers[c] = models.FormatFloat(share)
 	}
-	v = v.With(models.Values{"priors": strings.Join(shares, ",")})
+	v = v.With(models.Values{"priors": strings.Join(numbers, ",")})
+	v = models.SharesOf(m.Learner.Params(), v, f.in.Targets.Classes, t.Classes)
 	delete(v, "class-shares")
 	return v
 }

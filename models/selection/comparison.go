@@ -292,7 +292,7 @@ func (c *Comparison) Prepare(ctx context.Context, solve Eigensolver) error {
 			}
 
 			for at := 0; ok && at < len(c.splits); at++ {
-				in := c.input(c.splits[at], s)
+				in := c.input(c.contenders[i].Grid.Learner, c.splits[at], s)
 				in.Graph = g
 				w, err := wantedPairs(paired, in)
 				if err != nil {
@@ -329,11 +329,11 @@ func (c *Comparison) solve(ctx context.Context, g *models.Graph, kind sparse.Kin
 		Seed: c.settings.Seed, MemoryLimit: c.settings.Memory})
 }
 
-// input returns the input of a fit with a setting on a split, without its graph.
-func (c *Comparison) input(split *models.Split, s Setting) *models.Input {
+// input returns the input of a fit of l with a setting on a split, without its graph.
+func (c *Comparison) input(l models.Learner, split *models.Split, s Setting) *models.Input {
 	in := c.data.input(c.settings.Seed, c.settings.Memory)
 	in.Targets = split.Train
-	in.Values = s.Values
+	in.Values = models.SharesOf(l.Params(), s.Values, c.data.Targets.Classes, split.Train.Classes)
 	return &in
 }
 
@@ -372,7 +372,7 @@ func (c *Comparison) cost(i int) (stage.Cost, error) {
 		var one stage.Cost
 		var faults []error
 		for _, s := range x.settings {
-			in := c.input(split, s)
+			in := c.input(x.Grid.Learner, split, s)
 			in.Edges = c.data.edges(x.Grid.Learner, s)
 			fit, err := x.Grid.Learner.Cost(in)
 			if err != nil { // such as more of something than there are labels
@@ -510,8 +510,8 @@ func (c *Comparison) measure(ctx context.Context, o *Outcome) (float64, error) {
 	// The final fit takes all labels of the split and is measured on all other points with a
 	// target.
 	setting := x.settings[o.Setting]
-	in := c.input(split, setting)
 	l := x.Grid.Learner
+	in := c.input(l, split, setting)
 	if info := l.Info(); info.UsesGraph(setting.Values) {
 		in.Graph = c.data.shared.graphs[setting.Neighbors]
 	}

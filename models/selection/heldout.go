@@ -53,16 +53,20 @@ func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, deal De
 		return nil, err
 	}
 	// A grid of one setting lets a learner share work between the folds. A grid computes its
-	// own eigenpairs, so a learner with given ones fits each fold by itself.
+	// own eigenpairs, so a learner with given ones fits each fold by itself; so does one with shares of classes that
+	// not every fold has.
+	params := l.Params()
+	alone := in.Pairs != nil || in.Values.Shared(params) && lacksClass(in.Targets, h.Splits)
 	g := h.grid(l, in)
 	faults := error(nil)
 	g.Fail = func(_ []int, err error) { faults = err }
-	if grid, ok := l.(models.GridLearner); ok && in.Pairs == nil {
+	if grid, ok := l.(models.GridLearner); ok && !alone {
 		err = grid.FitGrid(ctx, g)
 	} else {
 		err = g.Run(ctx, []int{0}, func(s *models.Split) []models.Answer {
 			fold := *in
 			fold.Targets = s.Train
+			fold.Values = models.SharesOf(params, in.Values, in.Targets.Classes, s.Train.Classes)
 			fold.Start = nil
 			fold.Progress = nil
 			return []models.Answer{(&Data{}).answer(ctx, l, &fold, s.Points)}
@@ -83,6 +87,11 @@ func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, deal De
 	}
 
 	return h, unconverged
+}
+
+// lacksClass tells whether a class of t is not in the training part of some split.
+func lacksClass(t *models.Targets, splits []*models.Split) bool {
+	return slices.ContainsFunc(splits, func(s *models.Split) bool { return len(s.Train.Classes) < len(t.Classes) })
 }
 
 // heldOut deals the labels into folds and makes room for the answers.

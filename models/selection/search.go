@@ -132,7 +132,8 @@ func (t *search) choose(ctx context.Context) (*Result, error) {
 	}
 
 	var err error
-	if l, ok := t.learner.(models.GridLearner); ok {
+	shared := slices.ContainsFunc(t.grid.Settings, func(v models.Values) bool { return v.Shared(t.learner.Params()) })
+	if l, ok := t.learner.(models.GridLearner); ok && !(shared && lacksClass(t.grid.Targets, t.grid.Splits)) {
 		err = l.FitGrid(ctx, t.grid)
 	} else {
 		err = t.fitEach(ctx)
@@ -328,6 +329,7 @@ func (t *search) fitEach(ctx context.Context) error {
 				in := t.grid.With(setting)
 				in.Graph = graph
 				in.Targets = s.Train
+				in.Values = models.SharesOf(t.learner.Params(), in.Values, t.grid.Targets.Classes, s.Train.Classes)
 				return []models.Answer{t.data.answer(ctx, t.learner, in, s.Points)}
 			})
 			if err != nil {
