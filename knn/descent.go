@@ -24,7 +24,7 @@ var ErrRecall = errors.New("knn: the recall asked for was not reached")
 type DescentSettings struct {
 	Settings
 	// Trees is the largest number of random projection trees that give the first
-	// lists. Default 8.
+	// lists. Of points that are numbers the first tree alone is one; a carving into overlapping parts counts as four. Default 8.
 	Trees int
 	// Candidates is the largest number of neighbours of each kind (listed and listing, fresh
 	// and used) that a point brings to a local join in one exchange, at most 100. Default 12.
@@ -141,7 +141,8 @@ type DescentStats struct {
 // are at their true distances. It is safe for concurrent use.
 //
 // Lists of candidates start from the leaves of random projection trees (Dasgupta & Freund, STOC
-// 2008): all pairs of a leaf are compared. NN-descent then compares the neighbours of every point
+// 2008) or, for points that are numbers, of carvings into overlapping parts (PiPNN, arXiv 2602.21247): all pairs of a leaf are
+// compared. NN-descent then compares the neighbours of every point
 // with each other, until few lists change (Dong, Moses & Li, WWW 2011, the full algorithm of
 // section 2.4). The search measures float32 copies of the points near the origin, and the final
 // lists are measured again in float64, as [NewBrute] does. The search does not see differences
@@ -183,7 +184,7 @@ type descentGraph struct {
 // NewDescent returns an approximate index. [Method.Supports] lists its metrics. The first call of
 // Self or Query searches, and a call of Self for more neighbours searches again.
 //
-// A search for k neighbours holds, for each point, about 12(k+3) + 30 bytes or, in their place, the
+// A search for k neighbours holds, for each point, about 12(k+3) + 30 bytes, and 36 more for numbers, or, in their place, the
 // result. Beside that it holds the points as it measures them: a float32 copy of dense points, up
 // to 128 bytes for a float16 point, which is read where it is, the values of sparse points in
 // float32, and a bit for each coordinate of sets. Its time grows a little faster than n.
@@ -500,5 +501,9 @@ func descentBytes(x data.Points, m Metric, k int) int64 {
 		chunk = int64(min(n, chunkSize)) * int64(d) / 8
 	}
 
-	return int64(n)*(12*int64(k+3)+30) + rows + chunk
+	points := int64(12*(k+3) + 30)
+	if _, ok := x.(*sparse.CSR); !ok && !m.ofSets() {
+		points += 36 // leaves that overlap, of rows of numbers
+	}
+	return int64(n)*points + rows + chunk
 }

@@ -241,7 +241,7 @@ func TestDescentHard(t *testing.T) {
 
 func TestDescentRaisesEffort(t *testing.T) {
 	testmode.Skip(t, testmode.Race|testmode.PureGo, "recall; TestDescentThreads has the goroutines")
-	x := synthetic.Manifold(6000, 40, 20, 0.01, 3)
+	x := synthetic.Manifold(6000, 100, 50, 0.01, 3)
 	ctx := context.Background()
 	ix := newDescent(t, x, knn.DescentSettings{})
 	selfOf(t, ix, 10)
@@ -301,7 +301,7 @@ func TestDescentSearchesAgainForMore(t *testing.T) {
 func TestDescentStops(t *testing.T) {
 	testmode.Skip(t, testmode.Race, "recall; TestDescentThreads has the goroutines")
 	x := synthetic.Manifold(5000, 8, 4, 0.01, 3)
-	for _, steps := range []int{1, 3, 5} {
+	for _, steps := range []int{1, 2, 3} {
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0
 		ix := newDescent(t, x, knn.DescentSettings{Settings: knn.Settings{OnProgress: func(done, total int) {

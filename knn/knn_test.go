@@ -748,7 +748,7 @@ func (s *suite) checkProperty(t *testing.T, m knn.Metric, typ pointType) {
 
 // checkTypesAgree stores one set of points in every type.
 func (s *suite) checkTypesAgree(t *testing.T, m knn.Metric) {
-	rows := small(200, 12)
+	rows := small(120, 12)
 	var first *knn.Neighbors
 	for _, typ := range s.types {
 		nb, err := s.index(t, typ.of(rows), m).Self(context.Background(), 8)

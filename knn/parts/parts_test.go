@@ -74,7 +74,7 @@ func TestRounds(t *testing.T) {
 			share = append(share, v)
 		}
 	}
-	if len(share) != run.round || run.round < 2 || !slices.IsSorted(share) || recall.After.Share < share[0]+0.01 {
+	if len(share) != run.round || run.round < 2 || !slices.IsSorted(share) || !(recall.After.Share > share[0]) || !(share[0] >= recall.Before.Share+0.02) {
 		t.Errorf("%d rounds, recall %v, %v", run.round, share, recall)
 	}
 	g, err := run.Join(ctx)

@@ -1,8 +1,11 @@
 package nndescent
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bigfit/bigfit/internal/num/par"
 )
@@ -53,6 +56,88 @@ func (g *candidateGraph) widen(width int) {
 	g.dist = dist
 }
 
+// reset makes g empty lists of n points.
+func (g *candidateGraph) reset(n, width int) {
+	g.n = n
+	g.width = width
+	g.index = slices.Grow(g.index[:0], n*width)[:n*width]
+	g.dist = slices.Grow(g.dist[:0], n*width)[:n*width]
+	for p := range g.index {
+		g.index[p] = number
+		g.dist[p] = float32(math.Inf(1))
+	}
+}
+
+// merge enters list a of other into the list of point i.
+func (g *candidateGraph) merge(i int32, other *candidateGraph, a int32, w *joiner) {
+	index, dist := g.list(i), g.dist[int(i)*g.width:][:g.width:g.width]
+	from, far := other.list(a), other.dist[int(a)*g.width:][:g.width]
+	if far[0] > dist[g.width-1] {
+		return
+	}
+
+	// The old list moves out of the way; both ascend by (distance, number).
+	w.edges = append(w.edges[:0], index...)
+	w.dist = append(w.dist[:0], dist...)
+	p, q := 0, 0
+	for at := range index {
+		old := w.edges[p]
+		new := from[q] // with the mark newborn, or number
+		switch order := cmp.Or(cmp.Compare(w.dist[p], far[q]), cmp.Compare(old&number, new&number)); {
+		case order <= 0:
+			index[at], dist[at] = old, w.dist[p]
+			p++
+			if order == 0 && old&number != number {
+				q++
+			}
+		default:
+			index[at], dist[at] = new, far[q]
+			q++
+		}
+		if p == g.width || q == g.width {
+			// The rest is of one list.
+			rest := at + 1
+			if q == g.width {
+				copy(index[rest:], w.edges[p:])
+				copy(dist[rest:], w.dist[p:])
+			} else {
+				copy(index[rest:], from[q:])
+				copy(dist[rest:], far[q:])
+			}
+			return
+		}
+	}
+}
+
+// age takes the mark newborn from all entries, which become fresh.
+func (g *candidateGraph) age() {
+	par.For(len(g.index), 1<<16, func(lo, hi int) {
+		for p, v := range g.index[lo:hi] {
+			g.index[lo+p] = v&^newborn | v&newborn>>1
+		}
+	})
+}
+
+// countNewborn returns the number of entries with the mark newborn.
+func (g *candidateGraph) countNewborn() int64 {
+	var count atomic.Int64
+	par.For(len(g.index), 1<<16, func(lo, hi int) {
+		var sum int64
+		for _, v := range g.index[lo:hi] {
+			sum += int64(v >> 31)
+		}
+		count.Add(sum)
+	})
+	return count.Load()
+}
+
+// lock locks the list of point i. Points share locks.
+func (g *candidateGraph) lock(i int32) *sync.Mutex {
+	m := &g.locks[int(i)%len(g.locks)]
+	m.Lock()
+	return m
+}
+
 // renew marks all entries as newborn.
 func (g *candidateGraph) renew() {
 	par.For(len(g.index), 1<<16, func(lo, hi int) {
@@ -94,10 +179,9 @@ func (g *candidateGraph) offer(i, j int32, d float32) (entered int64) {
 	return 1
 }
 
-// offerLocked is offer for goroutines that change the lists of the same points. Points share locks.
+// offerLocked is offer for goroutines that change the lists of the same points.
 func (g *candidateGraph) offerLocked(i, j int32, d float32) (entered int64) {
-	m := &g.locks[int(i)%len(g.locks)]
-	m.Lock()
+	m := g.lock(i)
 	if d <= g.worst(i) {
 		entered = g.offer(i, j, d)
 	}

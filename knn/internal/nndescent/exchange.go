@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 
 	"github.com/bigfit/bigfit/internal/num/par"
 )
@@ -40,10 +39,8 @@ func (x *exchange) run(ctx context.Context, seed uint64) (entered, pairs int64) 
 	const grain = 64
 
 	// Entries that were newborn become fresh.
+	x.age()
 	par.For(x.n, 4096, func(lo, hi int) {
-		for p, v := range x.index[lo*x.width : hi*x.width] {
-			x.index[lo*x.width+p] = v&^newborn | v&newborn>>1
-		}
 		for i := lo; i < hi; i++ {
 			x.limit[i] = x.worst(int32(i))
 		}
@@ -67,15 +64,7 @@ func (x *exchange) run(ctx context.Context, seed uint64) (entered, pairs int64) 
 		})
 	}
 
-	var count atomic.Int64
-	par.For(len(x.index), 1<<16, func(lo, hi int) {
-		var sum int64
-		for _, v := range x.index[lo:hi] {
-			sum += int64(v >> 31)
-		}
-		count.Add(sum)
-	})
-	return count.Load(), pairsOf(workers)
+	return x.countNewborn(), pairsOf(workers)
 }
 
 // markUsed takes the mark fresh from the first sample fresh entries of a list, the entries that a

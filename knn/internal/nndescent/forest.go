@@ -75,17 +75,8 @@ func newForest(rows Rows, n, leaf int, seed uint64) *rpForest {
 // grow grows the tree with a number, puts the points into the order of its leaves, and returns
 // its root. A leaf holds at least a quarter of f.leaf points if the set does.
 //
-// Tree 0 numbers the rows and begins queries. Later trees are grown on sketches of the rows, if
-// the rows have sketches: a tree reads every row at each of its levels.
+// Tree 0 numbers the rows and begins queries.
 func (f *rpForest) grow(tree int) *rpNode {
-	// From the second tree on the rows are sketches, which have meters of their own.
-	if s, ok := f.rows.(sketcher); ok && tree > 0 {
-		if short := s.Sketch(f.n, f.seed); short != nil {
-			f.rows = short
-			f.meters = nil
-		}
-	}
-
 	for i := range f.order {
 		f.order[i] = int32(i)
 	}

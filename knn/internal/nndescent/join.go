@@ -11,6 +11,9 @@ import (
 // A joiner is the working memory of one goroutine for local joins.
 type joiner struct {
 	group
+	rows    coordinates // the same meter; nil where rows are no numbers
+	sieve   sieve
+	own     candidateGraph // lists of the points of a leaf
 	dist    []float32
 	limit   []float32
 	members []int32    // the points to be compared with each other
@@ -40,7 +43,9 @@ func (g *candidateGraph) joinLeaves(ctx context.Context, order []int32, root *rp
 func (g *candidateGraph) joiners(count int) []joiner {
 	workers := make([]joiner, count)
 	for i := range workers {
-		workers[i].group = groupOf(g.rows.Meter())
+		m := g.rows.Meter()
+		workers[i].group = groupOf(m)
+		workers[i].rows, _ = m.(coordinates)
 	}
 	return workers
 }
@@ -80,6 +85,45 @@ func (g *candidateGraph) joinLeaf(ids []int32, w *joiner) {
 			}
 		}
 		w.pairs += int64(len(rest))
+	}
+}
+
+// blend compares all points of a leaf with each other while other goroutines use their lists: it makes lists within the leaf first.
+func (g *candidateGraph) blend(ids []int32, w *joiner) {
+	own := &w.own
+	own.reset(len(ids), g.width)
+	w.limit = w.limit[:0]
+	for _, i := range ids {
+		m := g.lock(i)
+		w.limit = append(w.limit, above(g.worst(i)))
+		m.Unlock()
+	}
+
+	w.pairs += int64(len(ids)) * int64(len(ids)-1) / 2
+	w.sieve.load(w.rows, ids)
+	w.sieve.sift(w.rows, len(ids), w.limit, func(a int, rest []int32, dist []float32) {
+		limit := w.limit[a]
+		for p, b := range rest {
+			d := dist[p]
+			if d < limit {
+				own.offer(int32(a), ids[b], d)
+				limit = min(limit, above(own.worst(int32(a))))
+			}
+			if d < w.limit[b] {
+				own.offer(b, ids[a], d)
+				w.limit[b] = min(w.limit[b], above(own.worst(b)))
+			}
+		}
+		w.limit[a] = limit
+	})
+
+	for a, i := range ids {
+		if own.list(int32(a))[0] == number {
+			continue
+		}
+		m := g.lock(i)
+		g.merge(i, own, int32(a), w)
+		m.Unlock()
 	}
 }
 

@@ -3,7 +3,8 @@
 // measures the candidates again.
 //
 // Lists of candidates start from the leaves of random projection trees (Dasgupta & Freund,
-// STOC 2008): all pairs of a leaf are compared. Trees end when one of them changes less than
+// STOC 2008), or, for rows of numbers, of one tree and of carvings into overlapping parts (PiPNN, arXiv 2602.21247), which are
+// compared by blocks of inner products: all pairs of a leaf are compared. Trees end when one of them changes less than
 // a hundredth of the entries of the lists. NN-descent then improves the lists by local joins:
 // in every exchange, the neighbours of each point are compared with each other, until few
 // lists change (Dong, Moses & Li, WWW 2011, the full algorithm of section 2.4).
@@ -40,7 +41,7 @@ type Set struct {
 // Settings are the settings of [Search]. All but Step, Save and Resume are needed.
 type Settings struct {
 	K          int // neighbours of every point searched for
-	Trees      int // the largest number of random projection trees for the first lists
+	Trees      int // the largest number of random projection trees for the first lists; a carving counts as four
 	Candidates int // neighbours of each kind that a point brings to a local join
 	Exchanges  int // the largest number of exchanges in one pass
 	// Tolerance is the share of all entries: trees, and then exchanges, end when one of them
@@ -129,7 +130,7 @@ func (g *Graph) AppendList(dst []int32, i int32) []int32 {
 }
 
 // Search returns a graph of s.K neighbours of every point. It takes, per point and beside the rows,
-// about 12(k+3) + 30 bytes. Its time grows a little faster than n. The error is the error of ctx,
+// about 12(k+3) + 30 bytes, and 36 more for rows of numbers. Its time grows a little faster than n. The error is the error of ctx,
 // s.Enough or s.Save.
 func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 	n := set.N
@@ -243,11 +244,21 @@ func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int,
 
 	// Each effort tolerates a quarter of the changes of the one before.
 	enough := int64(math.Ldexp(s.Tolerance, -2*effort) * float64(len(g.index)))
-	for s.Step(); !grown && g.stats.Trees < s.Trees<<effort; s.Step() {
-		next := forest.grow(g.stats.Trees)
-		pairs, entered := g.joinLeaves(ctx, forest.order, next)
+	carver := newCarver(g.candidateGraph, s.Seed)
+	most := s.Trees << effort
+	if carver != nil && carver.once {
+		most = min(most, 1+carveTrees*(effort+1)) // after the entry tree
+	}
+	for s.Step(); !grown && g.stats.Trees < most; s.Step() {
+		var pairs, entered int64
+		if carver != nil {
+			pairs, entered = carver.carve(ctx, g.stats.Trees)
+			g.stats.Trees += carveTrees
+		} else {
+			pairs, entered = g.joinLeaves(ctx, forest.order, forest.grow(g.stats.Trees))
+			g.stats.Trees++
+		}
 		g.stats.Distances += pairs
-		g.stats.Trees++
 		grown = entered <= enough
 		if err := ctx.Err(); err != nil {
 			return err
