@@ -40,6 +40,11 @@ type carver struct {
 	once  bool       // a pass has one carving
 	steps []follower // one for each goroutine
 	pairs atomic.Int64
+
+	all     []int32 // the points
+	members []int32 // of the parts of the first level
+	buffers [2][]int32
+	choice  []uint8
 }
 
 // newCarver returns a carver for the rows of g; nil if they are no rows of numbers.
@@ -61,47 +66,68 @@ func newCarver(g *candidateGraph, seed uint64) *carver {
 }
 
 // carve compares all points of every leaf of a carving with each other. It returns the numbers of distances computed and of entries
-// that are new in the end.
+// that are new in the end. Beside the lists it holds 24 bytes a point, and the leaves below one part of the first level.
 func (c *carver) carve(ctx context.Context, round int) (pairs, entered int64) {
-	leaves := c.leaves(ctx, round)
 	c.g.age()
-	workers := c.g.joiners(par.Workers(len(leaves), 1))
-	par.ForWorker(len(leaves), 1, func(worker, lo, _ int) {
-		if ctx.Err() == nil {
-			c.g.blend(leaves[lo], &workers[worker])
-		}
-	})
+	workers := c.g.joiners(len(c.steps))
+	for _, part := range c.first(round) {
+		leaves := c.leaves(ctx, part, round)
+		par.ForWorker(len(leaves), 1, func(worker, lo, _ int) {
+			if ctx.Err() == nil {
+				c.g.blend(leaves[lo], &workers[worker])
+			}
+		})
+	}
 	return pairsOf(workers) + c.pairs.Swap(0), c.g.countNewborn()
 }
 
-// leaves returns the leaves of a carving, each in ascending order.
-func (c *carver) leaves(ctx context.Context, round int) [][]int32 {
-	all := make([]int32, c.g.n)
-	for i := range all {
-		all[i] = int32(i)
+// first returns the parts of the first level.
+func (c *carver) first(round int) [][]int32 {
+	if c.all == nil {
+		c.all = make([]int32, c.g.n)
+		for i := range c.all {
+			c.all[i] = int32(i)
+		}
 	}
-	parts := [][]int32{all}
-	for level := 0; ctx.Err() == nil; level++ {
-		// Large parts are divided by all goroutines together, the others by one each.
-		divided := make([][][]int32, len(parts))
+	all := c.all
+	if len(all) <= carveLeaf {
+		return [][]int32{all}
+	}
+	c.members = slices.Grow(c.members[:0], carveFan*len(all))[:carveFan*len(all)]
+	return c.divide(c.members, all, 0, round, nil)
+}
+
+// leaves returns the leaves below a part of the first level, each in ascending order. They are valid until the next call.
+func (c *carver) leaves(ctx context.Context, part []int32, round int) [][]int32 {
+	parts := [][]int32{part}
+	for level := 1; ctx.Err() == nil; level++ {
+		// Parts are written to one of two buffers from the other.
+		c.buffers[level%2] = slices.Grow(c.buffers[level%2][:0], len(part))[:len(part)]
+		free := c.buffers[level%2]
+		room := make([][]int32, len(parts))
 		more := false
 		for p, part := range parts {
-			if len(part) > carveLeaf {
-				more = true
-				if len(part) > 1<<15 {
-					divided[p] = c.divide(part, level, round, nil)
-				}
-			}
+			room[p], free = free[:len(part)], free[len(part):]
+			more = more || len(part) > carveLeaf
 		}
 		if !more {
 			break
 		}
+
+		// Large parts are divided by all goroutines together, the others by one each.
+		divided := make([][][]int32, len(parts))
+		for p, part := range parts {
+			if len(part) > 1<<15 {
+				divided[p] = c.divide(room[p], part, level, round, nil)
+			}
+		}
 		par.ForWorker(len(parts), 1, func(worker, p, _ int) {
 			switch {
 			case len(parts[p]) <= carveLeaf:
-				divided[p] = parts[p : p+1]
+				copy(room[p], parts[p])
+				divided[p] = [][]int32{room[p]}
 			case divided[p] == nil:
-				divided[p] = c.divide(parts[p], level, round, &c.steps[worker])
+				divided[p] = c.divide(room[p], parts[p], level, round, &c.steps[worker])
 			}
 		})
 		parts = slices.Concat(divided...)
@@ -109,8 +135,9 @@ func (c *carver) leaves(ctx context.Context, round int) [][]int32 {
 	return parts
 }
 
-// divide returns the parts of the points that follow each leader of a part. alone works on it; nil for all goroutines.
-func (c *carver) divide(part []int32, level, round int, alone *follower) [][]int32 {
+// divide writes to room the parts of the points that follow each leader of a part, and returns them. alone works on it; nil for
+// all goroutines.
+func (c *carver) divide(room, part []int32, level, round int, alone *follower) [][]int32 {
 	fan := 1
 	if level == 0 {
 		fan = carveFan
@@ -120,7 +147,12 @@ func (c *carver) divide(part []int32, level, round int, alone *follower) [][]int
 	c.pairs.Add(int64(leaders * len(part)))
 	h := c.lead(part, leaders, rand.New(rand.NewPCG(c.seed+uint64(round+1)<<32, uint64(level)<<60|uint64(part[0])<<32|uint64(len(part)))))
 
-	choice := make([]uint8, fan*len(part))
+	buffer := &c.choice
+	if alone != nil {
+		buffer = &alone.choice
+	}
+	*buffer = slices.Grow((*buffer)[:0], fan*len(part))[:fan*len(part)]
+	choice := *buffer
 	if alone != nil {
 		alone.follow(choice, part, h, fan)
 	} else {
@@ -136,7 +168,7 @@ func (c *carver) divide(part []int32, level, round int, alone *follower) [][]int
 	}
 	children := make([][]int32, leaders)
 	for l := range children {
-		children[l] = make([]int32, 0, counts[l])
+		children[l], room = room[:0:counts[l]], room[counts[l]:]
 	}
 	for p, l := range choice {
 		children[l] = append(children[l], part[p/fan])
@@ -186,6 +218,7 @@ type follower struct {
 	left     *dense.Packed32
 	flat     []float32
 	products []float32
+	choice   []uint8
 	scratch  dense.Scratch
 	hits     [carveLeaders]int32
 	none     [carveLeaders]float32 // limits that no distance is below
