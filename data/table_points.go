@@ -22,6 +22,9 @@ type TableColumns struct {
 	Label string // holds the labels; empty for none
 	// Drop are columns that are left out, and Only, if not nil, are the coordinates.
 	Drop, Only []string
+	// Shown are columns that people look at. Where the points have them they are no coordinates, unless Only names
+	// them. Other names are of other tables.
+	Shown []string
 
 	// Notes say how the files were understood where it could be otherwise.
 	Notes []string
@@ -57,7 +60,7 @@ const (
 
 // named tells whether any column is named.
 func (t *TableColumns) named() bool {
-	return t != nil && (t.ID != "" || t.Label != "" || len(t.Drop) > 0 || len(t.Only) > 0)
+	return t != nil && (t.ID != "" || t.Label != "" || len(t.Drop) > 0 || len(t.Only) > 0 || len(t.Shown) > 0)
 }
 
 // roles returns what the columns of a file are for. header has their names, or is nil.
@@ -133,6 +136,15 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 
 	if index && len(t.Only) == 0 {
 		roles[0] = roleDropped
+	}
+	for _, name := range t.Shown {
+		if at := slices.Index(header, name); at >= 0 && roles[at] == roleCoordinate && len(t.Only) == 0 {
+			roles[at] = roleDropped
+			if t.from == "" { // once for all files
+				t.Notes = append(t.Notes, fmt.Sprintf("%s: column %s is shown and no coordinate of the points, unless %s names it",
+					what, fields.Quote([]byte(name)), param.Name("columns")))
+			}
+		}
 	}
 	if !slices.Contains(roles, roleCoordinate) {
 		return nil, fmt.Errorf("%s: no column is left for the coordinates of the points", what)

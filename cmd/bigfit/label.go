@@ -330,6 +330,7 @@ func (a *app) readLabelPoints(ctx context.Context, o *labelOptions) (*labeled, e
 	if o.refinesModel != "" {
 		return out, a.readLabelModel(ctx, o, out)
 	}
+	a.Points.Shown = o.show
 	x, err := a.ReadPoints(o.source.X, data.ReadOptions{})
 	if err != nil {
 		return nil, err

@@ -46,6 +46,40 @@ func intoDigits(t *testing.T) {
 	must(t, os.Remove("y.npy"))
 }
 
+// A column of the points that is shown is no coordinate, unless it is named as one, with label and with the report of fit.
+func TestShownColumnOfPoints(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var table, oracle strings.Builder
+	table.WriteString("name,a,b,note,size\n")
+	oracle.WriteString("name,label\n")
+	for i := range 60 {
+		fmt.Fprintf(&table, "n%d,%d,%d,\"note %d, of a table\",%d\n", i, i%3*100+i%7, i%5, i, i*i%17)
+		fmt.Fprintf(&oracle, "n%d,c%d\n", i, i%3)
+	}
+	writeFile(t, "points.csv", []byte(table.String()))
+	writeFile(t, "oracle.csv", []byte(oracle.String()))
+	for show, columns := range map[string]string{"note": "60 points × 3", "note,size": "60 points × 2"} {
+		line := []string{"label", "points.csv", "--id", "name", "--headless", "oracle.csv", "-n", "9", "--no-model"}
+		for _, name := range strings.Split(show, ",") {
+			line = append(line, "--show", name)
+		}
+		must(t, os.RemoveAll("labels.csv"))
+		o := bigfit(t, line...)
+		if o.code != 0 || !strings.Contains(o.stderr, columns) || !strings.Contains(o.stderr, `column "note" is shown and no coordinate`) {
+			t.Fatalf("%s: %d %s", show, o.code, o.stderr)
+		}
+	}
+	must(t, os.RemoveAll("labels.csv"))
+	o := bigfit(t, "label", "points.csv", "--id", "name", "--show", "size", "--columns", "a,b,size", "--headless", "oracle.csv", "-n", "9", "--no-model")
+	if o.code != 0 || !strings.Contains(o.stderr, "60 points × 3") || strings.Contains(o.stderr, "no coordinate") {
+		t.Errorf("%d %s", o.code, o.stderr)
+	}
+	o = bigfit(t, "fit", "points.csv", "labels.csv", "--id", "name", "--show", "note", "--report", "r.html", "-o", "m.npz")
+	if o.code != 0 || !strings.Contains(o.stderr, "60 points × 3") {
+		t.Errorf("%d %s", o.code, o.stderr)
+	}
+}
+
 // The road from nothing: labels, a model, answers and a report; the file is what fit and update read; the same
 // command goes on; a model file is labeled on.
 func TestLabelHeadless(t *testing.T) {

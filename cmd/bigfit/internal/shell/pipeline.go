@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -80,7 +81,10 @@ func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (d
 	// The options of columns are known only now, after all flags were read; the reader leaves in
 	// the table the ids and labels that it met.
 	p := &a.Points
-	p.table = &data.TableColumns{ID: p.id, Label: p.Label, Drop: p.drop, Only: p.columns}
+	p.table = &data.TableColumns{ID: p.id, Label: p.Label, Drop: p.drop, Only: p.columns, Shown: p.Shown}
+	if p.show != "" {
+		p.table.Shown = append(slices.Clone(p.Shown), p.show)
+	}
 	opt.Table = p.table
 	files, err := shards.Find(names)
 	if err != nil {

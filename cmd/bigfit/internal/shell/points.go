@@ -16,6 +16,7 @@ import (
 type PointOptions struct {
 	id, ids, Label string
 	show           string
+	Shown          []string // columns that a page shows, by their names
 	drop, columns  []string
 
 	table *data.TableColumns // of the points that were read
