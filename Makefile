@@ -94,7 +94,7 @@ release:
 
 # A release for this computer, twice and compared, installed and run; minutes.
 release-check:
-	BIGFIT_RELEASE_CHECK=1 go test -count=1 -timeout 30m -run '^TestRelease$$' -v ./packaging/release
+	RELEASE_CHECK=1 go test -count=1 -timeout 30m -run '^TestRelease$$' -v ./packaging/release
 
 
 ci:

@@ -20,7 +20,7 @@ const mostQuickStart = time.Minute
 // time with an empty build cache, compares the files, and installs and runs what it made. It takes minutes:
 // make release-check.
 func TestRelease(t *testing.T) {
-	if os.Getenv("BIGFIT_RELEASE_CHECK") == "" {
+	if os.Getenv("RELEASE_CHECK") == "" {
 		t.Skip("make release-check runs this test, which takes minutes")
 	}
 	dir := t.TempDir()

@@ -23,6 +23,7 @@ def program(path, text):
 def places(tmp_path, monkeypatch):
     """Folders in place of those of pip, of scripts and PATH, without programs."""
     monkeypatch.delenv(_binary.VARIABLE, raising=False)
+    (tmp_path / "site").mkdir()
     path = importlib.metadata.PackagePath("..", "installed", _binary.NAME)
     path.dist = importlib.metadata.PathDistribution(tmp_path / "site" / "bigfit-0.dist-info")
     monkeypatch.setattr(_binary.importlib.metadata, "files", lambda _: [path])
