@@ -32,6 +32,7 @@ func (b *built) archive(pages []entry) (name string, data []byte, err error) {
 	if err != nil {
 		return "", nil, err
 	}
+	texts[1].data = b.onTheWeb("", texts[1].data)
 	files = append(files, texts...)
 	files = append(files, entry{name: "NOTICES.txt", data: b.notices})
 	files = append(files, pages...)

@@ -66,7 +66,7 @@ func (b *built) debianFiles(pages []entry) ([]entry, error) {
 	copyright := fmt.Sprintf("bigfit, %s, is under the Apache License 2.0, which is in\n/usr/share/common-licenses/Apache-2.0.\n\n%s",
 		b.URLs["Homepage"], b.notices)
 	files = append(files,
-		entry{name: docs + "README.md", data: texts[0].data},
+		entry{name: docs + "README.md", data: b.onTheWeb("", texts[0].data)},
 		entry{name: docs + "changelog.gz", data: changes},
 		entry{name: docs + "copyright", data: []byte(copyright)})
 

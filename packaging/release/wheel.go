@@ -93,24 +93,27 @@ func (p *project) sdist() ([]byte, error) {
 	return tarred(files, p.time)
 }
 
-// link matches the links of a page to other files of the project.
+// link matches the links of a page.
 var link = regexp.MustCompile(`\]\([^)]+\)`)
 
+// onTheWeb returns a page of a folder of the source whose links to other files lead to the source on the web.
+func (p *project) onTheWeb(folder string, page []byte) []byte {
+	return link.ReplaceAllFunc(page, func(found []byte) []byte {
+		to := string(found[len("](") : len(found)-1])
+		if strings.Contains(to, "://") || strings.HasPrefix(to, "#") {
+			return found
+		}
+		return []byte("](" + p.address(path.Join(folder, to)) + ")")
+	})
+}
+
 // metadata returns the core metadata of the Python package: the fields of pyproject.toml and its
-// README, whose links lead to the source on the web.
+// README.
 func (p *project) metadata() ([]byte, error) {
 	page, err := p.read("", "python/README.md")
 	if err != nil {
 		return nil, err
 	}
-	description := link.ReplaceAllStringFunc(string(page[0].data), func(found string) string {
-		to := found[len("](") : len(found)-1]
-		if strings.Contains(to, "://") || strings.HasPrefix(to, "#") {
-			return found
-		}
-		return "](" + p.address(path.Join("python", to)) + ")"
-	})
-
 	var b strings.Builder
 	field := func(name string, values ...string) {
 		for _, value := range values {
@@ -132,5 +135,7 @@ func (p *project) metadata() ([]byte, error) {
 	field("Requires-Python", p.Python)
 	field("Requires-Dist", p.Dependencies...)
 	field("Description-Content-Type", "text/markdown")
-	return []byte(b.String() + "\n" + description), nil
+	b.WriteByte('\n')
+	b.Write(p.onTheWeb("python", page[0].data))
+	return []byte(b.String()), nil
 }
