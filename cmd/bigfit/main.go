@@ -7,6 +7,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/demo"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
@@ -57,6 +60,27 @@ func outOfMemory(limit int64) string {
 // run executes the command line and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	return shell.Run(args, stdout, stderr, func(s *shell.App) *cobra.Command { return (&app{s}).command() })
+}
+
+// wrapFlags makes the usage of a command one whose flags are broken at the width of help. A template of cobra
+// would do that too, but a program with templates keeps every method of every type: see internal/view/report.
+func wrapFlags(usage func(*cobra.Command) error) func(*cobra.Command) error {
+	return func(c *cobra.Command) error {
+		out := c.OutOrStderr()
+		var b bytes.Buffer
+		c.SetOut(&b)
+		err := usage(c)
+		c.SetOut(out)
+
+		text := b.String()
+		for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.InheritedFlags()} {
+			if long := strings.TrimSpace(flags.FlagUsages()); long != "" {
+				text = strings.Replace(text, long, strings.TrimSpace(flags.FlagUsagesWrapped(shell.Width)), 1)
+			}
+		}
+		_, fault := io.WriteString(out, text)
+		return cmp.Or(err, fault)
+	}
 }
 
 // first is what bigfit says without a command.
@@ -111,8 +135,7 @@ that belongs to no flag is an error.`,
 		DisableSuggestions: true,
 	}
 
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
-		fmt.Sprintf(".FlagUsagesWrapped %d", shell.Width)))
+	root.SetUsageFunc(wrapFlags(root.UsageFunc()))
 	a.CommonFlags(root)
 	root.AddCommand(demo.Command(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(),
 		a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(),
