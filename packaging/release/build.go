@@ -23,7 +23,7 @@ type built struct {
 
 // mostProgram bounds the program. Of 31 MB in version 0.1.0 the fonts of pictures take 4.4, and parquet with what it
 // needs 5.5; before html/template went it had 37.
-const mostProgram = 34e6
+const mostProgram = 34_000_000
 
 // build compiles the program for a platform.
 func (p *project) build(t *target) (*built, error) {
