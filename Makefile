@@ -12,7 +12,7 @@ RACE = ./internal/num/par ./internal/num/dense ./cmd/bigfit/internal/progress ./
 # Seeds of an overnight run of the attacks on the command.
 SEEDS ?= 20000
 
-.PHONY: build test lint race purego fuzz sample soak bench memory generate python wheels release release-check ci
+.PHONY: build test lint race purego fuzz sample soak bench memory generate docs python wheels release release-check ci
 
 build:
 	go build ./...
@@ -87,6 +87,10 @@ python: python-program
 
 wheels:
 	go run ./packaging/release -kinds wheel,sdist -dirty -out python/dist
+
+# Tables of docs and README from the runs in docs/results.
+docs:
+	go run ./bench/docs
 
 # Everything of a release, into dist: archives, wheels, Debian packages, bills of materials, recipes, sums.
 release:

@@ -130,6 +130,7 @@ var order = []string{
 	"bench/cg",
 	"bench/cluster",
 	"bench/dense",
+	"bench/docs",
 	"bench/eigs",
 	"bench/sssl",
 	"bench/figures",
