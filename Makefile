@@ -12,7 +12,7 @@ RACE = ./internal/num/par ./internal/num/dense ./cmd/bigfit/internal/progress ./
 # Seeds of an overnight run of the attacks on the command.
 SEEDS ?= 20000
 
-.PHONY: build test lint race purego fuzz sample soak bench memory generate python wheels ci
+.PHONY: build test lint race purego fuzz sample soak bench memory generate docs python wheels release release-check ci
 
 build:
 	go build ./...
@@ -86,7 +86,20 @@ python: python-program
 	BIGFIT_BIN=$(abspath $(PROGRAM)) $(PYTHON) -B -m pytest -q -p no:cacheprovider python/tests
 
 wheels:
-	$(PYTHON) python/build_wheels.py
+	go run ./packaging/release -kinds wheel,sdist -dirty -out python/dist
+
+# Tables of docs and README from the runs in docs/results.
+docs:
+	go run ./bench/docs
+
+# Everything of a release, into dist: archives, wheels, Debian packages, bills of materials, recipes, sums.
+release:
+	go run ./packaging/release -version "$(VERSION)" -out dist
+
+# A release for this computer, twice and compared, installed and run; minutes.
+release-check:
+	RELEASE_CHECK=1 go test -count=1 -timeout 30m -run '^TestRelease$$' -v ./packaging/release
+
 
 ci:
 	.ci/run

@@ -268,7 +268,7 @@ func TestKilledRank(t *testing.T) {
 				}
 			}
 			if pid[0] > 0 && pid[1] > 0 {
-				_ = syscall.Kill(pid[1], syscall.SIGKILL)
+				_ = signal(pid[1], os.Kill)
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -282,17 +282,27 @@ func TestKilledRank(t *testing.T) {
 		t.Fatalf("error %v, want that of rank 1 with its host and last words", err)
 	}
 	for range 500 {
-		if syscall.Kill(pid[0], 0) != nil {
+		if signal(pid[0], syscall.Signal(0)) != nil {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if syscall.Kill(pid[0], 0) == nil {
+	if signal(pid[0], syscall.Signal(0)) == nil {
 		t.Errorf("rank 0, process %d, goes on", pid[0])
 	}
 	if left, _ := os.ReadDir(filepath.Dir(s.Beside)); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
+}
+
+// signal sends a signal to a process by its number.
+func signal(pid int, s os.Signal) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	defer p.Release()
+	return p.Signal(s)
 }
 
 // A task that cannot be written is a fault of the run, whatever the system says about the path.

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -85,10 +84,7 @@ func (p *Program) Run(ctx context.Context, dir string, args ...string) (*Usage, 
 		return nil, fmt.Errorf("bigfit %s: %w: %s", strings.Join(args, " "), err, lastLine(events.String()))
 	}
 	u := &Usage{Seconds: time.Since(start).Seconds()}
-	// Maxrss counts pages of 1 KiB, mapped files among them.
-	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		u.Resident = r.Maxrss << 10
-	}
+	u.Resident = resident(cmd.ProcessState)
 
 	// Lines that are no events, such as a panic, are skipped.
 	for line := range strings.Lines(events.String()) {

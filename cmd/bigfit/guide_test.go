@@ -60,6 +60,7 @@ func TestGuide(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	service := string(readFile(t, filepath.Join(packageDir, "..", "..", "docs", "guide", "service", "main.go")))
 	for _, page := range pages {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
@@ -67,15 +68,62 @@ func TestGuide(t *testing.T) {
 			if strings.Contains(text, "$BIGFIT_DATA") && guideData == "" {
 				t.Skip("the page needs the data sets in BIGFIT_DATA")
 			}
-			runPage(t, page, text, path)
+			for _, b := range blocksOf(text) {
+				if b.kind == "go" && !strings.Contains(service, b.text) {
+					t.Errorf("this is not in docs/guide/service/main.go:\n%s", b.text)
+				}
+			}
+			runPage(t, page, text, path, t.TempDir())
 		})
 	}
 }
 
-// runPage runs one page with the command in path.
-func runPage(t *testing.T, page, text, path string) {
+// TestReadme runs what README.md shows of the command and of Python, follows its links, and keeps it short. The
+// commands of the checkout, the demo and the tests, are the first two and have no others beside them.
+func TestReadme(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash to run the page with")
+	}
+	const most = 90
+	root := filepath.Join(packageDir, "..", "..")
+	page := filepath.Join(root, "README.md")
+	text := string(readFile(t, page))
+	if n := strings.Count(text, "\n"); n > most {
+		t.Errorf("README.md has %d lines, and a stranger reads %d", n, most)
+	}
+	for _, link := range regexp.MustCompile(`\]\(([^)#:]+)[^):]*\)`).FindAllStringSubmatch(text, -1) {
+		if _, err := os.Stat(filepath.Join(root, link[1])); err != nil {
+			t.Errorf("a link leads nowhere: %v", err)
+		}
+	}
+	blocks := blocksOf(text)
+	if blocks[0].text != "go run ./cmd/bigfit demo\n" || blocks[1].text != "go test ./...\n" {
+		t.Errorf("the first commands are\n%s%s", blocks[0].text, blocks[1].text)
+	}
+
+	path, err := program()
+	must(t, err)
 	dir := t.TempDir()
-	service := string(readFile(t, filepath.Join(packageDir, "..", "..", "docs", "guide", "service", "main.go")))
+	runPage(t, page, text[blocks[1].end+len("```\n"):], path, dir)
+	const python = "/usr/bin/python3"
+	if exec.Command(python, "-c", "import sklearn").Run() != nil {
+		t.Skip("no scikit-learn for the part in Python")
+	}
+	for _, b := range blocks {
+		if b.kind != "python" {
+			continue
+		}
+		cmd := exec.CommandContext(t.Context(), python, "-c", b.text)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(root, "python", "src"), "BIGFIT_BIN="+path)
+		if out, err := cmd.CombinedOutput(); err != nil || !regexp.MustCompile(`right: 0\.[89]`).Match(out) {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+}
+
+// runPage runs one page with the command in path, in a folder.
+func runPage(t *testing.T, page, text, path, dir string) {
 	blocks := blocksOf(text)
 	var changed []string // text blocks anew, in the order of blocks
 	ran := 0
@@ -85,9 +133,6 @@ func runPage(t *testing.T, page, text, path string) {
 			must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, b.file)), 0o777))
 			writeFile(t, filepath.Join(dir, b.file), []byte(b.text))
 			continue
-		}
-		if b.kind == "go" && !strings.Contains(service, b.text) {
-			t.Errorf("%s: this is not in docs/guide/service/main.go:\n%s", filepath.Base(page), b.text)
 		}
 		if b.kind != "sh" {
 			continue
@@ -115,7 +160,8 @@ func runPage(t *testing.T, page, text, path string) {
 			b.WriteString(text[last:blocks[k].start] + changed[k])
 			last = blocks[k].end
 		}
-		writeFile(t, page, []byte(b.String()+text[last:]))
+		whole := string(readFile(t, page))
+		writeFile(t, page, []byte(strings.TrimSuffix(whole, text)+b.String()+text[last:]))
 	}
 }
 

@@ -7,6 +7,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/demo"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/progress"
@@ -59,6 +62,38 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return shell.Run(args, stdout, stderr, func(s *shell.App) *cobra.Command { return (&app{s}).command() })
 }
 
+// wrapFlags makes the usage of a command one whose flags are broken at the width of help. A template of cobra
+// would do that too, but a program with templates keeps every method of every type: see internal/view/report.
+func wrapFlags(usage func(*cobra.Command) error) func(*cobra.Command) error {
+	return func(c *cobra.Command) error {
+		out := c.OutOrStderr()
+		var b bytes.Buffer
+		c.SetOut(&b)
+		err := usage(c)
+		c.SetOut(out)
+
+		text := b.String()
+		for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.InheritedFlags()} {
+			if long := strings.TrimSpace(flags.FlagUsages()); long != "" {
+				text = strings.Replace(text, long, strings.TrimSpace(flags.FlagUsagesWrapped(shell.Width)), 1)
+			}
+		}
+		_, fault := io.WriteString(out, text)
+		return cmp.Or(err, fault)
+	}
+}
+
+// first is what bigfit says without a command.
+const first = `bigfit learns from a few labels and many unlabeled points. What to do first:
+
+  bigfit demo                                       see it work, on digits that it draws
+  bigfit fit X.npy labels.csv -o model.npz          learn; how the files were read is printed
+  bigfit predict model.npz new.npy -o answers.csv   answer for new points
+  bigfit label X.npy labels.csv                     give the labels, on a page in the browser
+  bigfit help data                                  what X and labels may be
+  bigfit --help                                     all commands
+`
+
 // app has the commands; their shared state is in [shell.App].
 type app struct{ *shell.App }
 
@@ -92,6 +127,7 @@ Every flag can be set by an environment variable as well: BIGFIT_ and its name
 in capitals with _ for -, as BIGFIT_MEMORY_LIMIT=8GiB for --memory-limit. It
 counts for every command that has the flag; the command line wins. A BIGFIT_ variable
 that belongs to no flag is an error.`,
+		RunE:          func(*cobra.Command, []string) error { return a.Print(map[string]string{"first": first}, first) },
 		Version:       shell.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -99,14 +135,13 @@ that belongs to no flag is an error.`,
 		DisableSuggestions: true,
 	}
 
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
-		fmt.Sprintf(".FlagUsagesWrapped %d", shell.Width)))
+	root.SetUsageFunc(wrapFlags(root.UsageFunc()))
 	a.CommonFlags(root)
 	root.AddCommand(demo.Command(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(),
 		a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(),
 		a.infoCommand(), a.diffCommand(), a.modelsCommand(), a.clusterCommand(), a.embedCommand(), a.featuresCommand(), a.kernelCommand(),
 		a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.labelCommand(), a.reportCommand(), a.solveCommand(),
-		a.suspectsCommand(), a.auditCommand(), work.EngineCommand(a.App), a.manCommand(), a.versionCommand())
+		a.suspectsCommand(), a.auditCommand(), a.statusCommand(), work.EngineCommand(a.App), a.manCommand(), a.versionCommand())
 	root.AddCommand(dataTopic(), softTopic(), kernelsTopic(), choicesTopic(), work.Topic())
 	root.SetHelpCommand(a.helpCommand())
 	return root

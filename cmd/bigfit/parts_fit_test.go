@@ -120,7 +120,7 @@ func TestFitScript(t *testing.T) {
 		t.Fatalf("%v\n%s\n%s", err, script, out)
 	}
 	succeed(t, "predict", "m.npz", "X.npy", "-o", "p.npy")
-	for _, kind := range []string{"slurm", "mpirun"} {
+	for _, kind := range []string{"slurm", "mpirun", "pbs", "lsf"} {
 		out := succeed(t, "fit", "--model", "rls-linear", "X.npy", "y.npy", "--gamma-a", "1", "--parts", "3", "--work", "w", "--print-script="+kind)
 		for _, part := range []string{"rls-linear X.npy y.npy --gamma-a 1 --parts 3 --work w --part env", "--merge", "--dry-run", "\ncd "} {
 			if !strings.Contains(out, part) || strings.Contains(out, "print-script") {
@@ -143,7 +143,7 @@ func TestFitPartsUsage(t *testing.T) {
 		"--checkpoint does not go":                       "--model rls-linear --gamma-a 1 --parts 2 --work w --checkpoint c",
 		`--part is "2"; it must be a number from 0 to 1`: "--model rls-linear --gamma-a 1 --parts 2 --work w --part 2",
 		"none of SLURM_ARRAY_TASK_ID":                    "--model rls-linear --gamma-a 1 --parts 2 --work w --part env",
-		"it must be mpirun, parallel, slurm":             "--model rls-linear --gamma-a 1 --parts 2 --work w --print-script x",
+		"it must be lsf, mpirun, parallel, pbs, slurm":   "--model rls-linear --gamma-a 1 --parts 2 --work w --print-script x",
 		"91 parts of 90 points":                          "--model rls-linear --gamma-a 1 --parts 91 --work w",
 	} {
 		fail(t, 2, []string{want}, append([]string{"fit", "X.npy", "y.npy"}, strings.Fields(line)...)...)

@@ -58,6 +58,51 @@ func TestPartsAnyOrder(t *testing.T) {
 	}
 }
 
+// status says how far a run is without the points, and changes nothing.
+func TestStatus(t *testing.T) {
+	intoParted(t)
+	fail(t, 2, []string{"X is not a folder that bigfit keeps a run in"}, "status", "X")
+	succeed(t, words("graph %s --work W --divide -q", parted)...)
+	must(t, os.Rename("X.npy", "away.npy"))
+	said := func(want ...string) {
+		t.Helper()
+		out := succeed(t, "status", "W")
+		for _, w := range want {
+			if !strings.Contains(out, w) {
+				t.Errorf("%q is not in\n%s", w, out)
+			}
+		}
+	}
+	said("W: a graph in parts\nparts: 0 of 5 made; missing: 0-4\n", "next: bigfit graph --work W --part 0\n")
+	must(t, os.Rename("away.npy", "X.npy"))
+	for _, p := range []int{0, 1, 3} {
+		succeed(t, words("graph --work W --part %d -q", p)...)
+	}
+	said("parts: 3 of 5 made, the last ", "missing: 2,4, about ", "next: bigfit graph --work W --part 2\n")
+	if out := succeed(t, "status", "W", "--json"); !strings.Contains(out, `"made":3,"missing":"2,4","seconds_left":`) {
+		t.Error(out)
+	}
+	succeed(t, words("graph --work W -o got.npz -q")...)
+	said("parts: 5 of 5 made", "merge: done\n")
+	same(t, "the graph after bigfit status", "got.npz")
+
+	y := make([]int64, partedPoints)
+	for i := range y {
+		y[i] = int64(i % 2)
+	}
+	must(t, npy.WriteFile("y.npy", nil, y))
+	const fit = "fit --model laprls-linear X.npy y.npy --graph want.npz --gamma-a 0.01 --gamma-i 0.001 --parts 3 --work W -q "
+	must(t, os.RemoveAll("W"))
+	succeed(t, strings.Fields(fit+"--part 1")...)
+	said("W: a fit in parts\nparts: 1 of 3 made", "missing: 0,2", "next: the same bigfit fit with --part 0\n")
+	succeed(t, strings.Fields(fit+"-o m.npz")...)
+	said("parts: 3 of 3 made", "next: the same bigfit fit with --merge\n")
+
+	must(t, os.RemoveAll("W"))
+	succeed(t, "eigs", "want.npz", "-n", "5", "-o", "e.npz", "--checkpoint", "W", "-q")
+	said("W: a checkpoint\n")
+}
+
 // In parts that all hold every point the search is exact, and the graph has the edges and weights of a
 // graph by brute force, for all weights and symmetries.
 func TestPartsWeights(t *testing.T) {
@@ -150,6 +195,32 @@ if [ -z "$n" ]; then sh -c "$line" >&2 || exit 1; else
 while [ "$n" -ge 0 ]; do SLURM_ARRAY_TASK_ID=$n sh -c "$line" >&2 || exit 1; n=$((n-1)); done; fi
 echo 17
 `)
+	// PBS reads the job from stdin, and LSF counts from 1. Both refuse a job that asks for no memory, time or cores.
+	program("qsub", `n= place= wall=
+while [ $# -gt 0 ]; do case "$1" in
+	-V) shift; continue;; -N|-W) ;;
+	-J) n=${2#0-};;
+	-l) case "$2" in select=1:ncpus=[1-9]*:mem=[1-9]*mb) place=1;; walltime=00:10:00) wall=1;; *) exit 1;; esac;;
+	*) exit 1;; esac; shift 2; done
+[ -n "$place" ] && [ -n "$wall" ] || exit 1
+cat > job.$$
+here=$PWD; cd /
+if [ -z "$n" ]; then PBS_O_WORKDIR=$here sh "$here/job.$$" >&2 || exit 1; else
+while [ "$n" -ge 0 ]; do PBS_O_WORKDIR=$here PBS_ARRAY_INDEX=$n sh "$here/job.$$" >&2 || exit 1; n=$((n-1)); done; fi
+rm "$here/job.$$"
+echo 17.server
+`)
+	program("bsub", `n=0 all=
+while [ $# -gt 1 ]; do case "$1" in
+	-J) case "$2" in *"[1-"*"]") n=${2##*-}; n=${n%]};; esac;;
+	-n|-R|-W) all="$all$1";; -M) case "$2" in [1-9]*MB) all="$all$1";; esac;;
+	-w) [ "$2" = "done(17)" ] || exit 1;;
+	*) exit 1;; esac; shift 2; done
+[ "$all" = "-n-R-M-W" ] || exit 1
+if [ $n = 0 ]; then LSB_JOBINDEX=0 sh -c "$1" >&2 || exit 1; fi
+while [ $n -gt 0 ]; do LSB_JOBINDEX=$n sh -c "$1" >&2 || exit 1; n=$((n-1)); done
+echo 'Job <17> is submitted to default queue <normal>.'
+`)
 	program("srun", `n=$2; shift 2; r=0
 while [ $r -lt $n ]; do SLURM_PROCID=$r SLURM_NTASKS=$n "$@" & r=$((r+1)); done; wait
 `)
@@ -164,7 +235,7 @@ while [ $r -lt $n ]; do SLURM_PROCID=$r SLURM_NTASKS=$n "$@" & r=$((r+1)); done;
 		}
 		return string(out)
 	}
-	kinds := []string{"slurm"}
+	kinds := []string{"slurm", "pbs", "lsf"}
 	if _, err := exec.LookPath("parallel"); err == nil {
 		kinds = append(kinds, "parallel")
 	}
@@ -235,12 +306,12 @@ func TestPartsFaults(t *testing.T) {
 		{2, []string{"--checkpoint", "--parts"}, "graph X.npy --parts 4 --work w --checkpoint c"},
 		{2, []string{`--part is "5"`, "0 to 4"}, "graph --work once --part 5"},
 		{2, []string{`--part is "x"`, "env"}, "graph --work once --part x"},
-		{2, []string{"none of SLURM_ARRAY_TASK_ID, OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID is set"}, "graph --work once --part env"},
+		{2, []string{"none of SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, LSB_JOBINDEX, OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID is set"}, "graph --work once --part env"},
 		{2, []string{"another run", "overlap is 2, here 3", "--work"}, "graph " + parted + " --overlap 3 --work once"},
 		{2, []string{"at most 240 parts"}, "graph X.npy --parts 1000 --work none"},
 		{2, []string{"euclidean, angle or cosine"}, "graph X.npy --parts 4 --distance manhattan --work none"},
 	} {
-		for _, v := range []string{"SLURM_ARRAY_TASK_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"} {
+		for _, v := range []string{"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "LSB_JOBINDEX", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"} {
 			t.Setenv(v, "")
 		}
 		fail(t, c.code, c.want, strings.Fields(c.line+" -q")...)
@@ -253,6 +324,14 @@ func TestPartsFaults(t *testing.T) {
 	}
 	t.Setenv("SLURM_PROCID", "0") // of the job that mpirun runs in
 	if o := bigfit(t, words("graph --work env --part env")...); !strings.Contains(o.stderr, "as PMI_RANK is 1 of 2 processes") {
+		t.Error(o.stderr)
+	}
+	t.Setenv("LSB_JOBINDEX", "0") // no array
+	if o := bigfit(t, words("graph --work env --part env")...); !strings.Contains(o.stderr, "as PMI_RANK is 1 of 2 processes") {
+		t.Error(o.stderr)
+	}
+	t.Setenv("LSB_JOBINDEX", "1")
+	if o := bigfit(t, words("graph --work env --part env")...); !strings.Contains(o.stderr, "0, as LSB_JOBINDEX is 1") {
 		t.Error(o.stderr)
 	}
 	t.Setenv("SLURM_ARRAY_TASK_ID", "4")

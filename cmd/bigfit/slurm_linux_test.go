@@ -22,7 +22,7 @@ import (
 )
 
 // slurmConf is the configuration of a cluster of one node: authentication and cgroups are left
-// out, and the node has four processors whatever the machine has.
+// out, and the node has 64 processors and 100 GB whatever the machine has.
 const slurmConf = `ClusterName=bigfit
 SlurmctldHost=%[1]s(127.0.0.1)
 SlurmUser=%[2]s
@@ -47,7 +47,7 @@ SlurmctldPidFile=%[5]s/slurmctld.pid
 SlurmdPidFile=%[5]s/slurmd.pid
 SlurmctldLogFile=%[5]s/slurmctld.log
 SlurmdLogFile=%[5]s/slurmd.log
-NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
+NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=64 RealMemory=100000 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 `
 

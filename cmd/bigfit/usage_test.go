@@ -27,7 +27,10 @@ func everyCommand(fn func(*cobra.Command)) {
 
 func TestHelp(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, args := range [][]string{{}, {"help"}, {"--help"}} {
+	if out := succeed(t); out != first || strings.Count(out, "\n") != 8 {
+		t.Errorf("bigfit alone prints %d lines:\n%s", strings.Count(out, "\n"), out)
+	}
+	for _, args := range [][]string{{"help"}, {"--help"}} {
 		out := succeed(t, args...)
 		for _, w := range []string{"Usage:", "demo", "graph", "eigs", "fit", "predict", "eval", "compare", "info", "BIGFIT_MEMORY_LIMIT", "Exit codes", "130"} {
 			if !strings.Contains(out, w) {

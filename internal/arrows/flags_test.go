@@ -15,7 +15,7 @@ import (
 
 // speakers are the folders whose texts may be about flags: the command and its own packages, and
 // programs.
-var speakers = []string{"cmd", "bench", "docs", "internal/view/browsertest"} // which starts a browser
+var speakers = []string{"cmd", "bench", "docs", "packaging", "internal/view/browsertest"} // which starts a browser
 
 // foreign are options of other programs.
 var foreign = []string{

@@ -64,3 +64,12 @@ func TestNoPicturesInTheLibrary(t *testing.T) {
 		}
 	}
 }
+
+// The command has no templates of the standard library, by which the linker would keep every method of every type.
+func TestNoTemplatesInTheCommand(t *testing.T) {
+	for _, path := range goList(t, "-deps", module+"cmd/bigfit") {
+		if path == "html/template" {
+			t.Errorf("the command links %s", path)
+		}
+	}
+}

@@ -1,5 +1,6 @@
 """The search for the program and the comparison of versions."""
 
+import importlib.metadata
 import os
 import re
 import stat
@@ -20,9 +21,12 @@ def program(path, text):
 
 @pytest.fixture
 def places(tmp_path, monkeypatch):
-    """Folders in place of the package, the scripts and PATH, without programs."""
+    """Folders in place of those of pip, of scripts and PATH, without programs."""
     monkeypatch.delenv(_binary.VARIABLE, raising=False)
-    monkeypatch.setattr(_binary, "__file__", str(tmp_path / "package" / "_binary.py"))
+    (tmp_path / "site").mkdir()
+    path = importlib.metadata.PackagePath("..", "installed", _binary.NAME)
+    path.dist = importlib.metadata.PathDistribution(tmp_path / "site" / "bigfit-0.dist-info")
+    monkeypatch.setattr(_binary.importlib.metadata, "files", lambda _: [path])
     monkeypatch.setattr(_binary.sysconfig, "get_path", lambda _: str(tmp_path / "scripts"))
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
     return tmp_path
@@ -32,9 +36,9 @@ def test_order(places, monkeypatch):
     with pytest.raises(EngineError, match="go install.*BIGFIT_BIN"):
         _binary.find()
     echo = f"echo bigfit version {bigfit.__version__}\n"
-    for folder in ("path", "scripts", "package/bin"):  # each counts before the one in front of it
+    for folder in ("path", "scripts", "installed"):  # each counts before the one in front of it
         found = program(places / folder / _binary.NAME, echo)
-        assert _binary.find() == found
+        assert os.path.samefile(_binary.find(), found)
     named = program(places / "mine", echo)
     monkeypatch.setenv(_binary.VARIABLE, named)
     assert _binary.find() == named

@@ -330,7 +330,12 @@ func (f *Folder) Made(name string) (Key, error) {
 	if !f.Has(name) {
 		return nil, nil
 	}
-	a, err := npy.OpenArchive(f.Path(name), f.memory)
+	return KeyOf(f.Path(name), f.memory)
+}
+
+// KeyOf returns the key that the stage in a file was saved with. A positive memory bounds the bytes that are read.
+func KeyOf(path string, memory int64) (Key, error) {
+	a, err := npy.OpenArchive(path, memory)
 	if err != nil {
 		return nil, err
 	}

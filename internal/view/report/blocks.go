@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -46,13 +45,40 @@ type Picture struct {
 }
 
 // dataURI returns the content of a picture as an address.
-func dataURI(kind string, content []byte) template.URL {
-	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(content))
+func dataURI(kind string, content []byte) markup {
+	return markup("data:" + address(kind) + ";base64," + base64.StdEncoding.EncodeToString(content))
 }
 
-func (h Headline) render() (template.HTML, error) { return execute("headline", h) }
+func (h Headline) render() (markup, error) {
+	var b builder
+	b.put("<p class=\"headline\">%s</p>\n", h.Text)
+	b.putIf("<p class=\"note\">%s</p>\n", h.Note)
+	return b.markup(), nil
+}
 
-func (l List) render() (template.HTML, error) { return execute("list", l) }
+func (l List) render() (markup, error) {
+	var b builder
+	b.put(`<div class="list">`)
+	b.putIf("<h3>%s</h3>\n", l.Title)
+	b.put("<ul>\n")
+	for _, item := range l.Items {
+		b.put("<li>%s", item.Text)
+		for _, line := range item.Commands {
+			b.put("<code>%s</code>", line)
+		}
+		b.put("</li>\n")
+	}
+	b.put("</ul></div>\n")
+	return b.markup(), nil
+}
+
+// caption writes the head of a figure.
+func (b *builder) caption(title, caption string) {
+	b.put("<figcaption>")
+	b.putIf("<h3>%s</h3>", title)
+	b.putIf("<p>%s</p>", caption)
+	b.put("</figcaption>\n")
+}
 
 // mostFlat is the number of letters that the columns of a matrix have room for.
 const mostFlat = 3
@@ -60,50 +86,53 @@ const mostFlat = 3
 // tints is the number of tints of a matrix.
 const tints = 6
 
-func (m Matrix) render() (template.HTML, error) {
-	type cell struct {
-		Text, Class string
-	}
-	type row struct {
-		Name, Title string
-		Cells       []cell
-		Sum         int
-	}
+func (m Matrix) render() (markup, error) {
 	if len(m.Counts) != len(m.Names) {
 		return "", fmt.Errorf("matrix %q: %d rows and %d names", m.Title, len(m.Counts), len(m.Names))
 	}
-
-	data := struct {
-		Matrix
-		Body []row
-		Up   bool // names of columns stand upright
-	}{Matrix: m}
-	for i, counts := range m.Counts {
-		if len(counts) != len(m.Names) {
-			return "", fmt.Errorf("matrix %q: row %d has %d cells for %d names", m.Title, i, len(counts), len(m.Names))
+	class := "" // of the columns, whose long names stand upright
+	for i, name := range m.Names {
+		if len(m.Counts[i]) != len(m.Names) {
+			return "", fmt.Errorf("matrix %q: row %d has %d cells for %d names", m.Title, i, len(m.Counts[i]), len(m.Names))
 		}
-		r := row{Name: shorten(m.Names[i]), Title: m.Names[i]}
-		data.Up = data.Up || utf8.RuneCountInString(m.Names[i]) > mostFlat
-		for _, n := range counts {
-			r.Sum += n
+		if utf8.RuneCountInString(name) > mostFlat {
+			class = "up"
+		}
+	}
+
+	var b builder
+	b.put("<figure>\n")
+	b.caption(m.Title, m.Caption)
+	b.put("<div class=\"scroll\" tabindex=\"0\"><table class=\"matrix\">\n")
+	b.put("<thead><tr><td></td><th colspan=\"%d\" scope=\"colgroup\">%s</th><td></td></tr>\n", len(m.Names), m.Columns)
+	b.put(`<tr><th scope="col">%s</th>`, m.Rows)
+	for _, name := range m.Names {
+		b.put(`<th scope="col"%s title="%s"><span>%s</span></th>`, classOf(class), name, shorten(name))
+	}
+	b.put("<th scope=\"col\" class=\"num\">all</th></tr></thead>\n<tbody>\n")
+	for i, name := range m.Names {
+		b.put(`<tr><th scope="row" title="%s">%s</th>`, name, shorten(name))
+		sum := 0
+		for _, n := range m.Counts[i] {
+			sum += n
 		}
 
 		// Zeros are left empty, so that mistakes stand out.
-		for j, n := range counts {
-			c := cell{}
+		for j, n := range m.Counts[i] {
+			var text, class string
 			if n > 0 {
-				step := 1 + (tints-1)*n/r.Sum
-				c.Text = strconv.Itoa(n)
-				c.Class = "t" + strconv.Itoa(step)
+				text = strconv.Itoa(n)
+				class = "t" + strconv.Itoa(1+(tints-1)*n/sum)
 			}
 			if i == j {
-				c.Class = strings.TrimSpace(c.Class + " on")
+				class = strings.TrimSpace(class + " on")
 			}
-			r.Cells = append(r.Cells, c)
+			b.put("<td%s>%s</td>", classOf(class), text)
 		}
-		data.Body = append(data.Body, r)
+		b.put("<td class=\"num\">%d</td></tr>\n", sum)
 	}
-	return execute("matrix", data)
+	b.put("</tbody>\n</table></div></figure>\n")
+	return b.markup(), nil
 }
 
 // mostHead is the length from which the name of a row or a column is cut.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"slices"
 
 	"github.com/bigfit/bigfit/internal/view/chart"
@@ -20,26 +19,43 @@ type Figure struct {
 // Surfaces is the former name of a Figure of surfaces.
 type Surfaces = Figure
 
-// figure holds the data of template "figure".
+// figure holds what stands in a figure.
 type figure struct {
-	Title, Caption string
-	Notes          []string
-	Body           template.HTML
-	Legend         []legendKey
-	Data           template.HTML // a table to fold out
+	title, caption string
+	notes          []string
+	body           markup
+	legend         []chart.Key
+	numbers        markup // a table to fold out
 }
 
-type legendKey struct {
-	Swatch template.HTML
-	Name   string
-	Class  int // of points: see chart.Key
+// markup returns the figure.
+func (f *figure) markup() markup {
+	var b builder
+	b.put("<figure>\n")
+	b.caption(f.title, f.caption)
+	b.put("%s", f.body)
+	if len(f.legend) > 0 {
+		b.put("<ul class=\"legend\">\n")
+		for _, k := range f.legend {
+			b.put("<li>%s<span>%s</span></li>\n", markup(k.Swatch), k.Name)
+		}
+		b.put("</ul>\n")
+	}
+	for _, note := range f.notes {
+		b.put("<p class=\"note\">%s</p>\n", note)
+	}
+	if f.numbers != "" {
+		b.put("<details><summary>The numbers of this chart</summary>\n%s</details>\n", f.numbers)
+	}
+	b.put("</figure>\n")
+	return b.markup()
 }
 
-func (f Figure) render() (template.HTML, error) {
-	out := figure{Title: f.Title, Caption: f.Caption}
+func (f Figure) render() (markup, error) {
+	out := figure{title: f.Title, caption: f.Caption}
 	type panel struct {
-		Title string
-		SVG   template.HTML
+		title string
+		svg   markup
 	}
 	var panels []panel
 	several := len(f.Charts) > 1
@@ -53,34 +69,43 @@ func (f Figure) render() (template.HTML, error) {
 			name += ", " + p.Title
 		}
 		// The title and the text alternative name the picture for screen readers.
-		panels = append(panels, panel{p.Title, template.HTML(p.HTML(name+". "+p.Alt, several))})
+		panels = append(panels, panel{p.Title, markup(p.HTML(name+". "+p.Alt, several))})
 
 		// Panels often leave the same points out; the note is said once.
 		for _, s := range p.Notes {
-			if !slices.Contains(out.Notes, s) {
-				out.Notes = append(out.Notes, s)
+			if !slices.Contains(out.notes, s) {
+				out.notes = append(out.notes, s)
 			}
 		}
 
 		// All charts of a figure have the same classes.
 		if i == 0 {
-			for _, k := range p.Legend() {
-				out.Legend = append(out.Legend, legendKey{template.HTML(k.Swatch), k.Name, k.Class})
-			}
+			out.legend = p.Legend()
 		}
 
 		if lines, ok := c.(*chart.Lines); ok && !several {
 			if rows := lines.Numbers(); rows != nil {
-				if out.Data, err = (Table{Header: rows[0], Rows: rows[1:]}).render(); err != nil {
+				if out.numbers, err = (Table{Header: rows[0], Rows: rows[1:]}).render(); err != nil {
 					return "", err
 				}
 			}
 		}
 	}
 
-	var err error
-	if out.Body, err = execute("panels", panels); err != nil {
-		return "", err
+	var b builder
+	if len(panels) > 1 {
+		b.put("<div class=\"panels\">\n")
+		for _, p := range panels {
+			b.put("<div>")
+			b.putIf(`<p class="panel">%s</p>`, p.title)
+			b.put("%s</div>\n", p.svg)
+		}
+		b.put("</div>\n")
+	} else {
+		for _, p := range panels {
+			b.put("%s\n", p.svg)
+		}
 	}
-	return execute("figure", out)
+	out.body = b.markup()
+	return out.markup(), nil
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"html/template"
 	"image"
 	"image/png"
 )
@@ -27,25 +26,17 @@ type Image struct {
 	Note      string  // a few words below; may be empty
 }
 
-func (s ImageStrip) render() (template.HTML, error) {
-	type item struct {
-		URI                          template.URL
-		Alt, Predicted, Actual, Note string
-		Wrong                        bool
-	}
-
-	data := struct {
-		Width, Height int // as shown
-		Items         []item
-	}{Width: s.Width, Height: s.Height}
+func (s ImageStrip) render() (markup, error) {
 	// Small pictures are enlarged by a whole factor.
+	width, height := s.Width, s.Height
 	if s.Width > 0 && s.Width < 56 {
 		f := (56 + s.Width - 1) / s.Width
-		data.Width = f * s.Width
-		data.Height = f * s.Height
+		width *= f
+		height *= f
 	}
 
-	// The alternative text says in words what the frame and the cross show.
+	var b builder
+	b.put("<ul class=\"strip\">\n")
 	wrong := 0
 	for i, img := range s.Images {
 		if s.Width <= 0 || s.Height <= 0 || len(img.Pixels) != s.Width*s.Height {
@@ -56,39 +47,45 @@ func (s ImageStrip) render() (template.HTML, error) {
 		if err != nil {
 			return "", err
 		}
-		it := item{URI: uri, Predicted: img.Predicted, Actual: img.True, Note: img.Note}
-		it.Wrong = img.True != "" && img.Predicted != "" && img.True != img.Predicted
+
+		// The alternative text says in words what the frame and the cross show.
+		mistaken := img.True != "" && img.Predicted != "" && img.True != img.Predicted
+		var alt, class string
+		shown := img.Predicted
 		switch {
-		case it.Wrong:
+		case mistaken:
 			wrong++
-			it.Alt = "a " + it.Actual + " taken for " + it.Predicted
-		case it.Predicted != "":
-			it.Alt = "predicted " + it.Predicted
-			if it.Actual != "" {
-				it.Alt += ", correct"
+			class = "wrong"
+			alt = "a " + img.True + " taken for " + img.Predicted
+		case img.Predicted != "":
+			alt = "predicted " + img.Predicted
+			if img.True != "" {
+				alt += ", correct"
 			}
 		default:
-			it.Alt = it.Actual
-			it.Predicted = it.Actual
+			alt = img.True
+			shown = img.True
 		}
-
-		data.Items = append(data.Items, it)
+		b.put(`<li%s><img src="%s" width="%d" height="%d" alt="%s"><span>%s`, classOf(class), uri, width, height, alt, shown)
+		if mistaken {
+			b.put(" ✗<small>true %s</small>", img.True)
+		}
+		b.put("</span>")
+		b.putIf("<small>%s</small>", img.Note)
+		b.put("</li>\n")
 	}
+	b.put("</ul>\n")
 
-	body, err := execute("strip", data)
-	if err != nil {
-		return "", err
-	}
-	var notes []string
+	f := figure{title: s.Title, caption: s.Caption, body: b.markup()}
 	if wrong > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d are wrong: framed, with ✗ and the true label.", wrong,
+		f.notes = append(f.notes, fmt.Sprintf("%d of %d are wrong: framed, with ✗ and the true label.", wrong,
 			len(s.Images)))
 	}
-	return execute("figure", figure{Title: s.Title, Caption: s.Caption, Notes: notes, Body: body})
+	return f.markup(), nil
 }
 
 // encode returns pixels as a PNG in a data URI.
-func (s ImageStrip) encode(pixels []uint8) (template.URL, error) {
+func (s ImageStrip) encode(pixels []uint8) (markup, error) {
 	img := image.NewGray(image.Rect(0, 0, s.Width, s.Height))
 	for i, v := range pixels {
 		if s.Invert {

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"math"
 
 	"github.com/bigfit/bigfit/internal/view/chart"
@@ -89,23 +88,15 @@ func (r *Report) hasMap() bool {
 	return false
 }
 
-func (m Map) render() (template.HTML, error) {
+func (m Map) render() (markup, error) {
 	n := len(m.X)
 	if m.Names != nil && len(m.Names) != n || m.Notes != nil && len(m.Notes) != n {
 		return "", fmt.Errorf("map %q: %d points, %d names and %d notes", m.Title, n, len(m.Names), len(m.Notes))
 	}
 
-	type picture struct {
-		Name, Caption string
-		SVG           template.HTML
-		Legend        []legendKey
-		Notes         []string
-	}
-	out := struct {
-		Title, Caption string
-		Views          []picture
-		Data           template.HTML
-	}{Title: m.Title, Caption: m.Caption}
+	var b builder
+	b.put("<figure class=\"map\">\n")
+	b.caption(m.Title, m.Caption)
 	for _, v := range m.Views {
 		p, err := (&chart.Scatter{XLabel: m.XLabel, YLabel: m.YLabel, Bare: m.XLabel == "" && m.YLabel == "",
 			Points: chart.Points{X: m.X, Y: m.Y, Class: v.Class, Classes: v.Classes, Scale: v.Scale,
@@ -113,20 +104,26 @@ func (m Map) render() (template.HTML, error) {
 		if err != nil {
 			return "", fmt.Errorf("map %q, view %q: %w", m.Title, v.Name, err)
 		}
-		view := picture{Name: v.Name, Caption: v.Caption, Notes: p.Notes,
-			SVG: template.HTML(p.HTML(m.Title+", "+v.Name+". "+p.Alt, false))}
+		b.put("<div class=\"view\">\n<p class=\"panel\">Coloured by %s</p>\n", v.Name)
+		b.putIf("<p class=\"note\">%s</p>\n", v.Caption)
+		b.put("%s\n<ul class=\"legend\">\n", markup(p.HTML(m.Title+", "+v.Name+". "+p.Alt, false)))
 		for _, k := range p.Legend() {
-			view.Legend = append(view.Legend, legendKey{template.HTML(k.Swatch), k.Name, k.Class})
+			b.put("<li data-class=\"%d\">%s<span>%s</span></li>\n", k.Class, markup(k.Swatch), k.Name)
 		}
-		out.Views = append(out.Views, view)
+		b.put("</ul>\n")
+		for _, note := range p.Notes {
+			b.put("<p class=\"note\">%s</p>\n", note)
+		}
+		b.put("</div>\n")
 	}
 
 	text, err := json.Marshal(m.data())
 	if err != nil {
 		return "", err
 	}
-	out.Data = template.HTML(`<script type="application/json">` + string(text) + "</script>")
-	return execute("map", out)
+	b.put("<p class=\"note hint\">Point at a mark to see what it is. Classes in the legend are switches: the picked ones are shown alone. Zoom by the buttons, by a double click, or by the wheel after a click; drag to move.</p>\n")
+	b.put("<script type=\"application/json\">%s</script>\n</figure>\n", markup(text))
+	return b.markup(), nil
 }
 
 // data returns what the script needs. Points without a place are left out.

@@ -14,13 +14,10 @@
 package report
 
 import (
-	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -45,7 +42,7 @@ type Section struct {
 type Block interface {
 	// render returns the block as HTML; the error names the fault in the
 	// values given, such as slices of different length.
-	render() (template.HTML, error)
+	render() (markup, error)
 }
 
 // A Paragraph is plain text; an empty line separates paragraphs.
@@ -91,34 +88,17 @@ type KeyValues struct {
 // A KeyValue is one entry of KeyValues.
 type KeyValue struct{ Key, Value string }
 
-//go:embed assets/page.html
-var templates string
-
 //go:embed assets/style.css
 var style string
-
-var page = template.Must(template.New("templates").Funcs(template.FuncMap{
-	"css":    func() template.CSS { return template.CSS(chart.CSS() + style) },
-	"script": func() template.JS { return template.JS(mapScript) },
-}).Parse(templates))
 
 // Write writes r as a complete HTML document in UTF-8.
 //
 // If the values of blocks contradict each other, one error reports all such blocks
 // and nothing is written. Any other error comes from w.
 func Write(w io.Writer, r *Report) error {
-	type section struct {
-		ID, Title string
-		Blocks    []template.HTML
-	}
-	data := struct {
-		Title, Subtitle, Index, Policy string
-		Script                         bool
-		Sections                       []section
-	}{Title: r.Title, Subtitle: r.Subtitle, Index: r.Index, Policy: policy(r.hasMap()), Script: r.hasMap()}
+	blocks := make([]markup, len(r.Sections))
 	var faults []error
 	for i, s := range r.Sections {
-		out := section{ID: "s" + strconv.Itoa(i+1), Title: s.Title}
 		for j, b := range s.Blocks {
 			// Blocks that a run does not have may be nil.
 			if b == nil {
@@ -128,89 +108,107 @@ func Write(w io.Writer, r *Report) error {
 			if err != nil {
 				faults = append(faults, fmt.Errorf("report: section %q, block %d: %w", s.Title, j+1, err))
 			}
-			out.Blocks = append(out.Blocks, h)
+			blocks[i] += h
 		}
-		data.Sections = append(data.Sections, out)
 	}
 
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
-	h, err := execute("page", data)
-	if err != nil {
-		return err
-	}
 	// Names of classes and files can hold control characters, which HTML forbids.
-	_, err = io.WriteString(w, chart.Clean(string(h)))
+	_, err := io.WriteString(w, chart.Clean(string(r.page(blocks))))
 	return err
 }
 
-// execute runs one template of page.html.
-func execute(name string, data any) (template.HTML, error) {
-	var b bytes.Buffer
-	if err := page.ExecuteTemplate(&b, name, data); err != nil {
-		return "", err
-	}
-	return template.HTML(b.String()), nil
-}
+// fewest is the number of sections from which a page begins with a list of them.
+const fewest = 3
 
-func (p Paragraph) render() (template.HTML, error) {
-	var b strings.Builder
-	for _, t := range strings.Split(strings.ReplaceAll(string(p), "\r\n", "\n"), "\n\n") {
-		if t = strings.TrimSpace(t); t != "" {
-			b.WriteString("<p>" + template.HTMLEscapeString(t) + "</p>\n")
+// page returns the page of the sections, whose blocks are given.
+func (r *Report) page(blocks []markup) markup {
+	var b builder
+	b.put(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="%s">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="bigfit">
+<title>%s</title>
+<style>
+%s</style>
+</head>
+<body>
+<header>
+<h1>%s</h1>
+`, policy(r.hasMap()), r.Title, markup(chart.CSS()+style), r.Title)
+	b.putIf("<p class=\"subtitle\">%s</p>\n", r.Subtitle)
+	if r.Index != "" {
+		b.put("<p><a href=\"%s\">All pages</a></p>\n", address(r.Index))
+	}
+	b.put("</header>\n")
+
+	if len(r.Sections) >= fewest {
+		b.put("<nav aria-label=\"Sections\"><ul>\n")
+		for i, s := range r.Sections {
+			if s.Title != "" {
+				b.put("<li><a href=\"#s%d\">%s</a></li>\n", i+1, s.Title)
+			}
 		}
+		b.put("</ul></nav>\n")
 	}
-	return template.HTML(b.String()), nil
+	b.put("<main>\n")
+	for i, s := range r.Sections {
+		b.put("<section id=\"s%d\">\n", i+1)
+		b.putIf("<h2>%s</h2>\n", s.Title)
+		b.put("%s</section>\n", blocks[i])
+	}
+	b.put("</main>\n")
+	if r.hasMap() {
+		b.put("<script>%s</script>\n", markup(mapScript))
+	}
+	b.put("</body>\n</html>\n")
+	return b.markup()
 }
 
-func (t Table) render() (template.HTML, error) {
-	type cell struct {
-		Text, URL string
-		Class     string
-		Num, Best bool
-		Mark      Mark
-		Picture   template.URL
-		Width     int
-		Height    int
-		Alt       string
+func (p Paragraph) render() (markup, error) {
+	var b builder
+	for _, t := range strings.Split(strings.ReplaceAll(string(p), "\r\n", "\n"), "\n\n") {
+		b.putIf("<p>%s</p>\n", strings.TrimSpace(t))
 	}
+	return b.markup(), nil
+}
 
-	data := struct {
-		Caption, Note string
-		Header        []cell
-		Rows          [][]cell
-	}{Caption: t.Caption, Note: t.Note}
-
+func (t Table) render() (markup, error) {
 	numeric := make([]bool, len(t.Header))
 	for j := range numeric {
 		numeric[j] = t.numeric(j)
-		data.Header = append(data.Header, cell{Text: t.Header[j], Num: numeric[j]})
 	}
 
 	// Short rows are filled up with empty cells.
+	var rows [][]tableCell
 	for i, row := range t.Rows {
 		if len(row) > len(t.Header) {
 			return "", fmt.Errorf("table %q: row %d has %d cells, the header has %d", t.Caption, i, len(row),
 				len(t.Header))
 		}
-		out := make([]cell, len(t.Header))
+		out := make([]tableCell, len(t.Header))
 		for j := range out {
-			out[j].Num = numeric[j]
+			out[j].num = numeric[j]
 			if j < len(row) {
-				out[j].Text = row[j]
+				out[j].text = row[j]
 			}
 		}
-		data.Rows = append(data.Rows, out)
+		rows = append(rows, out)
 	}
 
 	// Bold cells, marks and links name cells by place; all wrong places are reported together.
-	at := func(c Cell, what string) (*cell, error) {
+	at := func(c Cell, what string) (*tableCell, error) {
 		if c.Row < 0 || c.Row >= len(t.Rows) || c.Col < 0 || c.Col >= len(t.Header) {
 			return nil, fmt.Errorf("table %q: %s cell (%d, %d) is outside its %d×%d cells", t.Caption, what,
 				c.Row, c.Col, len(t.Rows), len(t.Header))
 		}
-		return &data.Rows[c.Row][c.Col], nil
+		return &rows[c.Row][c.Col], nil
 	}
 
 	var faults []error
@@ -218,7 +216,7 @@ func (t Table) render() (template.HTML, error) {
 		if to, err := at(c, "best"); err != nil {
 			faults = append(faults, err)
 		} else {
-			to.Best = true
+			to.best = true
 		}
 	}
 
@@ -226,7 +224,7 @@ func (t Table) render() (template.HTML, error) {
 		if to, err := at(m.Cell, "marked"); err != nil {
 			faults = append(faults, err)
 		} else {
-			to.Mark = m
+			to.mark = m
 		}
 	}
 
@@ -234,7 +232,7 @@ func (t Table) render() (template.HTML, error) {
 		if to, err := at(l.Cell, "linked"); err != nil {
 			faults = append(faults, err)
 		} else {
-			to.URL = l.URL
+			to.url = l.URL
 		}
 	}
 
@@ -242,22 +240,82 @@ func (t Table) render() (template.HTML, error) {
 		if to, err := at(p.Cell, "pictured"); err != nil {
 			faults = append(faults, err)
 		} else {
-			to.Picture = dataURI(p.Type, p.Data)
-			to.Width = p.Width
-			to.Height = p.Height
-			to.Alt = p.Alt
+			to.picture = &p
 		}
 	}
 
 	if err := errors.Join(faults...); err != nil {
 		return "", err
 	}
-	for _, row := range data.Rows {
-		for j := range row {
-			row[j].Class = cellClass(row[j].Text, row[j].Num, row[j].Best)
+	return t.table(numeric, rows), nil
+}
+
+// tableCell is a cell of a table with all that stands in it.
+type tableCell struct {
+	text, url string
+	num, best bool
+	mark      Mark
+	picture   *Picture
+}
+
+// table returns the table of the cells.
+func (t Table) table(numeric []bool, rows [][]tableCell) markup {
+	var b builder
+	b.put(`<div class="table">`)
+	b.putIf("<p class=\"caption\" aria-hidden=\"true\">%s</p>\n", t.Caption)
+	b.put(`<div class="scroll" tabindex="0"><table`)
+	b.putIf(` aria-label="%s"`, t.Caption)
+	b.put(">\n<thead><tr>")
+	for j, name := range t.Header {
+		class := ""
+		if numeric[j] {
+			class = "num"
 		}
+		b.put(`<th scope="col"%s>%s</th>`, classOf(class), name)
 	}
-	return execute("table", data)
+	b.put("</tr></thead>\n<tbody>\n")
+	for _, row := range rows {
+		b.put("<tr>")
+		for j := range row {
+			row[j].put(&b)
+		}
+		b.put("</tr>\n")
+	}
+	b.put("</tbody>\n</table></div>\n")
+	b.putIf("<p class=\"note\">%s</p>\n", t.Note)
+	b.put("</div>\n")
+	return b.markup()
+}
+
+// put writes a cell.
+func (c *tableCell) put(b *builder) {
+	b.put(`<td%s>`, classOf(cellClass(c.text, c.num, c.best)))
+	if p := c.picture; p != nil {
+		b.put(`<img class="thumb" src="%s" width="%d" height="%d" alt="%s">`, dataURI(p.Type, p.Data), p.Width, p.Height, p.Alt)
+	}
+	if c.url != "" {
+		b.put(`<a href="%s">%s</a>`, address(c.url), c.text)
+	} else {
+		b.put("%s", c.text)
+	}
+	if c.mark.Text != "" {
+		class := "mark"
+		switch {
+		case c.mark.Good:
+			class = "mark good"
+		case c.mark.Bad:
+			class = "mark bad"
+		}
+		b.put(`<small class="%s">%s</small>`, class, c.mark.Text)
+	}
+	b.put("</td>")
+}
+
+// classOf returns the attribute class with a blank before it, or nothing.
+func classOf(names string) markup {
+	var b builder
+	b.putIf(` class="%s"`, names)
+	return b.markup()
 }
 
 const (
@@ -307,6 +365,14 @@ func (t Table) numeric(j int) bool {
 	return found
 }
 
-func (k KeyValues) render() (template.HTML, error) {
-	return execute("keyvalues", k)
+func (k KeyValues) render() (markup, error) {
+	var b builder
+	b.put(`<div class="values">`)
+	b.putIf("<h3>%s</h3>\n", k.Caption)
+	b.put("<dl>\n")
+	for _, p := range k.Pairs {
+		b.put("<div><dt>%s</dt><dd>%s</dd></div>\n", p.Key, p.Value)
+	}
+	b.put("</dl></div>\n")
+	return b.markup(), nil
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import os
 import re
 import shutil
@@ -28,10 +29,16 @@ class EngineError(RuntimeError):
 def candidates() -> Iterator[Path]:
     """Yield the places where the program may be, the first that counts first.
 
-    Those are the file in ``$BIGFIT_BIN``, the folder ``bin`` of this package, where
-    wheels have it, the folder of scripts of this Python, and the folders in ``$PATH``.
+    Those are the program that pip installed with this package, wherever it put it, the
+    folder of scripts of this Python, and the folders in ``$PATH``.
     """
-    yield Path(__file__).parent / "bin" / NAME
+    try:
+        installed = importlib.metadata.files("bigfit") or []
+    except importlib.metadata.PackageNotFoundError:
+        installed = []
+    for file in installed:
+        if file.name == NAME:
+            yield Path(str(file.locate()))
     yield Path(sysconfig.get_path("scripts")) / NAME
     found = shutil.which(NAME)
     if found:

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -189,10 +188,8 @@ func runIn(t *testing.T, dir, line string) outcome {
 		t.Fatal(err)
 	}
 	o := outcome{line: line, code: cmd.ProcessState.ExitCode(), out: stdout.String(), stderr: stderr.String(), seconds: time.Since(began).Seconds()}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		if o.peak = usage.Maxrss << 10; o.peak <= own+16<<20 {
-			o.peak = 0 // it is the memory of this process
-		}
+	if o.peak = residentOf(cmd.ProcessState); o.peak <= own+16<<20 {
+		o.peak = 0 // it is the memory of this process
 	}
 	return o
 }

@@ -17,11 +17,16 @@ type job struct {
 	count  int  // of processes; 0 if it is not known
 }
 
+// fromOne is the variable that counts from 1, and is 0 outside of an array.
+const fromOne = "LSB_JOBINDEX"
+
 // variables pairs environment variables with the number of a job and with the count of
 // processes; the first that is set decides. Slurm's own comes last: it is 0 in all processes
 // that an mpirun within a job starts.
 var variables = []struct{ number, count string }{
 	{"SLURM_ARRAY_TASK_ID", ""},
+	{"PBS_ARRAY_INDEX", ""},
+	{fromOne, ""},
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
 	{"PMI_RANK", "PMI_SIZE"},
 	{"SLURM_PROCID", "SLURM_NTASKS"},
@@ -32,7 +37,7 @@ func fromEnvironment() (*job, error) {
 	for _, v := range variables {
 		names = append(names, v.number)
 		text := os.Getenv(v.number)
-		if text == "" {
+		if text == "" || v.number == fromOne && text == "0" {
 			continue
 		}
 		// An array numbers parts; the ranks of an MPI job number processes, which may be fewer
@@ -41,6 +46,9 @@ func fromEnvironment() (*job, error) {
 		var err error
 		if j.number, err = strconv.Atoi(text); err != nil || j.number < 0 {
 			return nil, shell.Usagef("--part env: %s is %q; it must be a number from 0", v.number, text)
+		}
+		if v.number == fromOne {
+			j.number--
 		}
 		if count, err := strconv.Atoi(os.Getenv(v.count)); err == nil && count > j.number {
 			j.count = count
@@ -63,7 +71,11 @@ func (j *job) processes(parts int) int {
 
 // describe says which parts the process makes, and why.
 func (j *job) describe(list []int) string {
-	text := fmt.Sprintf("%s is %d", j.name, j.number)
+	said := j.number
+	if j.name == fromOne {
+		said++
+	}
+	text := fmt.Sprintf("%s is %d", j.name, said)
 	if j.count > 0 {
 		text += fmt.Sprintf(" of %d processes", j.count)
 	}

@@ -92,9 +92,8 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 	if err != nil {
 		return nil, nil, err
 	}
-	// A script needs no points: it may be printed on another machine than the one that has them.
 	if o.Script != "" {
-		return nil, nil, c.script()
+		return nil, nil, c.script(ctx, s)
 	}
 
 	if err := c.open(ctx, s); err != nil {
@@ -185,13 +184,13 @@ func (c *fit) open(ctx context.Context, s linear.Settings) (err error) {
 		GraphName: c.f.Graph, Report: c.obs.Update}
 	switch {
 	case c.f.Graph == "" || s.Regularizer.GammaI == 0:
-	case c.o.Part == "" || c.o.DryRun: // the graph is checked whole
+	case c.o.DryRun || c.o.Part == "" && c.o.Script == "": // the graph is checked whole
 		g, err := c.GivenGraph(c.f.Graph, c.f.Params, &pipeline.GraphSettings{})
 		if err != nil {
 			return err
 		}
 		c.in.Graph, in.Graph = &g.Graph.Graph, g.W
-	default: // each part checks its rows
+	default: // each part checks its rows, and a script none
 		if in.Graph, err = sparse.Open(c.f.Graph, int64(c.Memory)); err != nil {
 			return err
 		}
@@ -302,8 +301,9 @@ func (c *fit) merge(ctx context.Context) (models.Model, error) {
 	return named, errors.Join(err, fault)
 }
 
-// script prints a job script of the command line.
-func (c *fit) script() error {
+// script prints a job script of the command line. It may be printed on another machine than the one that
+// has the points; what the jobs take is not known there.
+func (c *fit) script(ctx context.Context, s linear.Settings) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -313,7 +313,22 @@ func (c *fit) script() error {
 	if err := writable(dir); err != nil {
 		return err
 	}
-	text, err := fill(c.o.Script, c.o.Parts, line+" --dry-run", line+" --part", line+" --merge")
+	j := &steps{parts: c.o.Parts, first: step{line: line + " --dry-run"}, part: step{line: line + " --part"},
+		merge: step{line: line + " --merge"}}
+	inputs := c.f.X.Inputs(c.f.Graph, c.f.Targets.Y)
+	if len(shell.Present(inputs)) == len(inputs) {
+		if err := c.open(ctx, s); err != nil {
+			return err
+		}
+		part, merge := c.run.PartCost(c.all()...), c.mergeCost()
+		seconds := machine.Seconds(part.Operations)
+		all := seconds * float64(c.o.Parts)
+		// The first step and the merge read all points, as all parts together do.
+		j.first.bytes, j.first.seconds = merge.Bytes, all
+		j.part.bytes, j.part.seconds = part.Bytes, seconds
+		j.merge.bytes, j.merge.seconds = merge.Bytes, all
+	}
+	text, err := fill(c.o.Script, j)
 	if err != nil {
 		return err
 	}

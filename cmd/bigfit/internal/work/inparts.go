@@ -49,12 +49,14 @@ prints the memory, the parts and the time that are expected. Where the recall st
 
 On a cluster, parts are jobs: --divide prepares DIR, --part I or --part env makes one part,
 in any order and on any machine that sees DIR and the points, and --merge makes the graph
-of them. --print-script writes such scripts. These need --work alone, as DIR knows the
-points and the settings. --part missing lists the parts to make, as Slurm's --array takes
-them.
+of them. --print-script writes such scripts, which ask for the memory, the time and the
+cores of the plan. These need --work alone, as DIR knows the points and the settings.
+bigfit status DIR says how far the run is. --part missing lists the parts to make, as
+Slurm's --array takes them.
 
---part env takes the number from SLURM_ARRAY_TASK_ID, or of several processes that of this
-one from OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID, the first that is set; with fewer
+--part env takes the number from SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX or LSB_JOBINDEX
+(which counts from 1), or of several processes that of this one from
+OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID, the first that is set; with fewer
 processes than parts, process r of R makes the parts r, r + R, …
 
 A linear model needs sums over the rows of the points, and its labels:
@@ -150,7 +152,7 @@ func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipe
 	// Each step prints or makes its own result; without a step the command does all of them.
 	switch {
 	case o.Script != "":
-		return nil, nil, c.script(args)
+		return nil, nil, c.script(run, args)
 	case o.DryRun:
 		return nil, nil, c.plan(run, true)
 	case o.Part == missing:

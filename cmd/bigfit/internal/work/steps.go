@@ -1,6 +1,10 @@
 package work
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
@@ -30,7 +34,7 @@ func (o *Steps) flags(f *pflag.FlagSet) {
 		"job; missing lists those to make")
 	f.BoolVar(&o.Merge, "merge", false, "make the result of the parts, which must all be there")
 	f.StringVar(&o.Script, "print-script", "",
-		"print the `kind` of job script for the parts: slurm, mpirun, parallel")
+		"print the `kind` of job script for the parts: slurm, pbs, lsf, mpirun, parallel")
 }
 
 // checkOne returns an error if more than one step is asked for. other tells whether a step that
@@ -42,6 +46,10 @@ func (o *Steps) checkOne(flag string, other bool) error {
 		if step {
 			steps++
 		}
+	}
+	if _, ok := scripts[o.Script]; o.Script != "" && !ok {
+		return shell.Usagef("--print-script is %q; it must be %s", o.Script,
+			strings.Join(slices.Sorted(maps.Keys(scripts)), ", "))
 	}
 	if steps > 1 {
 		return shell.Usagef("give one of --part, %s--merge, --dry-run and --print-script", flag)

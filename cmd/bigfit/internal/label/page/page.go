@@ -1,4 +1,4 @@
-// Package page is what a person sees: one template, one script, one style sheet, and what is shown of each point.
+// Package page is what a person sees: one page, one script, one style sheet, and what is shown of each point.
 //
 // Texts of the data reach the page as JSON, and the script writes them as text, never as HTML.
 package page
@@ -8,7 +8,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"html/template"
+	"html"
 	"image"
 	"image/color"
 	"image/png"
@@ -35,7 +35,7 @@ var (
 	Style  = read("label.css")
 )
 
-var layout = template.Must(template.ParseFS(files, "label.html"))
+var layout = string(read("label.html"))
 
 func read(name string) []byte {
 	content, err := files.ReadFile(name)
@@ -53,11 +53,14 @@ type Head struct {
 	Target    float64
 }
 
-// Render returns the page.
-func Render(h Head) ([]byte, error) {
-	var b bytes.Buffer
-	err := layout.Execute(&b, h)
-	return b.Bytes(), err
+// Render returns the page: label.html with texts, escaped, in the place of words in braces.
+func Render(h Head) []byte {
+	who := ""
+	if h.Annotator != "" {
+		who = ", as " + h.Annotator
+	}
+	return []byte(strings.NewReplacer("{title}", html.EscapeString(h.Title), "{file}", html.EscapeString(h.File),
+		"{annotator}", html.EscapeString(who), "{target}", strconv.FormatFloat(h.Target, 'g', -1, 64)).Replace(layout))
 }
 
 // A Kind says how a column is shown.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -127,13 +126,4 @@ func now() moment { return moment{time.Now(), cpu()} }
 // since says how long ago a moment was. On a machine that others use, the time of the processors counts.
 func since(m moment) string {
 	return fmt.Sprintf("%.1f s, %.1f s of processors", time.Since(m.clock).Seconds(), cpu()-m.cpu)
-}
-
-// cpu returns the seconds that all processors have worked for this process.
-func cpu() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }

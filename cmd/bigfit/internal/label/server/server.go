@@ -80,15 +80,12 @@ type Server struct {
 
 // New returns a server of the questions of a queue.
 func New(q *queue.Queue, c *page.Content, h page.Head) (*Server, error) {
-	html, err := page.Render(h)
-	if err != nil {
-		return nil, err
-	}
 	// 128 random bits are no address that another program finds.
 	secret := make([]byte, 16)
 	rand.Read(secret)
-	s := &Server{queue: q, content: c, html: html, token: hex.EncodeToString(secret),
+	s := &Server{queue: q, content: c, html: page.Render(h), token: hex.EncodeToString(secret),
 		slots: make(chan struct{}, mostRequests), done: make(chan struct{})}
+	var err error
 	s.icon, err = icon()
 	return s, err
 }
