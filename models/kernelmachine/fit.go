@@ -225,14 +225,9 @@ func (w *Warped) among(t *models.Targets, s *Settings) ([]int, error) {
 	case s.Heat != w.heat:
 		return nil, fmt.Errorf("kernelmachine: the kernel was warped with t = %v of exp(tL), the "+
 			"settings say %v", w.heat, s.Heat)
-	case !slices.Equal(s.Coefficients, w.powers):
-		return nil, fmt.Errorf("kernelmachine: the kernel was warped with the coefficients %v of r(L), the "+
-			"settings say %v", w.powers, s.Coefficients)
-	case !(math.Abs(ours-theirs) <= 1e-12*ours) ||
-		ours > 0 && (s.Power != w.reg.Power || s.Laplacian != w.reg.Laplacian):
-		return nil, fmt.Errorf("kernelmachine: the kernel was warped with γ_I/γ_A = %v, power %d and "+
-			"the %v Laplacian; the settings say %v, %d and %v",
-			ours, w.reg.Power, w.reg.Laplacian, theirs, s.Power, s.Laplacian)
+	case !(math.Abs(ours-theirs) <= 1e-12*ours) || ours > 0 && !s.SameNorm(w.reg):
+		return nil, fmt.Errorf("kernelmachine: the kernel was warped with γ_I/γ_A = %v and %s; the settings say %v "+
+			"and %s", ours, w.reg.DescribeNorm(), theirs, s.DescribeNorm())
 	}
 
 	// Points of w ascend, so positions are found by halving.

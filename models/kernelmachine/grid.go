@@ -62,7 +62,7 @@ func (g *grid) norms(i int) regularizer.Regularizer { return g.options[i].Regula
 
 // FitGrid shares, for each kernel, the Gram matrix, and for each graph, power and
 // ratio γ_I/γ_A (up to 1e-12) one factorization; or for each kernel and
-// approximation the features, and for each graph and power ΦᵀLᵖΦ.
+// approximation the features, and for each graph and power Φᵀr(L)Φ.
 func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	t := l.grid(g)
 	type shared struct {
@@ -94,7 +94,7 @@ func (g *grid) data(setting int) *Data {
 func (g *grid) exact(ctx context.Context, settings []int) error {
 	d := g.data(settings[0])
 	var base *Problem
-	return regularizer.Each(g.Grid, settings, g.norms, func(l *sparse.Laplacian, settings []int) error {
+	return regularizer.Each(g.Grid, settings, g.norms, func(l *sparse.Laplacian, _ regularizer.Regularizer, settings []int) error {
 		if l == nil {
 			gram, err := g.labeledGram(ctx, d)
 			if err != nil {
@@ -152,7 +152,7 @@ func (g *grid) sameRatio(settings []int) [][]int {
 		ratio := r.GammaI / r.GammaA
 		at := slices.IndexFunc(seen, func(o *Settings) bool {
 			other := o.GammaI / o.GammaA
-			return o.Scaling == r.Scaling && o.Heat == r.Heat && slices.Equal(o.Coefficients, r.Coefficients) && math.Abs(other-ratio) <= 1e-12*other
+			return o.Scaling == r.Scaling && o.Heat == r.Heat && math.Abs(other-ratio) <= 1e-12*other
 		})
 		if at < 0 {
 			at = len(seen)
@@ -198,16 +198,16 @@ func (g *grid) approximate(ctx context.Context, settings []int) error {
 		g.Fail(settings, err)
 		return nil
 	}
-	// The features do not depend on the graph; ΦᵀLᵖΦ is made for each.
-	base, err := NewApproximateProblem(ctx, d, 1, &by)
+	// The features do not depend on the graph; Φᵀr(L)Φ is made for each.
+	base, err := NewApproximateProblem(ctx, d, regularizer.Regularizer{}, &by)
 	if err != nil {
 		return err
 	}
-	return regularizer.Each(g.Grid, settings, g.norms, func(l *sparse.Laplacian, settings []int) error {
+	return regularizer.Each(g.Grid, settings, g.norms, func(l *sparse.Laplacian, r regularizer.Regularizer, settings []int) error {
 		problem := base
 		if l != nil {
 			var err error
-			if problem, err = base.withNorm(ctx, l); err != nil {
+			if problem, err = base.withNorm(ctx, l, r); err != nil {
 				return err
 			}
 		}
@@ -331,8 +331,7 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 		}
 		warps := g.CountOf(func(i int) any {
 			r := g.norms(i)
-			return [6]any{g.options[i].Kernel, g.GraphKey(i), max(1, r.Power), g.options[i].Heat,
-				fmt.Sprint(g.options[i].Coefficients),
+			return [5]any{g.options[i].Kernel, g.GraphKey(i), fmt.Sprint(r.Weights()), g.options[i].Heat,
 				math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}
 		})
 		c.Operations = widths*n*n*d + warps*(2*n*n*n/3+2*n*n*l+10*edges*n)
@@ -370,7 +369,11 @@ func (g *grid) approximateCost(widths float64, source kernel.Source) (models.Gri
 	c.Operations = widths * one.prepare
 	if g.intrinsic() {
 		for _, o := range g.options {
-			r.GammaI, r.Power = max(r.GammaI, o.GammaI), max(r.Power, o.Power)
+			gammaI := max(r.GammaI, o.GammaI)
+			if o.Degree() > r.Degree() {
+				r.Regularizer = o.Regularizer
+			}
+			r.GammaI = gammaI
 		}
 		alone := one.prepare
 		one = of(g.EdgeCount())

@@ -82,7 +82,7 @@ func (l Learner) Params() []models.Param { return l.table().Params() }
 // parameters of the intrinsic norm, which comes behind it: so the stronger
 // regularization comes first.
 var (
-	normWeights = regularizer.Params.Without("power", "scaling", "laplacian")
+	normWeights = regularizer.Params.Without("power", "penalty-coefficients", "scaling", "laplacian")
 	normRest    = regularizer.Params.Without("gamma-a", "gamma-i")
 )
 
@@ -135,10 +135,6 @@ var (
 			Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true,
 			Only: &models.Condition{Param: "gamma-i"}},
 			At: func(o *options) any { return &o.Heat }},
-		{Param: models.Param{Name: "penalty-coefficients",
-			Doc:     "c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf",
-			Default: "none: fᵀLᵖf", Range: models.NotNegative(), Only: &models.Condition{Param: "gamma-i"}},
-			At: func(o *options) any { return &o.Coefficients }},
 	}
 	methodParams = [...]models.Table[options]{
 		RLS: {
@@ -204,21 +200,12 @@ func (l Learner) decode(v models.Values) (options, error) {
 func (l Learner) decodeAs(v models.Values) (options, error) {
 	o, err := l.resolved().Decode(v)
 	o.Method = l.Method
-	faults := []error{err}
+	faults := []error{err, o.CheckNorm()}
 	if o.Heat > 0 && o.Power > 1 {
 		faults = append(faults, &models.ParamError{Name: "power", Value: v["power"], Must: "1 with heat"})
 	}
-	if o.Coefficients != nil {
-		if o.Power > 1 {
-			faults = append(faults, &models.ParamError{Name: "power", Value: v["power"], Must: "1 with penalty-coefficients"})
-		}
-		if o.Heat > 0 {
-			faults = append(faults, &models.ParamError{Name: "heat", Value: v["heat"], Must: "left out with penalty-coefficients"})
-		}
-		if !slices.ContainsFunc(o.Coefficients, func(c float64) bool { return c > 0 }) {
-			faults = append(faults, &models.ParamError{Name: "penalty-coefficients", Value: v["penalty-coefficients"],
-				Must: "numbers of which one is positive"})
-		}
+	if o.Heat > 0 && o.Coefficients != nil {
+		faults = append(faults, &models.ParamError{Name: "heat", Value: v["heat"], Must: "left out with penalty-coefficients"})
 	}
 	// Faults that no single parameter shows come with the others.
 	if l.Method.approximates() {
@@ -361,9 +348,9 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 	held := 8 * n * n
 	peak := held + side
 	if intrinsic {
-		const stripe = 256                     // columns of I + MK at a time, see Problem.system
-		warp := 8 * (2*n*n + 2*n*l + l*l)      // with what factors leave
-		blocks := int64(max(4, 2*(s.Power-1))) // scratch of sparse.Heat or of powers
+		const stripe = 256                        // columns of I + MK at a time, see Problem.system
+		warp := 8 * (2*n*n + 2*n*l + l*l)         // with what factors leave
+		blocks := int64(max(4, 2*(s.Degree()-1))) // scratch of sparse.Heat or of powers
 		peak = max(peak, held+warp, held+8*(n*n+blocks*n*stripe))
 		peak = max(peak, held+8*(2*n*n+(2+blocks)*n*stripe)) // the root of the Gram matrix and the system
 		// The graph that tells whether exp(tL) is strong is not there yet.
@@ -415,12 +402,10 @@ func approximationFaults(v models.Values) error {
 		}
 	}
 
-	for _, name := range []string{"heat", "penalty-coefficients"} {
-		if _, ok := v[name]; ok && v["approximation"] != Exact.String() {
-			faults = append(faults, &models.UnusedError{Name: name,
-				Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}},
-				Is:   v["approximation"]})
-		}
+	if _, ok := v["heat"]; ok && v["approximation"] != Exact.String() {
+		faults = append(faults, &models.UnusedError{Name: "heat",
+			Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}},
+			Is:   v["approximation"]})
 	}
 	kinds := expansion.WidthKernels
 	if k, ok := v["kernel"]; ok && v["approximation"] == Fourier.String() && !slices.Contains(kinds, k) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
 	"github.com/bigfit/bigfit/models/regularizer"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // Method is a loss, and with it a kernel machine.
@@ -71,14 +69,8 @@ type Settings struct {
 	regularizer.Regularizer
 	// Heat, if positive, is the t of the intrinsic norm fᵀexp(tL)f in place of
 	// fᵀLᵖf: the heat semigroup (2006, section 2.2). Exact machines have it; Power
-	// must be 1. Scores with an error above 1e-8 of the largest are a [*HeatError].
+	// must be 1 and Coefficients nil. Scores with an error above 1e-8 of the largest are a [*HeatError].
 	Heat float64
-	// Coefficients, if there are any, are the c_p of the intrinsic norm fᵀr(L)f with r(L) = Σ_p c_p Lᵖ in
-	// place of fᵀLᵖf: powers of the Laplacian and their linear combinations (2006, Remark 1 of
-	// section 2.2), and with c₀ > 0 and c₁ = 1 the regularized Laplacian, whose kernel has the
-	// eigenvalues 1/(λ + c₀) (2004, section 7.1). See [sparse.Polynomial]. Exact machines have it;
-	// Power must be 1 and Heat 0.
-	Coefficients []float64
 	// Intercept adds an unpenalized constant to RLS; the others always have one.
 	Intercept bool
 	// Epsilon is the ε of SVR, in the unit of the targets. Default 0.1.
@@ -97,24 +89,14 @@ func (s Settings) fill() (Settings, error) {
 	r, err := s.Regularizer.Fill()
 	// Settings of the intrinsic norm that do not matter must not make two machines different.
 	if r.GammaI == 0 {
-		r = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}
 		s.Heat = 0
-		s.Coefficients = nil
 	}
 
 	s.Regularizer = r
 	faults := []error{err}
-	if s.Heat > 0 && s.Power > 1 {
-		faults = append(faults, fmt.Errorf("kernelmachine: power %d of the Laplacian and t = %v of "+
-			"exp(tL); give one of them", s.Power, s.Heat))
-	}
-	if s.Coefficients != nil {
-		if s.Heat > 0 || s.Power > 1 {
-			faults = append(faults, fmt.Errorf("kernelmachine: coefficients of powers of the Laplacian beside power %d "+
-				"and t = %v of exp(tL); give one of them", s.Power, s.Heat))
-		}
-		s.Coefficients = slices.Clone(s.Coefficients)
-		faults = append(faults, sparse.CheckCoefficients(s.Coefficients))
+	if s.Heat > 0 && (s.Power > 1 || s.Coefficients != nil) {
+		faults = append(faults, fmt.Errorf("kernelmachine: %s and t = %v of exp(tL); give one of them",
+			s.DescribeNorm(), s.Heat))
 	}
 	if !methods.Valid(s.Method) {
 		faults = append(faults, fmt.Errorf("kernelmachine: kernel machine %v", s.Method))
@@ -179,9 +161,6 @@ func (m *Machine) Summary() models.Summary {
 	if m.Settings.Heat > 0 {
 		s.Text += fmt.Sprintf(", exp(tL) with t = %g", m.Settings.Heat)
 	}
-	if m.Settings.Coefficients != nil {
-		s.Text += ", r(L) = " + polynomialText(m.Settings.Coefficients)
-	}
 	if m.Gap > 0 {
 		s.Facts = append(s.Facts, models.Fact{Key: "gap", Value: m.Gap})
 		s.Text += fmt.Sprintf(", duality gap %.1e", m.Gap)
@@ -194,23 +173,6 @@ func (m *Machine) Summary() models.Summary {
 	}
 	m.tellUnreached(&s)
 	return s
-}
-
-// polynomialText writes Σ c_p Lᵖ.
-func polynomialText(c []float64) string {
-	var terms []string
-	for p, v := range c {
-		switch {
-		case v == 0:
-		case p == 0:
-			terms = append(terms, fmt.Sprintf("%g", v))
-		case p == 1:
-			terms = append(terms, fmt.Sprintf("%g·L", v))
-		default:
-			terms = append(terms, fmt.Sprintf("%g·L^%d", v, p))
-		}
-	}
-	return strings.Join(terms, " + ")
 }
 
 // options are the parameters of the machine.

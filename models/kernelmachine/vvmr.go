@@ -2,6 +2,7 @@ package kernelmachine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -41,11 +42,8 @@ type VVMRSettings struct {
 
 // fill returns s with its defaults, or all faults at once.
 func (s VVMRSettings) fill() (VVMRSettings, error) {
-	err := vvmrParams.Check(&vvmrOptions{VVMRSettings: s})
-	r, _ := s.Regularizer.Fill() // its faults are among those of the parameters
-	if r.GammaI == 0 {
-		r = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}
-	}
+	err := errors.Join(vvmrParams.Check(&vvmrOptions{VVMRSettings: s}), s.CheckNorm())
+	r, _ := s.Regularizer.Fill() // its other faults are among those of the parameters
 	s.Regularizer = r
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-10
@@ -71,7 +69,7 @@ type VVMR struct {
 	OutputKernel *mat.Dense
 	// Labels are the labels of the outputs, ascending; nil for a regression.
 	Labels []int64
-	// Residual is ‖Y/(lγ_A) − (JG + lγ_I LᵖG)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation (17), recomputed
+	// Residual is ‖Y/(lγ_A) − (JG + lγ_I r(L)G)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation (17), recomputed
 	// from the definition with the kernel in use, which may be the kernel of the landmarks; J has a
 	// zero for every missing entry of Y.
 	Residual   float64

@@ -30,7 +30,7 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 	// Missing entries make the preconditioner inexact, so more steps are expected.
 	rows, d := in.Points.Dims()
 	intrinsic := settings.GammaI > 0
-	power := settings.Power
+	power := settings.Degree()
 	var rank int
 	product, steps := 0.0, 3.0 // with the kernel, a column; of conjugate gradients
 	if slices.ContainsFunc(t.Y.RawMatrix().Data, math.IsNaN) {
@@ -87,10 +87,9 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 	if intrinsic {
 		operations += n*m*m + 10*float64(power*edges)*m
 		direct += 5 * m * m * m
-		if entries += rows; power%2 == 1 {
-			entries = l + edges/2        // stored twice
-			bytes += 64 * int64(edges/2) // the incidence matrix and its transpose
-		}
+		root, incidence := rootSize(&settings.Regularizer, rows, edges)
+		entries += root
+		bytes += incidence
 	}
 
 	operations += direct + steps*columns*(8*n*m+product+10*float64(power*edges))

@@ -41,7 +41,7 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 		}
 	}
 
-	p, err := NewVVMRProblem(ctx, d.plain(&filled.Regularizer), filled.Power, a)
+	p, err := NewVVMRProblem(ctx, d.plain(&filled.Regularizer), filled.Regularizer, a)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 // Fit minimizes over functions of n outputs in the space of the kernel
 // K(x, z) = k(x, z)Q, Q = γ_O L_out† + (1 − γ_O) I,
 //
-//	1/l Σ_i ‖f(x_i) − y_i‖² + γ_A ‖f‖² + γ_I s Σ_c f_cᵀLᵖf_c
+//	1/l Σ_i ‖f(x_i) − y_i‖² + γ_A ‖f‖² + γ_I s Σ_c f_cᵀr(L)f_c
 //
 // (The norm that the paper prints below (16) for γ_O = 1, ½ Σ W_ij‖f_i − f_j‖²/√(d_i d_j) + Σ‖f_i‖², belongs
 // to Q = (I + D′ − W′)⁻¹ with W′_ij = W_ij/√(d_i d_j) and not to L_out†; here (16) holds, and an output kernel gives the other.)
@@ -59,14 +59,14 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 // whose coefficients A, N×n, satisfy the Sylvester equation (17) of Minh &
 // Sindhwani (2011),
 //
-//	−(JG + lγ_I s LᵖG)AQ/(lγ_A) − A + Y/(lγ_A) = 0.
+//	−(JG + lγ_I s r(L)G)AQ/(lγ_A) − A + Y/(lγ_A) = 0.
 //
 // t are values, or labels of ±1, with NaN for entries that are missing: their squares are left out
 // of the first sum, which stays divided by the number l of points with any entry. o is nil for
 // independent outputs, and γ_O must be 0 then. Then every output is a LapRLS function by itself
 // (RLS if γ_I = 0).
 //
-// With B = J/l + γ_I s Lᵖ = SSᵀ the equation is A = Sh,
+// With B = J/l + γ_I s r(L) = SSᵀ the equation is A = Sh,
 //
 //	SᵀGSh·Q + γ_A h = [Y/√l; 0],
 //
@@ -179,12 +179,9 @@ func (p *VVMRProblem) checkFit(t *models.Targets, o *solvers.Outputs, s VVMRSett
 			t.Y.RawMatrix().Cols)
 	case s.GammaI > 0 && p.data.Laplacian == nil:
 		return errors.New("kernelmachine: γ_I is positive, but there is no graph")
-	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.data.Laplacian.Kind()):
-		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power "+
-			"%d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.data.Laplacian.Kind())
 	}
 
-	return nil
+	return p.linear.CheckNorm(s.Regularizer)
 }
 
 // equation17 returns the relative residual of equation (17) for f = GAQ.
@@ -193,7 +190,7 @@ func (p *VVMRProblem) equation17(f, a *mat.Dense, t *models.Targets, s VVMRSetti
 	l := float64(len(t.Labeled))
 	e := mat.NewDense(points, n, nil)
 	if s.GammaI > 0 {
-		p.data.Laplacian.With(s.Power, 0).MulTo(e, f)
+		p.linear.Intrinsic().MulTo(e, f)
 		dense.Multiply(e, -l*s.Intrinsic(points, p.data.Laplacian))
 	}
 

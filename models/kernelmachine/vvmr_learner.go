@@ -66,7 +66,10 @@ func (VVMRLearner) Params() []models.Param { return vvmrParams.Params() }
 // decodeVVMR returns the options that v stands for, or all faults at once; [expansion.DecodeAny]
 // chooses the approximation.
 func decodeVVMR(v models.Values) (vvmrOptions, error) {
-	return expansion.DecodeAny(v, onlyFor(vvmrParams, approximationOnly).Decode)
+	return expansion.DecodeAny(v, func(v models.Values) (vvmrOptions, error) {
+		o, err := onlyFor(vvmrParams, approximationOnly).Decode(v)
+		return o, errors.Join(err, o.CheckNorm())
+	})
 }
 
 // Choose implements [models.Chooser]: see [expansion.ChooseApproximation].

@@ -612,6 +612,10 @@ class TikhonovParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph.
@@ -702,6 +706,7 @@ class TikhonovParameters(BaseEstimator):
         gamma_a: Optional[float] = None,
         gamma_i: Optional[float] = None,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         priors: Optional[Sequence[float]] = None,
@@ -729,6 +734,7 @@ class TikhonovParameters(BaseEstimator):
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.priors = priors
@@ -1602,6 +1608,10 @@ class LaprlsLinearParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -1685,6 +1695,7 @@ class LaprlsLinearParameters(BaseEstimator):
         gamma_a: Optional[float] = None,
         gamma_i: Optional[float] = None,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         tolerance: float = 1e-08,
@@ -1710,6 +1721,7 @@ class LaprlsLinearParameters(BaseEstimator):
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.tolerance = tolerance
@@ -1750,6 +1762,10 @@ class LapsvmLinearParameters(BaseEstimator):
 
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
@@ -1841,6 +1857,7 @@ class LapsvmLinearParameters(BaseEstimator):
         gamma_a: Optional[float] = None,
         gamma_i: Optional[float] = None,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         loss: str = 'squared-hinge',
@@ -1868,6 +1885,7 @@ class LapsvmLinearParameters(BaseEstimator):
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.loss = loss
@@ -2409,6 +2427,10 @@ class TsvmParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -2503,6 +2525,7 @@ class TsvmParameters(BaseEstimator):
         scale: float = 1.0,
         offset: float = 0.0,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         unlabeled_weight: float = 1.0,
@@ -2535,6 +2558,7 @@ class TsvmParameters(BaseEstimator):
         self.scale = scale
         self.offset = offset
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.unlabeled_weight = unlabeled_weight
@@ -2767,6 +2791,10 @@ class LaprlsParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -2778,10 +2806,6 @@ class LaprlsParameters(BaseEstimator):
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
-
-    penalty_coefficients : sequence of float, default=None
-        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
-        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     approximation : {"auto", "exact", "nystrom", "fourier", "matrix-free"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
@@ -2881,10 +2905,10 @@ class LaprlsParameters(BaseEstimator):
         scale: float = 1.0,
         offset: float = 0.0,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
-        penalty_coefficients: Optional[Sequence[float]] = None,
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         features: Optional[int] = None,
@@ -2918,10 +2942,10 @@ class LaprlsParameters(BaseEstimator):
         self.scale = scale
         self.offset = offset
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
-        self.penalty_coefficients = penalty_coefficients
         self.approximation = approximation
         self.landmarks = landmarks
         self.features = features
@@ -2983,6 +3007,10 @@ class LapsvmParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -2994,10 +3022,6 @@ class LapsvmParameters(BaseEstimator):
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
-
-    penalty_coefficients : sequence of float, default=None
-        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
-        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     approximation : {"auto", "exact", "nystrom", "fourier"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
@@ -3093,10 +3117,10 @@ class LapsvmParameters(BaseEstimator):
         scale: float = 1.0,
         offset: float = 0.0,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
-        penalty_coefficients: Optional[Sequence[float]] = None,
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         features: Optional[int] = None,
@@ -3129,10 +3153,10 @@ class LapsvmParameters(BaseEstimator):
         self.scale = scale
         self.offset = offset
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
-        self.penalty_coefficients = penalty_coefficients
         self.approximation = approximation
         self.landmarks = landmarks
         self.features = features
@@ -3193,6 +3217,10 @@ class LapsvrParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -3204,10 +3232,6 @@ class LapsvrParameters(BaseEstimator):
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
-
-    penalty_coefficients : sequence of float, default=None
-        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
-        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     epsilon : float, default=0.1
         ε of the loss max(0, |y − f| − ε); positive.
@@ -3291,10 +3315,10 @@ class LapsvrParameters(BaseEstimator):
         scale: float = 1.0,
         offset: float = 0.0,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
-        penalty_coefficients: Optional[Sequence[float]] = None,
         epsilon: float = 0.1,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
@@ -3324,10 +3348,10 @@ class LapsvrParameters(BaseEstimator):
         self.scale = scale
         self.offset = offset
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
-        self.penalty_coefficients = penalty_coefficients
         self.epsilon = epsilon
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -3385,6 +3409,10 @@ class LapOneclassParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -3396,10 +3424,6 @@ class LapOneclassParameters(BaseEstimator):
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
-
-    penalty_coefficients : sequence of float, default=None
-        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
-        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     nu : float, default=0.5
         Share ν of the labeled points that may be outside; positive and at most 1.
@@ -3479,10 +3503,10 @@ class LapOneclassParameters(BaseEstimator):
         scale: float = 1.0,
         offset: float = 0.0,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
-        penalty_coefficients: Optional[Sequence[float]] = None,
         nu: float = 0.5,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
@@ -3511,10 +3535,10 @@ class LapOneclassParameters(BaseEstimator):
         self.scale = scale
         self.offset = offset
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
-        self.penalty_coefficients = penalty_coefficients
         self.nu = nu
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -3570,6 +3594,10 @@ class VvmrParameters(BaseEstimator):
 
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
@@ -3674,6 +3702,7 @@ class VvmrParameters(BaseEstimator):
         scale: float = 1.0,
         offset: float = 0.0,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         gamma_o: float = 0.0,
@@ -3708,6 +3737,7 @@ class VvmrParameters(BaseEstimator):
         self.scale = scale
         self.offset = offset
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.gamma_o = gamma_o
