@@ -160,15 +160,16 @@ class EigenmapParameters(BaseEstimator):
     ----------
     gamma : float, default=None
         Strength γ of the penalty; positive; None is by cross-validation; for penalty = iterated or
-        heat or sum or polynomial.
+        heat or sum or polynomial or kernel.
 
     eigenvectors : int, default=None
         Number of eigenvectors used; at least 1; None is 20 % of the number of labels, with a
-        penalty 200; one or more for each component with a label.
+        penalty 200; one or more for each component with a label; with penalty kernel the number of
+        its μ.
 
-    penalty : {"none", "iterated", "heat", "sum", "polynomial"}, default="none"
-        Penalty Σr(λ)a² on coefficients a: r = λˢ (iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum) or
-        any polynomial.
+    penalty : {"none", "iterated", "heat", "sum", "polynomial", "kernel"}, default="none"
+        Penalty Σr(λ)a² on coefficients a: r = λˢ (iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum), any
+        polynomial, or 1/μ of a list (kernel).
 
     penalty_power : float, default=2.0
         Power s of the penalty λˢ; positive; for penalty = iterated.
@@ -183,13 +184,18 @@ class EigenmapParameters(BaseEstimator):
     penalty_coefficients : sequence of float, default=(0.0, 1.0)
         c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …; at least 0; for penalty = polynomial.
 
+    penalty_mu : sequence of float, default=None
+        μ₁,μ₂,… of the kernel Σμe(p)e(q), from the smallest eigenvalue on, which has the penalty
+        Σa²/μ; 0 leaves an eigenvector out; at least 0; None is none: the kernel needs it; for
+        penalty = kernel.
+
     penalty_unit : {"twentieth", "one"}, default="twentieth"
         Unit of λ in the penalty: the 20th eigenvalue, or one as in the paper; for penalty =
         iterated or heat or sum or polynomial.
 
     folds : int, default=5
         Folds of the cross-validation inside the fit, at most the number of labels; at least 2; for
-        penalty = iterated or heat or sum or polynomial.
+        penalty = iterated or heat or sum or polynomial or kernel.
 
     laplacian : {"combinatorial", "normalized", "random-walk"}, default="combinatorial"
         Definition of the Laplacian.
@@ -269,6 +275,7 @@ class EigenmapParameters(BaseEstimator):
         heat_t: float = 1.0,
         penalty_order: int = 2,
         penalty_coefficients: Sequence[float] = (0.0, 1.0),
+        penalty_mu: Optional[Sequence[float]] = None,
         penalty_unit: str = 'twentieth',
         folds: int = 5,
         laplacian: str = 'combinatorial',
@@ -298,6 +305,7 @@ class EigenmapParameters(BaseEstimator):
         self.heat_t = heat_t
         self.penalty_order = penalty_order
         self.penalty_coefficients = penalty_coefficients
+        self.penalty_mu = penalty_mu
         self.penalty_unit = penalty_unit
         self.folds = folds
         self.laplacian = laplacian
