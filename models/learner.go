@@ -160,6 +160,9 @@ type Input struct {
 	// of a kernel k(x, z)B, symmetric and positive semidefinite.
 	Outputs      *sparse.CSR
 	OutputKernel *mat.Dense
+	// OutputPenalty are the matrices B₀, B₁, … of the intrinsic norm M = Σ_p Lᵖ ⊗ B_p of the columns of the
+	// targets, in place of r(L) ⊗ I; nil for that.
+	OutputPenalty []*mat.Dense
 
 	// Start is the first iterate of an iterative fit; nil means none. It decides the time
 	// and, within the tolerance, the answer. See [Kept].

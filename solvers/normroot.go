@@ -17,6 +17,9 @@ import (
 // w_p > 0, of √w_p·L^{p/2} or, for odd p, of √w_p·L^{(p−1)/2}Gᵀ with L = GᵀG and a row of G for every
 // edge. It makes equations in B and a kernel matrix K symmetric, such as (8) and (17) of the papers. It
 // is immutable and safe for concurrent use.
+//
+// For functions of several outputs with B = EEᵀ/l ⊗ I + Σ_p w_p Lᵖ ⊗ B_p it multiplies blocks of a column for each
+// output by √B_p from the right: see [NewOutputNormRoot].
 type NormRoot struct {
 	n       int
 	labeled []int
@@ -29,6 +32,7 @@ type rootPower struct {
 	weight float64           // √w_p
 	half   *sparse.Laplacian // of power ⌊p/2⌋; nil for the identity
 	edges  *SparseDesign     // G; nil for even p
+	right  *mat.Dense        // √B_p; nil for the identity
 	lo, hi int               // its columns
 }
 
@@ -55,6 +59,23 @@ func NewNormRoot(n int, labeled []int, l *sparse.Laplacian, weights []float64) *
 		}
 		s.columns = part.hi
 		s.powers = append(s.powers, part)
+	}
+	return s
+}
+
+// NewOutputNormRoot returns S for n points and the outputs o, with w_p = γ for every B_p of their penalty.
+func NewOutputNormRoot(n int, labeled []int, l *sparse.Laplacian, gamma float64, o *Outputs) *NormRoot {
+	weights := make([]float64, len(o.Penalty))
+	var roots []*mat.Dense
+	for p, b := range o.Penalty {
+		if mat.Norm(b, 1) > 0 {
+			weights[p] = gamma
+			roots = append(roots, o.roots[p])
+		}
+	}
+	s := NewNormRoot(n, labeled, l, weights)
+	for k := range s.powers {
+		s.powers[k].right = roots[k]
 	}
 	return s
 }
@@ -89,6 +110,7 @@ func (s *NormRoot) MulTo(dst, h *mat.Dense) {
 
 // mulTo sets dst to the product of the part with v.
 func (p *rootPower) mulTo(dst, v *mat.Dense) {
+	v = p.turn(v)
 	if p.edges != nil {
 		n, c := dst.Dims()
 		u := mat.NewDense(n, c, nil)
@@ -101,6 +123,17 @@ func (p *rootPower) mulTo(dst, v *mat.Dense) {
 	}
 	p.half.MulTo(dst, v)
 	dense.Multiply(dst, p.weight)
+}
+
+// turn returns v√B_p.
+func (p *rootPower) turn(v *mat.Dense) *mat.Dense {
+	if p.right == nil {
+		return v
+	}
+	rows, cols := v.Dims()
+	out := mat.NewDense(rows, cols, nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, v, p.right, 0, out)
+	return out
 }
 
 // MulTransTo sets dst = Sᵀ·v.
@@ -117,10 +150,11 @@ func (s *NormRoot) MulTransTo(dst, v *mat.Dense) {
 	// √w_p·L^{p/2} behind the labeled rows, with G in front of it for odd p.
 	for _, p := range s.powers {
 		rest := dst.Slice(p.lo, p.hi, 0, c).(*mat.Dense)
-		u := v
+		u := p.turn(v)
 		if p.half != nil {
-			u = mat.NewDense(s.n, c, nil)
-			p.half.MulTo(u, v)
+			w := mat.NewDense(s.n, c, nil)
+			p.half.MulTo(w, u)
+			u = w
 		}
 		if p.edges != nil {
 			p.edges.MulTo(rest, u)

@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
@@ -67,6 +68,8 @@ type VVMR struct {
 	Labeled int // number l of labeled points
 	// OutputKernel is the B of K(x, z) = k(x, z)B if it was given; Q is B then.
 	OutputKernel *mat.Dense
+	// OutputPenalty are the B_p of M = Σ_p Lᵖ ⊗ B_p if they were given, in place of r(L) ⊗ I.
+	OutputPenalty []*mat.Dense
 	// Labels are the labels of the outputs, ascending; nil for a regression.
 	Labels []int64
 	// Residual is ‖Y/(lγ_A) − (JG + lγ_I r(L)G)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation (17), recomputed
@@ -153,12 +156,28 @@ func (m *VVMR) Summary() models.Summary {
 	if m.OutputKernel != nil {
 		likeness = "kernel of outputs given"
 	}
-	s.Text += fmt.Sprintf(", %s, %s, %s, residual %.1e of equation (17) after %d iterations",
-		m.DescribeKernel(), m.Settings.Regularizer.Describe(), likeness, m.Residual, m.Iterations)
+	equation := "(17)"
+	if m.OutputPenalty != nil {
+		likeness += ", " + penaltyText(m.OutputPenalty)
+		equation = "(13)"
+	}
+	s.Text += fmt.Sprintf(", %s, %s, %s, residual %.1e of equation %s after %d iterations",
+		m.DescribeKernel(), m.Settings.Regularizer.Describe(), likeness, m.Residual, equation, m.Iterations)
 	if m.Settings.GammaO == 1 && m.OutputKernel == nil {
 		s.Warnings = append(s.Warnings, m.lostOutputs())
 	}
 	return s
+}
+
+// penaltyText writes M = Σ Lᵖ ⊗ B_p.
+func penaltyText(b []*mat.Dense) string {
+	var terms []string
+	for p, v := range b {
+		if mat.Norm(v, 1) > 0 {
+			terms = append(terms, fmt.Sprintf("L^%d⊗B%d", p, p))
+		}
+	}
+	return "M = " + strings.Join(terms, " + ")
 }
 
 // lostOutputs says what γ_O = 1 leaves out.
@@ -217,6 +236,8 @@ type vvmrFit struct {
 	KernelError float64 `json:"kernel_error,omitempty"`
 	// OutputKernel tells that the file has one.
 	OutputKernel bool `json:"output_kernel,omitempty"`
+	// OutputPenalty is the number of B_p in the file.
+	OutputPenalty int `json:"output_penalty,omitempty"`
 }
 
 // Encode returns the coefficients, and the points if there are any.
@@ -229,6 +250,9 @@ func (m *VVMR) Encode() (*models.Encoded, error) {
 	arrays := m.Arrays()
 	if f.OutputKernel = m.OutputKernel != nil; f.OutputKernel {
 		arrays = append(arrays, models.MatrixEntry("output_kernel", m.OutputKernel))
+	}
+	if f.OutputPenalty = len(m.OutputPenalty); f.OutputPenalty > 0 {
+		arrays = append(arrays, models.MatrixEntry("output_penalty", stackedPenalty(m.OutputPenalty)))
 	}
 	return &models.Encoded{Values: m.values(), Fit: f, Arrays: arrays}, nil
 }
@@ -260,11 +284,31 @@ func (VVMRLearner) Decode(r *models.Reader) (models.Model, error) {
 		}
 	}
 
+	if f.OutputPenalty > 0 {
+		stacked := r.Matrix("output_penalty")
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		if m.OutputPenalty, err = multilabel.OutputPenalty(stacked); err != nil {
+			return nil, err
+		}
+	}
+
 	if o.Approximation.Approximation != Exact {
 		o.Approximation.Seed = f.Seed
 		m.Approximation = &o.Approximation
 	}
 	return m, m.check()
+}
+
+// stackedPenalty is the inverse of [multilabel.OutputPenalty].
+func stackedPenalty(b []*mat.Dense) *mat.Dense {
+	n, _ := b[0].Dims()
+	out := mat.NewDense(n*len(b), n, nil)
+	for p, v := range b {
+		out.Slice(p*n, (p+1)*n, 0, n).(*mat.Dense).Copy(v)
+	}
+	return out
 }
 
 // check returns an error unless the parts of the model fit together.
@@ -284,6 +328,13 @@ func (m *VVMR) check() error {
 		rows, columns := b.Dims()
 		if _, outputs := m.Coefficients.Dims(); rows != outputs || columns != outputs {
 			return fmt.Errorf("kernelmachine: a kernel of %d×%d for %d outputs", rows, columns, outputs)
+		}
+	}
+
+	for _, b := range m.OutputPenalty {
+		rows, _ := b.Dims()
+		if _, outputs := m.Coefficients.Dims(); rows != outputs {
+			return fmt.Errorf("kernelmachine: a penalty of %d×%d for %d outputs", rows, rows, outputs)
 		}
 	}
 

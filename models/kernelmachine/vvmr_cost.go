@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -101,6 +102,15 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 	iterates, err := cg.Bytes(entries*outputs, 1, nil)
 	if err != nil {
 		return cost, err
+	}
+
+	if p := len(in.OutputPenalty); p > 0 {
+		// The norms of the powers, and the factors of solvers.Coupled: one of all outputs where their order
+		// allows it, else one for each.
+		size += float64(p-1) * float64(entries) * columns
+		order := m * columns
+		operations += float64(p)*n*m*m + order*order*order/3
+		bytes += 8 * int64(m*m*float64(p)+2*math.Min(order*order, math.Max(m*order, solvers.MaxCoupled*solvers.MaxCoupled)))
 	}
 
 	factors := math.Min(columns*float64(l)*float64(l)+float64(l)*m, 2*m*m)

@@ -114,6 +114,18 @@ func decodeWith(in *models.Input, v models.Values) (vvmrOptions, error) {
 			param.Name("gamma-o"), in.Values["gamma-o"], param.Name("output-graph"),
 			param.Name("output-neighbors")))
 	}
+	if in.OutputPenalty != nil {
+		for _, name := range []string{"power", "penalty-coefficients"} {
+			if v, given := in.Values[name]; given && v != "1" {
+				err = errors.Join(err, models.Faultf("%s has a matrix of the outputs for every power of L; leave out %s",
+					param.Name("output-penalty"), param.Name(name)))
+			}
+		}
+		if in.Values.Float("gamma-i") == 0 {
+			err = errors.Join(err, models.Faultf("%s needs a positive %s; without it there is no intrinsic norm",
+				param.Name("output-penalty"), param.Name("gamma-i")))
+		}
+	}
 	return o, err
 }
 
@@ -188,6 +200,20 @@ func (l VVMRLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 	if in.OutputKernel != nil {
 		if outputs, err = solvers.NewOutputKernel(ctx, in.OutputKernel); err != nil {
 			return nil, err
+		}
+	}
+
+	if in.OutputPenalty != nil {
+		if outputs == nil {
+			outputs = solvers.IndependentOutputs(in.Targets.Y.RawMatrix().Cols)
+			if o.GammaO > 0 {
+				if outputs, err = outputsOf(ctx, in.Targets, o.OutputNeighbors); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if outputs, err = outputs.WithPenalty(ctx, in.OutputPenalty); err != nil {
+			return nil, fmt.Errorf("%s: %w", param.Name("output-penalty"), err)
 		}
 	}
 
