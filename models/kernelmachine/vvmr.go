@@ -12,6 +12,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
@@ -35,9 +36,12 @@ type VVMRSettings struct {
 	// OutputNeighbors is the k of [multilabel.OutputGraph], which [FitVVMR] makes where γ_O needs
 	// a graph and none is given.
 	OutputNeighbors int
-	// Tolerance of the conjugate gradients. Default 1e-10.
+	// Loss is V in equation (11) of the paper. Default SquaredLoss. HingeLoss is for exact machines with γ_O = 0
+	// and without matrices of the outputs.
+	Loss VVMRLoss
+	// Tolerance of the conjugate gradients, by default 1e-10, or of the quadratic programs of HingeLoss, 1e-6.
 	Tolerance float64
-	// MaxIterations of the conjugate gradients. Default 1000.
+	// MaxIterations of the conjugate gradients, by default 1000, or of the quadratic programs, by default their own.
 	MaxIterations int
 }
 
@@ -46,6 +50,12 @@ func (s VVMRSettings) fill() (VVMRSettings, error) {
 	err := errors.Join(vvmrParams.Check(&vvmrOptions{VVMRSettings: s}), s.CheckNorm())
 	r, _ := s.Regularizer.Fill() // its other faults are among those of the parameters
 	s.Regularizer = r
+	if s.Loss == HingeLoss {
+		if s.Tolerance == 0 {
+			s.Tolerance = 1e-6
+		}
+		return s, err
+	}
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-10
 	}
@@ -62,7 +72,7 @@ func (s VVMRSettings) fill() (VVMRSettings, error) {
 // or, for the linear kernel, f(x) = Cᵀx. It is immutable.
 type VVMR struct {
 	Settings VVMRSettings
-	// Expansion has no intercepts. Its Points are nil for the linear kernel with C of
+	// Expansion has intercepts with HingeLoss alone. Its Points are nil for the linear kernel with C of
 	// d×n, too.
 	expansion.Expansion
 	Labeled int // number l of labeled points
@@ -75,8 +85,11 @@ type VVMR struct {
 	// Residual is ‖Y/(lγ_A) − (JG + lγ_I r(L)G)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation (17), recomputed
 	// from the definition with the kernel in use, which may be the kernel of the landmarks; J has a
 	// zero for every missing entry of Y.
+	// Of HingeLoss it is the largest residual of equation (10) of 2006 of any label.
 	Residual   float64
 	Iterations int // of the conjugate gradients that polish the direct solution
+	// Gap is the largest duality gap of the quadratic programs of HingeLoss, relative to their objectives.
+	Gap float64
 	// Approximation in use, nil for exact, and KernelError the part of the
 	// kernel that landmarks leave out, tr(K − K̂)/tr K.
 	Approximation *ApproximationSettings
@@ -128,6 +141,9 @@ func (m *VVMR) Predict(ctx context.Context, x data.Points,
 
 	f := mat.NewDense(n, outputs, nil)
 	solvers.DenseDesign{Points: x}.MulTo(f, m.Coefficients)
+	if m.Intercepts != nil {
+		dense.AddRow(f, m.Intercepts)
+	}
 	return &models.Prediction{Scores: f}, nil
 }
 
@@ -150,6 +166,13 @@ func (m *VVMR) Summary() models.Summary {
 		s.Facts = append(s.Facts, models.Fact{Key: "kernel_error", Value: m.KernelError})
 	default:
 		s.Text += fmt.Sprintf(", expansion over %d points", size)
+	}
+
+	if m.Settings.Loss == HingeLoss {
+		s.Facts = append(s.Facts, models.Fact{Key: "gap", Value: m.Gap})
+		s.Text += fmt.Sprintf(", %s, %s, a support vector machine each, duality gap %.1e", m.DescribeKernel(),
+			m.Settings.Regularizer.Describe(), m.Gap)
+		return s
 	}
 
 	likeness := fmt.Sprintf("γ_O = %g", m.Settings.GammaO)
@@ -194,11 +217,7 @@ func (m *VVMR) lostOutputs() string {
 			norm = max(norm, math.Abs(m.Coefficients.At(i, c)))
 		}
 		if norm <= 1e-12*top {
-			name := strconv.Itoa(c)
-			if m.Labels != nil {
-				name = strconv.FormatInt(m.Labels[c], 10)
-			}
-			lost = append(lost, name)
+			lost = append(lost, m.labelName(c))
 		}
 	}
 	if len(lost) > 0 {
@@ -206,6 +225,14 @@ func (m *VVMR) lostOutputs() string {
 			enum.Count(len(lost), "output"), map[bool]string{true: "is", false: "are"}[len(lost) == 1], shown(lost))
 	}
 	return text + "; the paper has a value below 1, such as 0.9"
+}
+
+// labelName names output c.
+func (m *VVMR) labelName(c int) string {
+	if m.Labels == nil {
+		return strconv.Itoa(c)
+	}
+	return strconv.FormatInt(m.Labels[c], 10)
 }
 
 // shown lists the first names.
@@ -234,6 +261,7 @@ type vvmrFit struct {
 	Iterations  int     `json:"iterations"`
 	Seed        uint64  `json:"seed,omitempty"`
 	KernelError float64 `json:"kernel_error,omitempty"`
+	Gap         float64 `json:"gap,omitempty"`
 	// OutputKernel tells that the file has one.
 	OutputKernel bool `json:"output_kernel,omitempty"`
 	// OutputPenalty is the number of B_p in the file.
@@ -243,7 +271,7 @@ type vvmrFit struct {
 // Encode returns the coefficients, and the points if there are any.
 func (m *VVMR) Encode() (*models.Encoded, error) {
 	f := vvmrFit{Labeled: m.Labeled, Labels: m.Labels, Residual: m.Residual, Iterations: m.Iterations,
-		KernelError: m.KernelError}
+		KernelError: m.KernelError, Gap: m.Gap}
 	if m.Approximation != nil {
 		f.Seed = m.Approximation.Seed
 	}
@@ -272,12 +300,12 @@ func (VVMRLearner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 
-	e, err := expansion.Read(r, o.Kernel, false)
+	e, err := expansion.Read(r, o.Kernel, s.Loss == HingeLoss)
 	if err != nil {
 		return nil, err
 	}
 	m := &VVMR{Settings: s, Expansion: *e, Labeled: f.Labeled, Labels: f.Labels, Residual: f.Residual,
-		Iterations: f.Iterations, KernelError: f.KernelError}
+		Iterations: f.Iterations, KernelError: f.KernelError, Gap: f.Gap}
 	if f.OutputKernel {
 		if m.OutputKernel = r.Matrix("output_kernel"); r.Err != nil {
 			return nil, r.Err
@@ -316,7 +344,7 @@ func (m *VVMR) check() error {
 	if m.Classes != nil {
 		return fmt.Errorf("kernelmachine: %s has no classes", VVMRName)
 	}
-	if m.Labeled < 1 || !(m.Residual >= 0) || math.IsInf(m.Residual, 0) {
+	if m.Labeled < 1 || !(m.Gap >= 0) || !(m.Residual >= 0) || math.IsInf(m.Residual, 0) {
 		return fmt.Errorf("kernelmachine: %d labeled points and a residual of %v", m.Labeled, m.Residual)
 	}
 	if _, outputs := m.Coefficients.Dims(); m.Labels != nil && len(m.Labels) != outputs {

@@ -28,6 +28,10 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 		return cost, err
 	}
 
+	if settings.Loss == HingeLoss {
+		return exactCost(in, source, &Settings{Method: SVM, Regularizer: settings.Regularizer}), nil
+	}
+
 	// Missing entries make the preconditioner inexact, so more steps are expected.
 	rows, d := in.Points.Dims()
 	intrinsic := settings.GammaI > 0

@@ -30,6 +30,13 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 		return nil, err
 	}
 
+	if s.Loss == HingeLoss {
+		if o != nil || s.GammaO > 0 || a != nil {
+			return nil, errors.New("kernelmachine: the hinge is for exact machines of independent outputs")
+		}
+		return fitHinges(ctx, d, t, filled)
+	}
+
 	// The graph of the outputs follows from the targets where the settings ask for it.
 	if o == nil && s.GammaO > 0 && s.OutputNeighbors > 0 {
 		if o, err = outputsOf(ctx, t, s.OutputNeighbors); err != nil {
@@ -210,6 +217,8 @@ func (p *VVMRProblem) checkFit(t *models.Targets, o *solvers.Outputs, s VVMRSett
 		return fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, points)
 	case len(t.Labeled) == 0:
 		return errors.New("kernelmachine: no point has a target")
+	case s.Loss == HingeLoss:
+		return errors.New("kernelmachine: the hinge has quadratic programs in place of equation (17); take FitVVMR")
 	case o == nil && s.GammaO > 0:
 		return errors.New("kernelmachine: γ_O is positive, but there is no graph of outputs")
 	case o != nil && o.Penalty != nil && s.GammaI == 0:

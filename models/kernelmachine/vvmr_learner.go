@@ -40,21 +40,27 @@ var vvmrParams = slices.Concat(
 			"whose targets are nearest, where no graph of the outputs is given",
 			Default: "the graph that is given", Range: models.AtLeast(1)},
 			At: func(o *vvmrOptions) any { return &o.OutputNeighbors }},
+		{Param: models.Param{Name: "loss", Doc: "loss: squared, or for labels the hinge, with which every label is a " +
+			"lapsvm of its own, without a likeness of outputs", Default: SquaredLoss.String(), Choices: vvmrLosses.All()},
+			At: func(o *vvmrOptions) any { return &o.Loss }},
 	},
 	models.Part(withoutChoice(approximationParams.Without("features"), Fourier,
 		"vvmr has no Fourier features"),
 		func(o *vvmrOptions) *ApproximationSettings { return &o.Approximation }),
 	solverParams(1e-10, func(o *vvmrOptions) (*float64, *int) { return &o.Tolerance, &o.MaxIterations }).
-		Change("tolerance", func(p *models.Param) { p.Range = models.Between(0, 1) }).
-		Change("max-iterations", func(p *models.Param) { p.Default = "1000" }),
+		Change("tolerance", func(p *models.Param) {
+			p.Range = models.Between(0, 1)
+			p.Default += ", with loss hinge 1e-06"
+		}).
+		Change("max-iterations", func(p *models.Param) { p.Default = "1000, with loss hinge by the solver" }),
 )
 
 // Info describes the learner.
 func (VVMRLearner) Info() models.Info {
 	return models.Info{Name: VVMRName, Help: "several labels a point, or several values (Minh & " +
 		"Sindhwani 2011)", Source: "Minh & Sindhwani 2011, section 4 and equation (17)",
-		Scores: "least-squares estimate of 1 for a label that the point has and −1 for one it lacks, " +
-			"or the value",
+		Scores: "least-squares estimate of 1 for a label of the point and −1 for one it lacks, or the value; with " +
+			"hinge the margin",
 		Learns:  models.LearnsLabels | models.LearnsValues,
 		Needs:   models.NeedsPoints | models.NeedsGraph | models.NeedsKernel | models.NeedsOutputGraph,
 		GraphIf: "gamma-i"}
@@ -68,7 +74,7 @@ func (VVMRLearner) Params() []models.Param { return vvmrParams.Params() }
 func decodeVVMR(v models.Values) (vvmrOptions, error) {
 	return expansion.DecodeAny(v, func(v models.Values) (vvmrOptions, error) {
 		o, err := onlyFor(vvmrParams, approximationOnly).Decode(v)
-		return o, errors.Join(err, o.CheckNorm())
+		return o, errors.Join(err, o.CheckNorm(), o.checkLoss())
 	})
 }
 
@@ -113,6 +119,10 @@ func decodeWith(in *models.Input, v models.Values) (vvmrOptions, error) {
 		err = errors.Join(err, models.Faultf("%s is %s, which needs a graph of the outputs; give %s or %s",
 			param.Name("gamma-o"), in.Values["gamma-o"], param.Name("output-graph"),
 			param.Name("output-neighbors")))
+	}
+	if o.Loss == HingeLoss && (in.OutputKernel != nil || in.OutputPenalty != nil) {
+		err = errors.Join(err, models.Faultf("%s and %s are for %s squared", param.Name("output-kernel"),
+			param.Name("output-penalty"), param.Name("loss")))
 	}
 	if in.OutputPenalty != nil {
 		for _, name := range []string{"power", "penalty-coefficients"} {

@@ -3623,6 +3623,10 @@ class VvmrParameters(BaseEstimator):
         Join each output with so many others whose targets are nearest, where no graph of the
         outputs is given; at least 1; None is the graph that is given.
 
+    loss : {"squared", "hinge"}, default="squared"
+        Loss: squared, or for labels the hinge, with which every label is a lapsvm of its own,
+        without a likeness of outputs.
+
     approximation : {"auto", "exact", "nystrom", "matrix-free"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
         with a Gram matrix that is not held; auto is what other values imply, or else exact up to
@@ -3635,11 +3639,13 @@ class VvmrParameters(BaseEstimator):
     sampling : {"rpcholesky", "uniform", "kmeans++"}, default="rpcholesky, of nystrom and matrix-free"
         How landmarks are drawn.
 
-    tolerance : float, default=1e-10
-        Violation, relative residual or gradient at which the solver stops; between 0 and 1.
+    tolerance : float, default=None
+        Violation, relative residual or gradient at which the solver stops; between 0 and 1; None is
+        1e-10, with loss hinge 1e-06.
 
-    max_iterations : int, default=1000
-        Iterations after which the solver gives up; at least 1.
+    max_iterations : int, default=None
+        Iterations after which the solver gives up; at least 1; None is 1000, with loss hinge by the
+        solver.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -3715,11 +3721,12 @@ class VvmrParameters(BaseEstimator):
         laplacian: str = 'combinatorial',
         gamma_o: float = 0.0,
         output_neighbors: Optional[int] = None,
+        loss: str = 'squared',
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         sampling: str = 'rpcholesky, of nystrom and matrix-free',
-        tolerance: float = 1e-10,
-        max_iterations: int = 1000,
+        tolerance: Optional[float] = None,
+        max_iterations: Optional[int] = None,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -3750,6 +3757,7 @@ class VvmrParameters(BaseEstimator):
         self.laplacian = laplacian
         self.gamma_o = gamma_o
         self.output_neighbors = output_neighbors
+        self.loss = loss
         self.approximation = approximation
         self.landmarks = landmarks
         self.sampling = sampling
