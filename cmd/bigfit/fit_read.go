@@ -95,8 +95,8 @@ func (a *app) readInput(plan *fitPlan, in *fitInput) error {
 		}
 		in.hashes[pipeline.HashOutputs] = hashOf(in.OutputKernel)
 	}
-	if plan.outputPenalty != "" {
-		if in.OutputPenalty, err = a.readOutputPenalty(plan.outputPenalty, in); err != nil {
+	if plan.outputNorm != "" {
+		if in.OutputNorm, err = a.readOutputNorm(plan.outputNorm, in); err != nil {
 			return err
 		}
 	}
@@ -204,22 +204,22 @@ func hashOf(b *mat.Dense) string {
 	return data.HashPoints(&data.Dense[float64]{Rows: r.Rows, Cols: r.Cols, Data: r.Data})
 }
 
-// readOutputPenalty reads the matrices of the outputs in the intrinsic norm, and keeps their hash. The fit
+// readOutputNorm reads the matrices of the outputs in the intrinsic norm, and keeps their hash. The fit
 // checks their entries too.
-func (a *app) readOutputPenalty(path string, in *fitInput) ([]*mat.Dense, error) {
+func (a *app) readOutputNorm(path string, in *fitInput) ([]*mat.Dense, error) {
 	stacked, err := data.ReadValues(path, data.ReadOptions{Limit: a.Left()})
 	if err != nil {
 		return nil, err
 	}
 	_, n := in.Targets.Y.Dims()
-	b, err := multilabel.OutputPenalty(stacked)
+	b, err := multilabel.OutputNorm(stacked)
 	if err == nil {
 		_, err = solvers.IndependentOutputs(n).WithPenalty(context.Background(), b)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	in.hashes[pipeline.HashOutputPenalty] = hashOf(stacked)
+	in.hashes[pipeline.HashOutputNorm] = hashOf(stacked)
 	return b, nil
 }
 

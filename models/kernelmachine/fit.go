@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
@@ -42,7 +43,9 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 		return nil, err
 	}
 
-	d = d.plain(&filled.Regularizer)
+	if d = d.plain(&filled.Regularizer); filled.IntrinsicSigma > 0 {
+		d = d.plain(&regularizer.Regularizer{})
+	}
 	if filled.GammaI == 0 && d.Values == nil {
 		d.Points = data.Select(d.Points, t.Labeled)
 		inner := *t
@@ -57,7 +60,7 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 	if err != nil {
 		return nil, err
 	}
-	if filled.Method == RLS && (filled.GammaI > 0 ||
+	if filled.Method == RLS && filled.IntrinsicSigma == 0 && (filled.GammaI > 0 ||
 		mat.Norm(p.gram, 1) > 1e7*filled.GammaA*float64(len(t.Labeled))) {
 		return p.leastSquares(ctx, t, &filled)
 	}
@@ -222,6 +225,9 @@ func (w *Warped) among(t *models.Targets, s *Settings) ([]int, error) {
 	switch {
 	case t.Len != n:
 		return nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
+	case s.IntrinsicSigma != w.sigma:
+		return nil, fmt.Errorf("kernelmachine: the kernel was warped by a sharp kernel with σ = %v, the settings say %v",
+			w.sigma, s.IntrinsicSigma)
 	case s.Heat != w.heat:
 		return nil, fmt.Errorf("kernelmachine: the kernel was warped with t = %v of exp(tL), the "+
 			"settings say %v", w.heat, s.Heat)
@@ -378,7 +384,9 @@ func (w *Warped) expansion(m *Machine, g *mat.Dense, labeled []int) error {
 		for p, q := range labeled {
 			points[p] = w.points[q]
 		}
-		if w.smooth != nil {
+		if w.sharp != nil {
+			m.Residual = w.sharpResidual(whole, of, points)
+		} else if w.smooth != nil {
 			m.Residual = w.gram.HeatResidual(w.problem.gram, w.smooth, ratio, points, whole, of)
 		} else {
 			b := &solvers.PointNorm{Points: n, Labeled: points, Gamma: ratio, M: w.m}

@@ -94,7 +94,26 @@ func (g *grid) data(setting int) *Data {
 func (g *grid) exact(ctx context.Context, settings []int) error {
 	d := g.data(settings[0])
 	var base *Problem
-	return regularizer.Each(g.Grid, settings, g.norms, func(l *sparse.Laplacian, _ regularizer.Regularizer, settings []int) error {
+	problem := func() (*Problem, error) {
+		var err error
+		if base == nil {
+			base, err = NewProblem(ctx, d)
+		}
+		return base, err
+	}
+
+	// Sharp kernels in place of graphs.
+	graphs, sharp := g.bySharpness(settings)
+	if len(sharp) > 0 {
+		p, err := problem()
+		if err == nil {
+			err = g.warps(ctx, p, sharp)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return regularizer.Each(g.Grid, graphs, g.norms, func(l *sparse.Laplacian, _ regularizer.Regularizer, settings []int) error {
 		if l == nil {
 			gram, err := g.labeledGram(ctx, d)
 			if err != nil {
@@ -106,34 +125,45 @@ func (g *grid) exact(ctx context.Context, settings []int) error {
 		}
 
 		// The Gram matrix among all points is made for the first graph and serves the others.
-		if base == nil {
-			var err error
-			if base, err = NewProblem(ctx, d); err != nil {
-				return err
-			}
+		p, err := problem()
+		if err != nil {
+			return err
 		}
-
-		// One warped kernel serves all γ_A of a ratio γ_I/γ_A.
-		problem := base.withNorm(l)
-		for _, same := range g.sameRatio(settings) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			w, err := problem.warpFor(ctx, g.strongest(same), g.Targets.Labeled)
-			if err != nil {
-				g.Fail(same, err)
-				continue
-			}
-			if err := g.Run(ctx, same, func(s *models.Split) []models.Answer {
-				return g.exactAnswers(ctx, w,
-					s, same)
-			}); err != nil {
-				return err
-			}
-		}
-
-		return nil
+		return g.warps(ctx, p.withNorm(l), settings)
 	})
+}
+
+// bySharpness returns the settings with a norm of a graph or none, and those with a sharp kernel for it.
+func (g *grid) bySharpness(settings []int) (graphs, sharp []int) {
+	for _, i := range settings {
+		if g.options[i].IntrinsicSigma > 0 {
+			sharp = append(sharp, i)
+		} else {
+			graphs = append(graphs, i)
+		}
+	}
+	return graphs, sharp
+}
+
+// warps fits settings of one intrinsic norm. One warped kernel serves all γ_A of a ratio γ_I/γ_A.
+func (g *grid) warps(ctx context.Context, p *Problem, settings []int) error {
+	for _, same := range g.sameRatio(settings) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		w, err := p.warpFor(ctx, g.strongest(same), g.Targets.Labeled)
+		if err != nil {
+			g.Fail(same, err)
+			continue
+		}
+		if err := g.Run(ctx, same, func(s *models.Split) []models.Answer {
+			return g.exactAnswers(ctx, w,
+				s, same)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // strongest returns the settings with the largest γ_A, beside which no loss is small.
@@ -142,7 +172,7 @@ func (g *grid) strongest(settings []int) *Settings {
 		func(a, b int) int { return cmp.Compare(g.norms(a).GammaA, g.norms(b).GammaA) })].Settings
 }
 
-// sameRatio returns settings in groups of one scaling, one t of exp(tL) and equal
+// sameRatio returns settings in groups of one scaling, one t of exp(tL), one sharp kernel and equal
 // γ_I/γ_A, up to 1e-12.
 func (g *grid) sameRatio(settings []int) [][]int {
 	var seen []*Settings
@@ -152,7 +182,7 @@ func (g *grid) sameRatio(settings []int) [][]int {
 		ratio := r.GammaI / r.GammaA
 		at := slices.IndexFunc(seen, func(o *Settings) bool {
 			other := o.GammaI / o.GammaA
-			return o.Scaling == r.Scaling && o.Heat == r.Heat && math.Abs(other-ratio) <= 1e-12*other
+			return o.Scaling == r.Scaling && o.Heat == r.Heat && o.IntrinsicSigma == r.IntrinsicSigma && math.Abs(other-ratio) <= 1e-12*other
 		})
 		if at < 0 {
 			at = len(seen)
@@ -331,8 +361,8 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 		}
 		warps := g.CountOf(func(i int) any {
 			r := g.norms(i)
-			return [5]any{g.options[i].Kernel, g.GraphKey(i), fmt.Sprint(r.Weights()), g.options[i].Heat,
-				math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}
+			return [6]any{g.options[i].Kernel, g.GraphKey(i), fmt.Sprint(r.Weights()), g.options[i].Heat,
+				g.options[i].IntrinsicSigma, math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}
 		})
 		c.Operations = widths*n*n*d + warps*(2*n*n*n/3+2*n*n*l+10*edges*n)
 		if slices.ContainsFunc(g.options, func(o options) bool { return o.Heat > 0 }) {

@@ -71,6 +71,7 @@ func (l Learner) Info() models.Info {
 		out.Help = helps[l.Method][1]
 		out.Needs |= models.NeedsGraph
 		out.GraphIf = "gamma-i"
+		out.GraphUnless = "intrinsic-sigma"
 	}
 	return out
 }
@@ -135,6 +136,12 @@ var (
 			Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true,
 			Only: &models.Condition{Param: "gamma-i"}},
 			At: func(o *options) any { return &o.Heat }},
+		{Param: models.Param{Name: "intrinsic-sigma",
+			Doc: "σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf, without a graph " +
+				"(2006, Remark 4)",
+			Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true,
+			Only: &models.Condition{Param: "gamma-i"}},
+			At: func(o *options) any { return &o.IntrinsicSigma }},
 	}
 	methodParams = [...]models.Table[options]{
 		RLS: {
@@ -200,7 +207,7 @@ func (l Learner) decode(v models.Values) (options, error) {
 func (l Learner) decodeAs(v models.Values) (options, error) {
 	o, err := l.resolved().Decode(v)
 	o.Method = l.Method
-	faults := []error{err, o.CheckNorm()}
+	faults := []error{err, o.CheckNorm(), o.sharpFaults()}
 	if o.Heat > 0 && o.Power > 1 {
 		faults = append(faults, &models.ParamError{Name: "power", Value: v["power"], Must: "1 with heat"})
 	}
@@ -297,7 +304,11 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	if err != nil {
 		return nil, err
 	}
-	d, err := dataOf(l, in, o.Kernel, o.Regularizer)
+	norms := o.Regularizer
+	if o.IntrinsicSigma > 0 {
+		norms.GammaI = 0 // there is no graph
+	}
+	d, err := dataOf(l, in, o.Kernel, norms)
 	if err != nil {
 		return nil, err
 	}
@@ -357,6 +368,10 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 		if s.Heat > 0 {
 			peak = max(peak, held+heatedBytes(rows, len(in.Targets.Labeled)))
 		}
+		if s.IntrinsicSigma > 0 {
+			held += 8 * n * n // K_s, to the end
+			peak = max(peak, held+warp)
+		}
 		held += 8 * (n*l + l*l)
 	} else if source.Values != nil {
 		held += 8 * l * l
@@ -402,10 +417,12 @@ func approximationFaults(v models.Values) error {
 		}
 	}
 
-	if _, ok := v["heat"]; ok && v["approximation"] != Exact.String() {
-		faults = append(faults, &models.UnusedError{Name: "heat",
-			Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}},
-			Is:   v["approximation"]})
+	for _, name := range []string{"heat", "intrinsic-sigma"} {
+		if _, ok := v[name]; ok && v["approximation"] != Exact.String() {
+			faults = append(faults, &models.UnusedError{Name: name,
+				Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}},
+				Is:   v["approximation"]})
+		}
 	}
 	kinds := expansion.WidthKernels
 	if k, ok := v["kernel"]; ok && v["approximation"] == Fourier.String() && !slices.Contains(kinds, k) {

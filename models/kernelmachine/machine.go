@@ -71,6 +71,10 @@ type Settings struct {
 	// fᵀLᵖf: the heat semigroup (2006, section 2.2). Exact machines have it; Power
 	// must be 1 and Coefficients nil. Scores with an error above 1e-8 of the largest are a [*HeatError].
 	Heat float64
+	// IntrinsicSigma, if positive, is the σ of a second, sharper Gaussian kernel k_s, whose norm on the points
+	// fᵀK_s⁻¹f is the intrinsic norm in place of fᵀLᵖf (2006, Remark 4 of section 2.2). There is no graph then.
+	// Exact machines have it; Power must be 1, Coefficients nil, Heat 0 and Scaling not per edge.
+	IntrinsicSigma float64
 	// Intercept adds an unpenalized constant to RLS; the others always have one.
 	Intercept bool
 	// Epsilon is the ε of SVR, in the unit of the targets. Default 0.1.
@@ -90,6 +94,7 @@ func (s Settings) fill() (Settings, error) {
 	// Settings of the intrinsic norm that do not matter must not make two machines different.
 	if r.GammaI == 0 {
 		s.Heat = 0
+		s.IntrinsicSigma = 0
 	}
 
 	s.Regularizer = r
@@ -97,6 +102,10 @@ func (s Settings) fill() (Settings, error) {
 	if s.Heat > 0 && (s.Power > 1 || s.Coefficients != nil) {
 		faults = append(faults, fmt.Errorf("kernelmachine: %s and t = %v of exp(tL); give one of them",
 			s.DescribeNorm(), s.Heat))
+	}
+	if s.IntrinsicSigma > 0 && (s.Power > 1 || s.Coefficients != nil || s.Heat > 0 || s.Scaling == regularizer.PerEdge) {
+		faults = append(faults, fmt.Errorf("kernelmachine: a sharp kernel for the intrinsic norm beside %s, t = %v of exp(tL) "+
+			"and the scaling %v; it has no graph", s.DescribeNorm(), s.Heat, s.Scaling))
 	}
 	if !methods.Valid(s.Method) {
 		faults = append(faults, fmt.Errorf("kernelmachine: kernel machine %v", s.Method))
@@ -156,8 +165,12 @@ func (m *Machine) Summary() models.Summary {
 	size, _ := m.Coefficients.Dims()
 	s := models.Summary{Labeled: m.Labeled, Values: m.options().values()}
 	s.Facts = []models.Fact{m.KernelFact(), {Key: "expansion", Value: size}}
-	s.Text = fmt.Sprintf("expansion over %d points, %s, %s", size, m.DescribeKernel(),
-		m.Settings.Regularizer.Describe())
+	norms := m.Settings.Regularizer.Describe()
+	if m.Settings.IntrinsicSigma > 0 {
+		norms = fmt.Sprintf("γ_A = %g, γ_I = %g (%v, norm of a gaussian kernel with σ = %g)", m.Settings.GammaA,
+			m.Settings.GammaI, m.Settings.Scaling, m.Settings.IntrinsicSigma)
+	}
+	s.Text = fmt.Sprintf("expansion over %d points, %s, %s", size, m.DescribeKernel(), norms)
 	if m.Settings.Heat > 0 {
 		s.Text += fmt.Sprintf(", exp(tL) with t = %g", m.Settings.Heat)
 	}

@@ -78,8 +78,8 @@ type VVMR struct {
 	Labeled int // number l of labeled points
 	// OutputKernel is the B of K(x, z) = k(x, z)B if it was given; Q is B then.
 	OutputKernel *mat.Dense
-	// OutputPenalty are the B_p of M = Σ_p Lᵖ ⊗ B_p if they were given, in place of r(L) ⊗ I.
-	OutputPenalty []*mat.Dense
+	// OutputNorm are the B_p of M = Σ_p Lᵖ ⊗ B_p if they were given, in place of r(L) ⊗ I.
+	OutputNorm []*mat.Dense
 	// Labels are the labels of the outputs, ascending; nil for a regression.
 	Labels []int64
 	// Residual is ‖Y/(lγ_A) − (JG + lγ_I r(L)G)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation (17), recomputed
@@ -170,8 +170,11 @@ func (m *VVMR) Summary() models.Summary {
 
 	if m.Settings.Loss == HingeLoss {
 		s.Facts = append(s.Facts, models.Fact{Key: "gap", Value: m.Gap})
-		s.Text += fmt.Sprintf(", %s, %s, a support vector machine each, duality gap %.1e", m.DescribeKernel(),
-			m.Settings.Regularizer.Describe(), m.Gap)
+		s.Text += fmt.Sprintf(", %s, %s, a support vector machine each", m.DescribeKernel(),
+			m.Settings.Regularizer.Describe())
+		if m.Gap > 0 {
+			s.Text += fmt.Sprintf(", duality gap %.1e", m.Gap)
+		}
 		return s
 	}
 
@@ -180,8 +183,8 @@ func (m *VVMR) Summary() models.Summary {
 		likeness = "kernel of outputs given"
 	}
 	equation := "(17)"
-	if m.OutputPenalty != nil {
-		likeness += ", " + penaltyText(m.OutputPenalty)
+	if m.OutputNorm != nil {
+		likeness += ", " + penaltyText(m.OutputNorm)
 		equation = "(13)"
 	}
 	s.Text += fmt.Sprintf(", %s, %s, %s, residual %.1e of equation %s after %d iterations",
@@ -264,8 +267,8 @@ type vvmrFit struct {
 	Gap         float64 `json:"gap,omitempty"`
 	// OutputKernel tells that the file has one.
 	OutputKernel bool `json:"output_kernel,omitempty"`
-	// OutputPenalty is the number of B_p in the file.
-	OutputPenalty int `json:"output_penalty,omitempty"`
+	// OutputNorm is the number of B_p in the file.
+	OutputNorm int `json:"output_norm,omitempty"`
 }
 
 // Encode returns the coefficients, and the points if there are any.
@@ -279,8 +282,8 @@ func (m *VVMR) Encode() (*models.Encoded, error) {
 	if f.OutputKernel = m.OutputKernel != nil; f.OutputKernel {
 		arrays = append(arrays, models.MatrixEntry("output_kernel", m.OutputKernel))
 	}
-	if f.OutputPenalty = len(m.OutputPenalty); f.OutputPenalty > 0 {
-		arrays = append(arrays, models.MatrixEntry("output_penalty", stackedPenalty(m.OutputPenalty)))
+	if f.OutputNorm = len(m.OutputNorm); f.OutputNorm > 0 {
+		arrays = append(arrays, models.MatrixEntry("output_norm", stackedPenalty(m.OutputNorm)))
 	}
 	return &models.Encoded{Values: m.values(), Fit: f, Arrays: arrays}, nil
 }
@@ -312,12 +315,12 @@ func (VVMRLearner) Decode(r *models.Reader) (models.Model, error) {
 		}
 	}
 
-	if f.OutputPenalty > 0 {
-		stacked := r.Matrix("output_penalty")
+	if f.OutputNorm > 0 {
+		stacked := r.Matrix("output_norm")
 		if r.Err != nil {
 			return nil, r.Err
 		}
-		if m.OutputPenalty, err = multilabel.OutputPenalty(stacked); err != nil {
+		if m.OutputNorm, err = multilabel.OutputNorm(stacked); err != nil {
 			return nil, err
 		}
 	}
@@ -329,7 +332,7 @@ func (VVMRLearner) Decode(r *models.Reader) (models.Model, error) {
 	return m, m.check()
 }
 
-// stackedPenalty is the inverse of [multilabel.OutputPenalty].
+// stackedPenalty is the inverse of [multilabel.OutputNorm].
 func stackedPenalty(b []*mat.Dense) *mat.Dense {
 	n, _ := b[0].Dims()
 	out := mat.NewDense(n*len(b), n, nil)
@@ -359,7 +362,7 @@ func (m *VVMR) check() error {
 		}
 	}
 
-	for _, b := range m.OutputPenalty {
+	for _, b := range m.OutputNorm {
 		rows, _ := b.Dims()
 		if _, outputs := m.Coefficients.Dims(); rows != outputs {
 			return fmt.Errorf("kernelmachine: a penalty of %d×%d for %d outputs", rows, rows, outputs)

@@ -108,7 +108,7 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 		return cost, err
 	}
 
-	if p := len(in.OutputPenalty); p > 0 {
+	if p := len(in.OutputNorm); p > 0 {
 		// The norms of the powers, and the factors of solvers.Coupled: one of all outputs where their order
 		// allows it, else one for each.
 		size += float64(p-1) * float64(entries) * columns

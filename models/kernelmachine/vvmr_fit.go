@@ -148,7 +148,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 	if res == nil || err != nil && !errors.Is(err, cg.ErrNotConverged) {
 		return nil, err
 	}
-	m := &VVMR{Settings: filled, OutputPenalty: o.Penalty, Expansion: p.data.expansion(&models.Targets{}), Labeled: l, Labels: t.Labels,
+	m := &VVMR{Settings: filled, OutputNorm: o.Penalty, Expansion: p.data.expansion(&models.Targets{}), Labeled: l, Labels: t.Labels,
 		Iterations: res.MaxIterations()}
 	if p.settings.Landmarks > 0 {
 		by := p.settings

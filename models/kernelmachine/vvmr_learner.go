@@ -120,20 +120,20 @@ func decodeWith(in *models.Input, v models.Values) (vvmrOptions, error) {
 			param.Name("gamma-o"), in.Values["gamma-o"], param.Name("output-graph"),
 			param.Name("output-neighbors")))
 	}
-	if o.Loss == HingeLoss && (in.OutputKernel != nil || in.OutputPenalty != nil) {
+	if o.Loss == HingeLoss && (in.OutputKernel != nil || in.OutputNorm != nil) {
 		err = errors.Join(err, models.Faultf("%s and %s are for %s squared", param.Name("output-kernel"),
-			param.Name("output-penalty"), param.Name("loss")))
+			param.Name("output-norm"), param.Name("loss")))
 	}
-	if in.OutputPenalty != nil {
+	if in.OutputNorm != nil {
 		for _, name := range []string{"power", "penalty-coefficients"} {
 			if v, given := in.Values[name]; given && v != "1" {
 				err = errors.Join(err, models.Faultf("%s has a matrix of the outputs for every power of L; leave out %s",
-					param.Name("output-penalty"), param.Name(name)))
+					param.Name("output-norm"), param.Name(name)))
 			}
 		}
 		if in.Values.Float("gamma-i") == 0 {
 			err = errors.Join(err, models.Faultf("%s needs a positive %s; without it there is no intrinsic norm",
-				param.Name("output-penalty"), param.Name("gamma-i")))
+				param.Name("output-norm"), param.Name("gamma-i")))
 		}
 	}
 	return o, err
@@ -213,7 +213,7 @@ func (l VVMRLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 		}
 	}
 
-	if in.OutputPenalty != nil {
+	if in.OutputNorm != nil {
 		if outputs == nil {
 			outputs = solvers.IndependentOutputs(in.Targets.Y.RawMatrix().Cols)
 			if o.GammaO > 0 {
@@ -222,8 +222,8 @@ func (l VVMRLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 				}
 			}
 		}
-		if outputs, err = outputs.WithPenalty(ctx, in.OutputPenalty); err != nil {
-			return nil, fmt.Errorf("%s: %w", param.Name("output-penalty"), err)
+		if outputs, err = outputs.WithPenalty(ctx, in.OutputNorm); err != nil {
+			return nil, fmt.Errorf("%s: %w", param.Name("output-norm"), err)
 		}
 	}
 

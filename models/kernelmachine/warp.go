@@ -77,6 +77,8 @@ type Warped struct {
 	m       sparse.Operator   // r(L) or exp(tL); nil if γ_I = 0, and where smooth is set
 	expand  *mat.Dense        // α for g of gram, n×l; nil if γ_I = 0, where α is g
 	smooth  *sparse.Heat      // exp(−tL) where exp(tL) is strong; else nil
+	sharp   *mat.Dense        // K_s where a sharp kernel has the intrinsic norm; else nil
+	sigma   float64           // IntrinsicSigma of [Settings]
 	loss    float64           // about the largest error of an entry of gram; 0 where not measured
 }
 
@@ -138,6 +140,14 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 			w.gram.Z = dense.Part(p.gram, points, points)
 		}
 		return w, nil
+	}
+
+	if s.IntrinsicSigma > 0 {
+		w.sigma = s.IntrinsicSigma
+		if need := 8 * (3*int64(n)*int64(n) + int64(n)*int64(l) + int64(l)*int64(l)); p.data.Limit > 0 && need > p.data.Limit {
+			return nil, tooLarge(n, need, p.data.Limit)
+		}
+		return w, w.bySharpKernel(ctx, s)
 	}
 
 	// The direct way comes first, as it costs less; it tells whether rounding spoilt it.

@@ -12,9 +12,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// OutputPenalty takes B₀, B₁, …, n×n each, from a matrix of n columns that has them below each other: those
+// OutputNorm takes B₀, B₁, …, n×n each, from a matrix of n columns that has them below each other: those
 // of M = Σ_p Lᵖ ⊗ B_p, the intrinsic norm of functions with n outputs in [kernelmachine.VVMRProblem.Fit].
-func OutputPenalty(stacked *mat.Dense) ([]*mat.Dense, error) {
+func OutputNorm(stacked *mat.Dense) ([]*mat.Dense, error) {
 	rows, n := stacked.Dims()
 	if rows%n != 0 {
 		return nil, fmt.Errorf("%d rows of %d columns; B₀, B₁, … of %d×%d each must stand below each other", rows, n, n, n)

@@ -211,9 +211,9 @@ def test_several_outputs(blobs):
     settings = {"gamma_a": 1e-4, "gamma_i": 0.1, "sigma": 2.0}
     default = bigfit.MultiOutputManifold(**settings).fit(X, given).predict(X)
     norm = [np.zeros((2, 2)), np.eye(2)]
-    same = bigfit.MultiOutputManifold(**settings).fit(X, given, output_penalty=norm)
+    same = bigfit.MultiOutputManifold(**settings).fit(X, given, output_norm=norm)
     np.testing.assert_allclose(same.predict(X), default, atol=1e-6)
-    other = bigfit.MultiOutputManifold(**settings).fit(X, given, output_penalty=norm + [np.ones((2, 2))])
+    other = bigfit.MultiOutputManifold(**settings).fit(X, given, output_norm=norm + [np.ones((2, 2))])
     assert np.abs(other.predict(X) - default).max() > 1e-3
     kernel = bigfit.MultiOutputManifold(**settings).fit(X, given, output_kernel=np.eye(2))
     np.testing.assert_allclose(kernel.predict(X), default, atol=1e-6)

@@ -2815,6 +2815,10 @@ class LaprlsParameters(BaseEstimator):
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
 
+    intrinsic_sigma : float, default=None
+        σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf,
+        without a graph (2006, Remark 4); positive; None is none: fᵀLᵖf; where gamma_i is positive.
+
     approximation : {"auto", "exact", "nystrom", "fourier", "matrix-free"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
         with a Gram matrix that is not held; auto is what other values imply, or else exact up to
@@ -2917,6 +2921,7 @@ class LaprlsParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
+        intrinsic_sigma: Optional[float] = None,
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         features: Optional[int] = None,
@@ -2954,6 +2959,7 @@ class LaprlsParameters(BaseEstimator):
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
+        self.intrinsic_sigma = intrinsic_sigma
         self.approximation = approximation
         self.landmarks = landmarks
         self.features = features
@@ -3030,6 +3036,10 @@ class LapsvmParameters(BaseEstimator):
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
+
+    intrinsic_sigma : float, default=None
+        σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf,
+        without a graph (2006, Remark 4); positive; None is none: fᵀLᵖf; where gamma_i is positive.
 
     approximation : {"auto", "exact", "nystrom", "fourier"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
@@ -3129,6 +3139,7 @@ class LapsvmParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
+        intrinsic_sigma: Optional[float] = None,
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         features: Optional[int] = None,
@@ -3165,6 +3176,7 @@ class LapsvmParameters(BaseEstimator):
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
+        self.intrinsic_sigma = intrinsic_sigma
         self.approximation = approximation
         self.landmarks = landmarks
         self.features = features
@@ -3240,6 +3252,10 @@ class LapsvrParameters(BaseEstimator):
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
+
+    intrinsic_sigma : float, default=None
+        σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf,
+        without a graph (2006, Remark 4); positive; None is none: fᵀLᵖf; where gamma_i is positive.
 
     epsilon : float, default=0.1
         ε of the loss max(0, |y − f| − ε); positive.
@@ -3327,6 +3343,7 @@ class LapsvrParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
+        intrinsic_sigma: Optional[float] = None,
         epsilon: float = 0.1,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
@@ -3360,6 +3377,7 @@ class LapsvrParameters(BaseEstimator):
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
+        self.intrinsic_sigma = intrinsic_sigma
         self.epsilon = epsilon
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -3432,6 +3450,10 @@ class LapOneclassParameters(BaseEstimator):
     heat : float, default=None
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
+
+    intrinsic_sigma : float, default=None
+        σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf,
+        without a graph (2006, Remark 4); positive; None is none: fᵀLᵖf; where gamma_i is positive.
 
     nu : float, default=0.5
         Share ν of the labeled points that may be outside; positive and at most 1.
@@ -3515,6 +3537,7 @@ class LapOneclassParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
+        intrinsic_sigma: Optional[float] = None,
         nu: float = 0.5,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
@@ -3547,6 +3570,7 @@ class LapOneclassParameters(BaseEstimator):
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
+        self.intrinsic_sigma = intrinsic_sigma
         self.nu = nu
         self.tolerance = tolerance
         self.max_iterations = max_iterations

@@ -24,7 +24,7 @@ class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
     """
 
     def fit(self: M, X: Matrix, y: Matrix, graph: Matrix = None, output_graph: Matrix = None,
-            output_kernel: Matrix = None, output_penalty: Any = None) -> M:
+            output_kernel: Matrix = None, output_norm: Any = None) -> M:
         """Fit to points of which some have values.
 
         Parameters
@@ -39,7 +39,7 @@ class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
             Symmetric weights between the outputs, for gamma_o.
         output_kernel : array-like of shape (n_outputs, n_outputs), default=None
             B of the kernel k(x, z)B, symmetric and positive semidefinite, in place of output_graph.
-        output_penalty : array-like of shape (n_powers, n_outputs, n_outputs), default=None
+        output_norm : array-like of shape (n_powers, n_outputs, n_outputs), default=None
             B_0, B_1, ... of the intrinsic norm of the sum of L^p (x) B_p, each symmetric and positive
             semidefinite; of L (x) I by default.
 
@@ -55,9 +55,9 @@ class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
             outputs["output_graph"] = sparse.csr_matrix(output_graph)
         if output_kernel is not None:
             outputs["output_kernel"] = check_array(output_kernel, dtype=np.float64)
-        if output_penalty is not None:
-            stacked = check_array(output_penalty, dtype=np.float64, allow_nd=True)
-            outputs["output_penalty"] = stacked.reshape(-1, stacked.shape[-1])
+        if output_norm is not None:
+            stacked = check_array(output_norm, dtype=np.float64, allow_nd=True)
+            outputs["output_norm"] = stacked.reshape(-1, stacked.shape[-1])
         self.transduction_ = self._fit(X, y, {"regression": True}, graph, outputs)["value"].reshape(y.shape)
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
         self._shape = y.shape[1:]

@@ -61,7 +61,7 @@ func kroneckerPenalty(t *testing.T, x data.Points, k kernel.Kernel, l *sparse.La
 
 // M = Σ Lᵖ ⊗ B_p of matrices that have the eigenvectors of Q and of others, with and without missing targets,
 // by every way to fit, gives the solution of equations (13) and (14); a file keeps the matrices.
-func TestVVMROutputPenalty(t *testing.T) {
+func TestVVMROutputNorm(t *testing.T) {
 	ctx := context.Background()
 	k := kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1.3}
 	x, lap, targets := vvmrData(t, 40, 13, 3)
@@ -122,13 +122,13 @@ func TestVVMROutputPenalty(t *testing.T) {
 	// By the learner, which makes the graph of the outputs, and from a file.
 	values := models.Values{"kernel": "gaussian", "sigma": "1.3", "gamma-a": "1e-3", "gamma-i": "0.02", "laplacian": "normalized",
 		"gamma-o": "0.6", "output-neighbors": "2"}
-	in := &models.Input{Points: x, Targets: targets, Graph: models.NewGraph(lap.Graph()), OutputPenalty: []*mat.Dense{zero, full}, Values: values}
+	in := &models.Input{Points: x, Targets: targets, Graph: models.NewGraph(lap.Graph()), OutputNorm: []*mat.Dense{zero, full}, Values: values}
 	fitted, err := VVMRLearner{}.Fit(ctx, in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := fitted.(*VVMR)
-	closeTo(t, "learner", m.Values, kroneckerPenalty(t, x, k, lap, targets, o.Matrix(o.Scaled(0.6)), in.OutputPenalty, 1e-3, 0.02), 1e-6)
+	closeTo(t, "learner", m.Values, kroneckerPenalty(t, x, k, lap, targets, o.Matrix(o.Scaled(0.6)), in.OutputNorm, 1e-3, 0.02), 1e-6)
 	if text := m.Summary().Text; !strings.Contains(text, "M = L^1⊗B1") {
 		t.Error(text)
 	}
@@ -140,7 +140,7 @@ func TestVVMROutputPenalty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := loaded.(*VVMR).OutputPenalty; len(b) != 2 || !mat.Equal(b[1], full) {
+	if b := loaded.(*VVMR).OutputNorm; len(b) != 2 || !mat.Equal(b[1], full) {
 		t.Errorf("%v came back", b)
 	}
 	if cost, err := (VVMRLearner{}).Cost(in); err != nil || cost.Bytes < 8*(40*3)*(40*3) {
@@ -148,14 +148,14 @@ func TestVVMROutputPenalty(t *testing.T) {
 	}
 	for name, value := range map[string]string{"power": "2", "penalty-coefficients": "0,1", "gamma-i": "0"} {
 		in.Values = values.With(models.Values{name: value})
-		if _, err := (VVMRLearner{}).Fit(ctx, in); err == nil || !strings.Contains(err.Error(), "output-penalty") || !strings.Contains(err.Error(), name) {
+		if _, err := (VVMRLearner{}).Fit(ctx, in); err == nil || !strings.Contains(err.Error(), "output-norm") || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s %s: %v", name, value, err)
 		}
 	}
 }
 
 // Matrices that make no norm are errors that name the place.
-func TestOutputPenaltyFaults(t *testing.T) {
+func TestOutputNormFaults(t *testing.T) {
 	o := solvers.IndependentOutputs(2)
 	for want, b := range map[string][]*mat.Dense{
 		"B1 is 1×1":                      {mat.NewDense(2, 2, nil), mat.NewDense(1, 1, nil)},
