@@ -308,8 +308,8 @@ func (p *ApproximateProblem) check(t *models.Targets, s *Settings) error {
 		return errors.New("kernelmachine: a support vector machine separates classes; for values use rls")
 	case s.GammaI > 0 && p.data.Laplacian == nil:
 		return errors.New("kernelmachine: γ_I is positive, but there is no graph")
-	case s.IntrinsicSigma > 0:
-		return errors.New("kernelmachine: a sharp kernel for the intrinsic norm is for exact machines")
+	case s.IntrinsicSigma > 0 || s.Hessian > 0:
+		return errors.New("kernelmachine: a sharp kernel or the Hessian energy for the intrinsic norm is for exact machines")
 	case s.Heat > 0:
 		return errors.New("kernelmachine: exp(tL) in place of Lᵖ is for exact machines")
 	}

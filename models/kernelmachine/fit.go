@@ -228,6 +228,9 @@ func (w *Warped) among(t *models.Targets, s *Settings) ([]int, error) {
 	case s.IntrinsicSigma != w.sigma:
 		return nil, fmt.Errorf("kernelmachine: the kernel was warped by a sharp kernel with σ = %v, the settings say %v",
 			w.sigma, s.IntrinsicSigma)
+	case s.Hessian != w.hessian:
+		return nil, fmt.Errorf("kernelmachine: the kernel was warped by the Hessian energy in %d dimensions, the settings say %d",
+			w.hessian, s.Hessian)
 	case s.Heat != w.heat:
 		return nil, fmt.Errorf("kernelmachine: the kernel was warped with t = %v of exp(tL), the "+
 			"settings say %v", w.heat, s.Heat)

@@ -172,7 +172,7 @@ func (g *grid) strongest(settings []int) *Settings {
 		func(a, b int) int { return cmp.Compare(g.norms(a).GammaA, g.norms(b).GammaA) })].Settings
 }
 
-// sameRatio returns settings in groups of one scaling, one t of exp(tL), one sharp kernel and equal
+// sameRatio returns settings in groups of one scaling, one t of exp(tL), one sharp kernel or Hessian and equal
 // γ_I/γ_A, up to 1e-12.
 func (g *grid) sameRatio(settings []int) [][]int {
 	var seen []*Settings
@@ -182,7 +182,8 @@ func (g *grid) sameRatio(settings []int) [][]int {
 		ratio := r.GammaI / r.GammaA
 		at := slices.IndexFunc(seen, func(o *Settings) bool {
 			other := o.GammaI / o.GammaA
-			return o.Scaling == r.Scaling && o.Heat == r.Heat && o.IntrinsicSigma == r.IntrinsicSigma && math.Abs(other-ratio) <= 1e-12*other
+			return o.Scaling == r.Scaling && o.Heat == r.Heat && o.IntrinsicSigma == r.IntrinsicSigma &&
+				o.Hessian == r.Hessian && math.Abs(other-ratio) <= 1e-12*other
 		})
 		if at < 0 {
 			at = len(seen)
@@ -361,8 +362,8 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 		}
 		warps := g.CountOf(func(i int) any {
 			r := g.norms(i)
-			return [6]any{g.options[i].Kernel, g.GraphKey(i), fmt.Sprint(r.Weights()), g.options[i].Heat,
-				g.options[i].IntrinsicSigma, math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}
+			return [7]any{g.options[i].Kernel, g.GraphKey(i), fmt.Sprint(r.Weights()), g.options[i].Heat,
+				g.options[i].IntrinsicSigma, g.options[i].Hessian, math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}
 		})
 		c.Operations = widths*n*n*d + warps*(2*n*n*n/3+2*n*n*l+10*edges*n)
 		if slices.ContainsFunc(g.options, func(o options) bool { return o.Heat > 0 }) {

@@ -142,6 +142,12 @@ var (
 			Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true,
 			Only: &models.Condition{Param: "gamma-i"}},
 			At: func(o *options) any { return &o.IntrinsicSigma }},
+		{Param: models.Param{Name: "hessian",
+			Doc: "dimension of the manifold for the Hessian energy in place of fᵀLᵖf, for values that vary steadily along it " +
+				"(Kim, Steinke & Hein 2009)",
+			Default: "none: fᵀLᵖf", Range: models.AtLeast(1), Axis: true,
+			Only: &models.Condition{Param: "gamma-i"}},
+			At: func(o *options) any { return &o.Hessian }},
 	}
 	methodParams = [...]models.Table[options]{
 		RLS: {
@@ -207,7 +213,7 @@ func (l Learner) decode(v models.Values) (options, error) {
 func (l Learner) decodeAs(v models.Values) (options, error) {
 	o, err := l.resolved().Decode(v)
 	o.Method = l.Method
-	faults := []error{err, o.CheckNorm(), o.sharpFaults()}
+	faults := []error{err, o.CheckNorm(), o.sharpFaults(), o.hessianFaults()}
 	if o.Heat > 0 && o.Power > 1 {
 		faults = append(faults, &models.ParamError{Name: "power", Value: v["power"], Must: "1 with heat"})
 	}
@@ -368,6 +374,10 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 		if s.Heat > 0 {
 			peak = max(peak, held+heatedBytes(rows, len(in.Targets.Labeled)))
 		}
+		if s.Hessian > 0 {
+			held += 24 * int64(in.EdgeCount()) * int64(s.Hessian*(s.Hessian+1)/2) // twice, with columns
+			peak = max(peak, held+warp)
+		}
 		if s.IntrinsicSigma > 0 {
 			held += 8 * n * n // K_s, to the end
 			peak = max(peak, held+warp)
@@ -417,7 +427,7 @@ func approximationFaults(v models.Values) error {
 		}
 	}
 
-	for _, name := range []string{"heat", "intrinsic-sigma"} {
+	for _, name := range []string{"heat", "intrinsic-sigma", "hessian"} {
 		if _, ok := v[name]; ok && v["approximation"] != Exact.String() {
 			faults = append(faults, &models.UnusedError{Name: name,
 				Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}},

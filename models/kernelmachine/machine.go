@@ -75,6 +75,11 @@ type Settings struct {
 	// fᵀK_s⁻¹f is the intrinsic norm in place of fᵀLᵖf (2006, Remark 4 of section 2.2). There is no graph then.
 	// Exact machines have it; Power must be 1, Coefficients nil, Heat 0 and Scaling not per edge.
 	IntrinsicSigma float64
+	// Hessian, if positive, is the dimension of the manifold for the Hessian energy fᵀHf as the intrinsic norm in
+	// place of fᵀLᵖf (Kim, Steinke & Hein 2009; named in Remark 1 of section 2.2 of 2006): see [hessian.New]. The
+	// graph gives the neighbours. Exact machines on points have it; Power must be 1, Coefficients nil, Heat and
+	// IntrinsicSigma 0 and Laplacian combinatorial.
+	Hessian int
 	// Intercept adds an unpenalized constant to RLS; the others always have one.
 	Intercept bool
 	// Epsilon is the ε of SVR, in the unit of the targets. Default 0.1.
@@ -95,6 +100,7 @@ func (s Settings) fill() (Settings, error) {
 	if r.GammaI == 0 {
 		s.Heat = 0
 		s.IntrinsicSigma = 0
+		s.Hessian = 0
 	}
 
 	s.Regularizer = r
@@ -106,6 +112,10 @@ func (s Settings) fill() (Settings, error) {
 	if s.IntrinsicSigma > 0 && (s.Power > 1 || s.Coefficients != nil || s.Heat > 0 || s.Scaling == regularizer.PerEdge) {
 		faults = append(faults, fmt.Errorf("kernelmachine: a sharp kernel for the intrinsic norm beside %s, t = %v of exp(tL) "+
 			"and the scaling %v; it has no graph", s.DescribeNorm(), s.Heat, s.Scaling))
+	}
+	if s.Hessian > 0 && (s.Power > 1 || s.Coefficients != nil || s.Heat > 0 || s.IntrinsicSigma > 0 || s.Laplacian != 0) {
+		faults = append(faults, fmt.Errorf("kernelmachine: the Hessian energy beside %s, t = %v of exp(tL) and a sharp kernel "+
+			"with σ = %v; give one of them", s.DescribeNorm(), s.Heat, s.IntrinsicSigma))
 	}
 	if !methods.Valid(s.Method) {
 		faults = append(faults, fmt.Errorf("kernelmachine: kernel machine %v", s.Method))
@@ -169,6 +179,10 @@ func (m *Machine) Summary() models.Summary {
 	if m.Settings.IntrinsicSigma > 0 {
 		norms = fmt.Sprintf("γ_A = %g, γ_I = %g (%v, norm of a gaussian kernel with σ = %g)", m.Settings.GammaA,
 			m.Settings.GammaI, m.Settings.Scaling, m.Settings.IntrinsicSigma)
+	}
+	if m.Settings.Hessian > 0 {
+		norms = fmt.Sprintf("γ_A = %g, γ_I = %g (%v, Hessian energy in %d dimensions)", m.Settings.GammaA,
+			m.Settings.GammaI, m.Settings.Scaling, m.Settings.Hessian)
 	}
 	s.Text = fmt.Sprintf("expansion over %d points, %s, %s", size, m.DescribeKernel(), norms)
 	if m.Settings.Heat > 0 {

@@ -40,6 +40,31 @@ func (o *options) sharpFaults() error {
 	return errors.Join(faults...)
 }
 
+// hessianFaults are the faults of parameters that do not go with the Hessian energy.
+func (o *options) hessianFaults() error {
+	if o.Hessian == 0 {
+		return nil
+	}
+	var faults []error
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"heat", o.Heat > 0}, {"power", o.Power > 1}, {"penalty-coefficients", o.Coefficients != nil},
+		{"laplacian", o.Laplacian != 0}, {"intrinsic-sigma", o.IntrinsicSigma > 0},
+	} {
+		if f.given {
+			faults = append(faults, models.Faultf("%s names another intrinsic norm than %s; leave one of them out",
+				param.Name(f.name), param.Name("hessian")))
+		}
+	}
+	if o.Kernel.Given() {
+		faults = append(faults, models.Faultf("%s needs points, of which %s %s has values alone", param.Name("hessian"),
+			param.Name("kernel"), expansion.Precomputed))
+	}
+	return errors.Join(faults...)
+}
+
 // bySharpKernel warps the kernel by M = (γ_I s/γ_A) K_s⁻¹ with the Gram matrix K_s of a Gaussian kernel: 2006,
 // Remark 4 of section 2.2. Neither matrix is inverted, as with r = γ_I s/γ_A
 //

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/hessian"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models/regularizer"
@@ -79,6 +80,7 @@ type Warped struct {
 	smooth  *sparse.Heat      // exp(−tL) where exp(tL) is strong; else nil
 	sharp   *mat.Dense        // K_s where a sharp kernel has the intrinsic norm; else nil
 	sigma   float64           // IntrinsicSigma of [Settings]
+	hessian int               // Hessian of [Settings]
 	loss    float64           // about the largest error of an entry of gram; 0 where not measured
 }
 
@@ -98,8 +100,8 @@ func (p *Problem) Warp(ctx context.Context, r regularizer.Regularizer, points []
 	return p.warpFor(ctx, &Settings{Regularizer: r}, points)
 }
 
-// norm returns r(L) or exp(tL), as the settings say; nil where exp(tL) is strong: see strongHeat.
-func (p *Problem) norm(s *Settings) (sparse.Operator, error) {
+// norm returns r(L), the Hessian energy or exp(tL), as the settings say; nil where exp(tL) is strong: see strongHeat.
+func (p *Problem) norm(ctx context.Context, s *Settings) (sparse.Operator, error) {
 	l := p.data.Laplacian
 	switch {
 	case l == nil:
@@ -107,6 +109,11 @@ func (p *Problem) norm(s *Settings) (sparse.Operator, error) {
 	case l.Kind() != s.Laplacian:
 		return nil, fmt.Errorf("kernelmachine: a %v Laplacian is given, the settings ask for a %v one",
 			l.Kind(), s.Laplacian)
+	case s.Hessian > 0 && p.data.Points == nil:
+		return nil, errors.New("kernelmachine: the Hessian energy needs points, and values of the kernel are given")
+	case s.Hessian > 0:
+		p.data.report(0, 1, "Hessians")
+		return hessian.New(ctx, p.data.Points, l.Graph(), s.Hessian)
 	case s.Heat == 0:
 		return s.Norm(l)
 	}
@@ -151,7 +158,7 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 	}
 
 	// The direct way comes first, as it costs less; it tells whether rounding spoilt it.
-	if w.m, err = p.norm(s); err != nil {
+	if w.m, err = p.norm(ctx, s); err != nil {
 		return nil, err
 	}
 	if need := 8 * (2*int64(n)*int64(n) + int64(n)*int64(l) + int64(l)*int64(l)); p.data.Limit > 0 &&
@@ -159,6 +166,7 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 		return nil, tooLarge(n, need, p.data.Limit)
 	}
 	w.heat = s.Heat
+	w.hessian = s.Hessian
 	if w.m == nil {
 		return w, w.byHeat(ctx, s)
 	}

@@ -2819,6 +2819,11 @@ class LaprlsParameters(BaseEstimator):
         σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf,
         without a graph (2006, Remark 4); positive; None is none: fᵀLᵖf; where gamma_i is positive.
 
+    hessian : int, default=None
+        Dimension of the manifold for the Hessian energy in place of fᵀLᵖf, for values that vary
+        steadily along it (Kim, Steinke & Hein 2009); at least 1; None is none: fᵀLᵖf; where gamma_i
+        is positive.
+
     approximation : {"auto", "exact", "nystrom", "fourier", "matrix-free"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
         with a Gram matrix that is not held; auto is what other values imply, or else exact up to
@@ -2922,6 +2927,7 @@ class LaprlsParameters(BaseEstimator):
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
         intrinsic_sigma: Optional[float] = None,
+        hessian: Optional[int] = None,
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         features: Optional[int] = None,
@@ -2960,6 +2966,7 @@ class LaprlsParameters(BaseEstimator):
         self.laplacian = laplacian
         self.heat = heat
         self.intrinsic_sigma = intrinsic_sigma
+        self.hessian = hessian
         self.approximation = approximation
         self.landmarks = landmarks
         self.features = features
@@ -3040,6 +3047,11 @@ class LapsvmParameters(BaseEstimator):
     intrinsic_sigma : float, default=None
         σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf,
         without a graph (2006, Remark 4); positive; None is none: fᵀLᵖf; where gamma_i is positive.
+
+    hessian : int, default=None
+        Dimension of the manifold for the Hessian energy in place of fᵀLᵖf, for values that vary
+        steadily along it (Kim, Steinke & Hein 2009); at least 1; None is none: fᵀLᵖf; where gamma_i
+        is positive.
 
     approximation : {"auto", "exact", "nystrom", "fourier"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
@@ -3140,6 +3152,7 @@ class LapsvmParameters(BaseEstimator):
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
         intrinsic_sigma: Optional[float] = None,
+        hessian: Optional[int] = None,
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         features: Optional[int] = None,
@@ -3177,6 +3190,7 @@ class LapsvmParameters(BaseEstimator):
         self.laplacian = laplacian
         self.heat = heat
         self.intrinsic_sigma = intrinsic_sigma
+        self.hessian = hessian
         self.approximation = approximation
         self.landmarks = landmarks
         self.features = features
@@ -3256,6 +3270,11 @@ class LapsvrParameters(BaseEstimator):
     intrinsic_sigma : float, default=None
         σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf,
         without a graph (2006, Remark 4); positive; None is none: fᵀLᵖf; where gamma_i is positive.
+
+    hessian : int, default=None
+        Dimension of the manifold for the Hessian energy in place of fᵀLᵖf, for values that vary
+        steadily along it (Kim, Steinke & Hein 2009); at least 1; None is none: fᵀLᵖf; where gamma_i
+        is positive.
 
     epsilon : float, default=0.1
         ε of the loss max(0, |y − f| − ε); positive.
@@ -3344,6 +3363,7 @@ class LapsvrParameters(BaseEstimator):
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
         intrinsic_sigma: Optional[float] = None,
+        hessian: Optional[int] = None,
         epsilon: float = 0.1,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
@@ -3378,6 +3398,7 @@ class LapsvrParameters(BaseEstimator):
         self.laplacian = laplacian
         self.heat = heat
         self.intrinsic_sigma = intrinsic_sigma
+        self.hessian = hessian
         self.epsilon = epsilon
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -3454,6 +3475,11 @@ class LapOneclassParameters(BaseEstimator):
     intrinsic_sigma : float, default=None
         σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf,
         without a graph (2006, Remark 4); positive; None is none: fᵀLᵖf; where gamma_i is positive.
+
+    hessian : int, default=None
+        Dimension of the manifold for the Hessian energy in place of fᵀLᵖf, for values that vary
+        steadily along it (Kim, Steinke & Hein 2009); at least 1; None is none: fᵀLᵖf; where gamma_i
+        is positive.
 
     nu : float, default=0.5
         Share ν of the labeled points that may be outside; positive and at most 1.
@@ -3538,6 +3564,7 @@ class LapOneclassParameters(BaseEstimator):
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
         intrinsic_sigma: Optional[float] = None,
+        hessian: Optional[int] = None,
         nu: float = 0.5,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
@@ -3571,6 +3598,7 @@ class LapOneclassParameters(BaseEstimator):
         self.laplacian = laplacian
         self.heat = heat
         self.intrinsic_sigma = intrinsic_sigma
+        self.hessian = hessian
         self.nu = nu
         self.tolerance = tolerance
         self.max_iterations = max_iterations
