@@ -38,7 +38,7 @@ func (o *Outputs) WithPenalty(ctx context.Context, b []*mat.Dense) (*Outputs, er
 	positive := false
 	for p, given := range b {
 		if rows, cols := given.Dims(); rows != len(o.Values) || cols != rows {
-			return nil, fmt.Errorf("B%d is %d×%d for %d outputs; it must have a row and a column for each", p, rows,
+			return nil, fmt.Errorf("matrix B%d is %d×%d for %d outputs; it must have a row and a column for each", p, rows,
 				cols, len(o.Values))
 		}
 		values, vectors, err := semidefinite(ctx, given, fmt.Sprintf("B%d", p))
