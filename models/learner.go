@@ -68,6 +68,8 @@ type Info struct {
 	// GraphIf names a parameter: the graph is left out if this parameter is missing or 0.
 	// Empty means that a learner with NeedsGraph always takes the graph.
 	GraphIf string `json:"graph_if,omitempty"`
+	// GraphUnless names a parameter in place of the graph, which is left out if it is given and not 0.
+	GraphUnless string `json:"graph_unless,omitempty"`
 	// OpenGraph tells that settings of the graph that are not given follow from the
 	// points, in place of the defaults: see pipeline.AutoGraph.
 	OpenGraph bool `json:"open_graph,omitempty"`
@@ -130,7 +132,7 @@ func listNames(set int, names []string) []byte {
 
 // UsesGraph tells whether a fit with the given values takes a graph.
 func (i *Info) UsesGraph(v Values) bool {
-	return i.Needs.Has(NeedsGraph) && (i.GraphIf == "" || v.Float(i.GraphIf) != 0)
+	return i.Needs.Has(NeedsGraph) && (i.GraphIf == "" || v.Float(i.GraphIf) != 0) && v.Float(i.GraphUnless) == 0
 }
 
 // KeepsGraph tells whether models keep the points of the graph and answer for new points by
@@ -160,6 +162,9 @@ type Input struct {
 	// of a kernel k(x, z)B, symmetric and positive semidefinite.
 	Outputs      *sparse.CSR
 	OutputKernel *mat.Dense
+	// OutputNorm are the matrices B₀, B₁, … of the intrinsic norm M = Σ_p Lᵖ ⊗ B_p of the columns of the
+	// targets, in place of r(L) ⊗ I; nil for that.
+	OutputNorm []*mat.Dense
 
 	// Start is the first iterate of an iterative fit; nil means none. It decides the time
 	// and, within the tolerance, the answer. See [Kept].

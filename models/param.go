@@ -179,6 +179,15 @@ type Values map[string]string
 // FormatFloat writes a number as short as it can be read back.
 func FormatFloat(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
+// FormatFloats writes the value of a [List].
+func FormatFloats(values []float64) string {
+	parts := make([]string, len(values))
+	for i, v := range values {
+		parts[i] = FormatFloat(v)
+	}
+	return strings.Join(parts, ",")
+}
+
 // With returns a copy of v in which the values of other take precedence.
 func (v Values) With(other Values) Values {
 	out := maps.Clone(v)
@@ -495,11 +504,7 @@ func textOf(at any) string {
 	case *string:
 		return *at
 	case *[]float64:
-		parts := make([]string, len(*at))
-		for i, x := range *at {
-			parts[i] = FormatFloat(x)
-		}
-		return strings.Join(parts, ",")
+		return FormatFloats(*at)
 	case name:
 		if text, err := at.MarshalText(); err == nil {
 			return string(text)

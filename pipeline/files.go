@@ -18,7 +18,9 @@ const (
 	HashGraph   = "graph"
 	HashLabels  = "labels"
 	HashOutputs = "outputs" // graph of a model's outputs
-	HashQuery   = "query"   // points that neighbours were found for
+	// HashOutputNorm is of the matrices of the outputs in the intrinsic norm.
+	HashOutputNorm = "output norm"
+	HashQuery      = "query" // points that neighbours were found for
 )
 
 // Hashes holds the SHA-256 of the inputs of an artifact, by key.

@@ -69,7 +69,7 @@ func (p *Pipeline) Prepare(ctx context.Context, in *models.Input, grid selection
 // selectionData returns the parts of in that a choice among settings uses.
 func selectionData(in *models.Input) selection.Data {
 	return selection.Data{Targets: in.Targets, Points: in.Points, Graph: in.Graph, Outputs: in.Outputs,
-		OutputKernel: in.OutputKernel}
+		OutputKernel: in.OutputKernel, OutputNorm: in.OutputNorm}
 }
 
 // checkHeldBack refuses settings of a graph that need labels which are held back.

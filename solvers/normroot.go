@@ -11,72 +11,95 @@ import (
 
 // NormRoot is the n×q matrix S with
 //
-//	S·Sᵀ = B = EEᵀ/l + γLᵖ.
+//	S·Sᵀ = B = EEᵀ/l + Σ_p w_p Lᵖ.
 //
-// The columns of E are columns of the identity for l labeled points. S consists of E/√l and of
-// √γ·L^{p/2} or, for odd p, of √γ·L^{(p−1)/2}Gᵀ with L = GᵀG and a row of G for every edge. It
-// makes equations in B and a kernel matrix K symmetric, such as (8) and (17) of the papers. It is
-// immutable and safe for concurrent use.
+// The columns of E are columns of the identity for l labeled points. S consists of E/√l and, for every
+// w_p > 0, of √w_p·L^{p/2} or, for odd p, of √w_p·L^{(p−1)/2}Gᵀ with L = GᵀG and a row of G for every
+// edge. It makes equations in B and a kernel matrix K symmetric, such as (8) and (17) of the papers. It
+// is immutable and safe for concurrent use.
+//
+// For functions of several outputs with B = EEᵀ/l ⊗ I + Σ_p w_p Lᵖ ⊗ B_p it multiplies blocks of a column for each
+// output by √B_p from the right: see [NewOutputNormRoot].
 type NormRoot struct {
 	n       int
 	labeled []int
-	gamma   float64           // √γ
-	half    *sparse.Laplacian // of power ⌊p/2⌋; nil for the identity
-	edges   *SparseDesign     // G; nil for even p
+	powers  []rootPower
+	columns int // q
 }
 
-// NewNormRoot returns S for n points. With γ = 0 the Laplacian l, to the power p,
-// may be nil.
-func NewNormRoot(n int, labeled []int, l *sparse.Laplacian, gamma float64) *NormRoot {
-	s := &NormRoot{n: n, labeled: labeled, gamma: math.Sqrt(gamma)}
-	if s.gamma == 0 {
-		return s
+// rootPower is the part of S that stands for one power of L.
+type rootPower struct {
+	weight float64           // √w_p
+	half   *sparse.Laplacian // of power ⌊p/2⌋; nil for the identity
+	edges  *SparseDesign     // G; nil for even p
+	right  *mat.Dense        // √B_p; nil for the identity
+	lo, hi int               // its columns
+}
+
+// NewNormRoot returns S for n points. weights are the w_p, which must not be negative; without a
+// positive one the Laplacian l may be nil. The power and the shift of l do not matter.
+func NewNormRoot(n int, labeled []int, l *sparse.Laplacian, weights []float64) *NormRoot {
+	s := &NormRoot{n: n, labeled: labeled, columns: len(labeled)}
+	var edges *SparseDesign // one G serves all odd powers
+	for p, w := range weights {
+		if w == 0 {
+			continue
+		}
+		part := rootPower{weight: math.Sqrt(w), lo: s.columns, hi: s.columns + n}
+		if p > 1 {
+			part.half = l.With(p/2, 0)
+		}
+		if p%2 == 1 {
+			if edges == nil {
+				g := l.Incidence()
+				edges = &SparseDesign{X: g, Transposed: g.T()}
+			}
+			part.edges = edges
+			part.hi = s.columns + edges.X.Rows
+		}
+		s.columns = part.hi
+		s.powers = append(s.powers, part)
 	}
-	if l.Power() > 1 {
-		s.half = l.With(l.Power()/2, 0)
+	return s
+}
+
+// NewOutputNormRoot returns S for n points and the outputs o, with w_p = γ for every B_p of their penalty.
+func NewOutputNormRoot(n int, labeled []int, l *sparse.Laplacian, gamma float64, o *Outputs) *NormRoot {
+	weights := make([]float64, len(o.Penalty))
+	var roots []*mat.Dense
+	for p, b := range o.Penalty {
+		if mat.Norm(b, 1) > 0 {
+			weights[p] = gamma
+			roots = append(roots, o.roots[p])
+		}
 	}
-	if l.Power()%2 == 1 {
-		g := l.Incidence()
-		s.edges = &SparseDesign{X: g, Transposed: g.T()}
+	s := NewNormRoot(n, labeled, l, weights)
+	for k := range s.powers {
+		s.powers[k].right = roots[k]
 	}
 	return s
 }
 
 // Dims returns n and q.
-func (s *NormRoot) Dims() (n, q int) {
-	q = len(s.labeled)
-	switch {
-	case s.gamma == 0:
-	case s.edges != nil:
-		q += s.edges.X.Rows
-	default:
-		q += s.n
-	}
-	return s.n, q
-}
+func (s *NormRoot) Dims() (n, q int) { return s.n, s.columns }
 
 // MulTo sets dst = S·h.
 func (s *NormRoot) MulTo(dst, h *mat.Dense) {
-	l := len(s.labeled)
-	q, c := h.Dims()
+	_, c := h.Dims()
 	dst.Zero()
-	if s.gamma > 0 {
-		v := h.Slice(l, q, 0, c).(*mat.Dense)
-		if s.edges != nil {
-			u := mat.NewDense(s.n, c, nil)
-			s.edges.MulTransTo(u, v)
-			v = u
+	for k, p := range s.powers {
+		to := dst
+		if k > 0 {
+			to = mat.NewDense(s.n, c, nil)
 		}
-		if s.half != nil {
-			s.half.MulTo(dst, v)
-			dense.Multiply(dst, s.gamma)
-		} else {
-			dst.Scale(s.gamma, v)
+		p.mulTo(to, h.Slice(p.lo, p.hi, 0, c).(*mat.Dense))
+		if k > 0 {
+			dense.AddScaled(dst, 1, 1, to)
 		}
 	}
 
 	// The first l rows of h belong to the labeled points.
-	scale := 1 / math.Sqrt(float64(l))
+	scale := 1 / math.Sqrt(float64(len(s.labeled)))
 	for p, i := range s.labeled {
 		to := dst.RawRowView(i)
 		for j, v := range h.RawRowView(p) {
@@ -85,11 +108,38 @@ func (s *NormRoot) MulTo(dst, h *mat.Dense) {
 	}
 }
 
+// mulTo sets dst to the product of the part with v.
+func (p *rootPower) mulTo(dst, v *mat.Dense) {
+	v = p.turn(v)
+	if p.edges != nil {
+		n, c := dst.Dims()
+		u := mat.NewDense(n, c, nil)
+		p.edges.MulTransTo(u, v)
+		v = u
+	}
+	if p.half == nil {
+		dst.Scale(p.weight, v)
+		return
+	}
+	p.half.MulTo(dst, v)
+	dense.Multiply(dst, p.weight)
+}
+
+// turn returns v√B_p.
+func (p *rootPower) turn(v *mat.Dense) *mat.Dense {
+	if p.right == nil {
+		return v
+	}
+	rows, cols := v.Dims()
+	out := mat.NewDense(rows, cols, nil)
+	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, v, p.right, 0, out)
+	return out
+}
+
 // MulTransTo sets dst = Sᵀ·v.
 func (s *NormRoot) MulTransTo(dst, v *mat.Dense) {
-	l := len(s.labeled)
-	q, c := dst.Dims()
-	scale := 1 / math.Sqrt(float64(l))
+	_, c := dst.Dims()
+	scale := 1 / math.Sqrt(float64(len(s.labeled)))
 	for p, i := range s.labeled {
 		to := dst.RawRowView(p)
 		for j, u := range v.RawRowView(i) {
@@ -97,22 +147,20 @@ func (s *NormRoot) MulTransTo(dst, v *mat.Dense) {
 		}
 	}
 
-	if s.gamma == 0 {
-		return
+	// √w_p·L^{p/2} behind the labeled rows, with G in front of it for odd p.
+	for _, p := range s.powers {
+		rest := dst.Slice(p.lo, p.hi, 0, c).(*mat.Dense)
+		u := p.turn(v)
+		if p.half != nil {
+			w := mat.NewDense(s.n, c, nil)
+			p.half.MulTo(w, u)
+			u = w
+		}
+		if p.edges != nil {
+			p.edges.MulTo(rest, u)
+		} else {
+			rest.Copy(u)
+		}
+		dense.Multiply(rest, p.weight)
 	}
-
-	// √γ·L^{p/2} behind the labeled rows, with G in front of it for odd p.
-	rest := dst.Slice(l, q, 0, c).(*mat.Dense)
-	u := v
-	if s.half != nil {
-		u = mat.NewDense(s.n, c, nil)
-		s.half.MulTo(u, v)
-	}
-
-	if s.edges != nil {
-		s.edges.MulTo(rest, u)
-	} else {
-		rest.Copy(u)
-	}
-	dense.Multiply(rest, s.gamma)
 }

@@ -22,6 +22,56 @@ type Outputs struct {
 	Vectors *mat.Dense // U, n×n
 	Values  []float64  // of L_out†, or of a kernel of the outputs
 	kernel  bool
+	// Penalty are the B_p, n×n, of M = Σ_p Lᵖ ⊗ B_p in place of r(L) ⊗ I, and roots their square roots: see
+	// [Outputs.WithPenalty]. Nil without.
+	Penalty, roots []*mat.Dense
+}
+
+// WithPenalty returns o for the intrinsic norm of M = Σ_p Lᵖ ⊗ B_p, that is Σ_p tr(B_p FᵀLᵖF) for values F of
+// the outputs at the points, N×n: equations (11) to (15) of Minh & Sindhwani (2011) with any M of this
+// form. b are B₀, B₁, …, n×n each; every one must be symmetric up to 1e-12 of its largest entry and
+// positive semidefinite up to 1e-10 of its largest eigenvalue, and one of them not zero. They are copied.
+// It costs 5n³ operations each.
+func (o *Outputs) WithPenalty(ctx context.Context, b []*mat.Dense) (*Outputs, error) {
+	out := *o
+	out.Penalty, out.roots = nil, nil
+	positive := false
+	for p, given := range b {
+		if rows, cols := given.Dims(); rows != len(o.Values) || cols != rows {
+			return nil, fmt.Errorf("matrix B%d is %d×%d for %d outputs; it must have a row and a column for each", p, rows,
+				cols, len(o.Values))
+		}
+		values, vectors, err := semidefinite(ctx, given, fmt.Sprintf("B%d", p))
+		if err != nil {
+			return nil, err
+		}
+		positive = positive || slices.Max(values) > 0
+		for j, v := range values {
+			values[j] = math.Sqrt(v)
+		}
+		out.Penalty = append(out.Penalty, mat.DenseCopyOf(given))
+		out.roots = append(out.roots, (&Outputs{Vectors: vectors}).Matrix(values))
+	}
+	if !positive {
+		return nil, errors.New("all matrices of the outputs are 0; M needs a positive one")
+	}
+	return &out, nil
+}
+
+// PenaltyTo sets dst = Σ_p LᵖFB_p for F of N×n. It holds three blocks of that size.
+func (o *Outputs) PenaltyTo(dst *mat.Dense, l *sparse.Laplacian, f *mat.Dense) {
+	rows, n := f.Dims()
+	l = l.With(1, 0)
+	power := mat.DenseCopyOf(f)
+	next := mat.NewDense(rows, n, nil)
+	dst.Zero()
+	for p, b := range o.Penalty {
+		if p > 0 {
+			l.MulTo(next, power)
+			power, next = next, power
+		}
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, power, b, 1, dst)
+	}
 }
 
 // NewOutputs takes the graph of outputs W_out, n×n. It costs 5n³ operations. The
@@ -67,48 +117,55 @@ func NewOutputKernel(ctx context.Context, b *mat.Dense) (*Outputs, error) {
 		return nil, fmt.Errorf("the kernel of the outputs is %d×%d; it must have a row and a column "+
 			"for each output", n, columns)
 	}
+	o := &Outputs{kernel: true}
+	var err error
+	if o.Values, o.Vectors, err = semidefinite(ctx, b, "the kernel of the outputs"); err != nil {
+		return nil, err
+	}
+	if mat.Norm(b, 1) == 0 {
+		return nil, errors.New("all entries are 0; the kernel of the outputs needs a positive one")
+	}
+	return o, nil
+}
+
+// semidefinite returns the eigenvalues and eigenvectors of a square matrix that must be finite, symmetric and
+// positive semidefinite, with zeros for negative eigenvalues of rounding size; name stands in the errors.
+func semidefinite(ctx context.Context, b *mat.Dense, name string) (values []float64, vectors *mat.Dense, err error) {
+	n, _ := b.Dims()
 	top := 0.0
 	for i := range n {
 		for j, v := range b.RawRowView(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("row %d, column %d is %v; the kernel of the outputs must be finite",
-					i, j, v)
+				return nil, nil, fmt.Errorf("row %d, column %d is %v; %s must be finite", i, j, v, name)
 			}
 			top = max(top, math.Abs(v))
 		}
 	}
 
-	if top == 0 {
-		return nil, errors.New("all entries are 0; the kernel of the outputs needs a positive one")
-	}
-
 	for i := range n {
 		for j := range i {
 			if v, w := b.At(i, j), b.At(j, i); math.Abs(v-w) > 1e-12*top {
-				return nil, fmt.Errorf("row %d, column %d is %v, and row %d, column %d is %v; the "+
-					"kernel of the outputs must be symmetric: give (B + Bᵀ)/2", i, j, v, j, i, w)
+				return nil, nil, fmt.Errorf("row %d, column %d is %v, and row %d, column %d is %v; %s must be "+
+					"symmetric: give (B + Bᵀ)/2", i, j, v, j, i, w, name)
 			}
 		}
 	}
 
 	// Negative eigenvalues of rounding size become zero.
 	a := mat.DenseCopyOf(b)
-	o := &Outputs{kernel: true}
 	dense.Symmetrize(a)
-	var err error
-	if o.Values, o.Vectors, err = dense.EigenSym(ctx, a); err != nil {
-		return nil, fmt.Errorf("solvers: the kernel of the outputs: %w", err)
+	if values, vectors, err = dense.EigenSym(ctx, a); err != nil {
+		return nil, nil, fmt.Errorf("solvers: %s: %w", name, err)
 	}
-	largest := slices.Max(o.Values)
-	for j, v := range o.Values {
-		if !(v >= -1e-10*math.Max(largest, 0)) || largest <= 0 {
-			return nil, fmt.Errorf("eigenvalue %d is %.6g and the largest %.6g; the kernel of the "+
-				"outputs must be positive semidefinite: add at least %.3g to its diagonal", j, v, largest, -v)
+	largest := slices.Max(values)
+	for j, v := range values {
+		if !(v >= -1e-10*math.Max(largest, 0)) {
+			return nil, nil, fmt.Errorf("eigenvalue %d is %.6g and the largest %.6g; %s must be positive "+
+				"semidefinite: add at least %.3g to its diagonal", j, v, largest, name, -v)
 		}
-		o.Values[j] = math.Max(0, v)
+		values[j] = math.Max(0, v)
 	}
-
-	return o, nil
+	return values, vectors, nil
 }
 
 // Scaled returns the eigenvalues of Q = γ_O L_out† + (1 − γ_O) I, or of a kernel B of the

@@ -90,7 +90,7 @@ func TestDualAndSylvester(t *testing.T) {
 		t.Fatal(err)
 	}
 	labeled := []int{0, 4, 5}
-	root := solvers.NewNormRoot(n, labeled, lap, 0.7)
+	root := solvers.NewNormRoot(n, labeled, lap, []float64{0, 0.7})
 	_, q := root.Dims()
 	phi := randomBlock(rng, n, r)
 	var k, sphi, c mat.Dense

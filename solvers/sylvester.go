@@ -134,13 +134,18 @@ func (e *Sylvester) MulTo(dst, x *mat.Dense) {
 // SylvesterPreconditioner is the inverse of the system without missing targets and
 // with ΦΦᵀ for the kernel: by Woodbury's identity, in the eigenvectors of Q,
 //
-//	h ↦ (h − SᵀΦ·θ(θΦᵀBΦ + γ_A I)⁻¹·ΦᵀSh)/γ_A.
+//	h ↦ (h − SᵀΦ·θ(θΦᵀBΦ + γ_A I)⁻¹·ΦᵀSh)/γ_A,
+//
+// or, for a general M, with the inverse of [Coupled].
 type SylvesterPreconditioner struct {
 	System  *Sylvester
-	Direct  *Shifted
+	Direct  Inverse
 	Phi     *mat.Dense // Φ, N×r
 	Vectors *mat.Dense // the eigenvectors of Q, n×n
 }
+
+// Inverse overwrites a block r×n by θ(θΦᵀBΦ + γ_A I)⁻¹ of it: a [Shifted] or a [Coupled].
+type Inverse interface{ Apply(w *mat.Dense) }
 
 // ApplyTo sets dst to the product with x.
 func (o SylvesterPreconditioner) ApplyTo(dst, x *mat.Dense) {

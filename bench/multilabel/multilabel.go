@@ -136,7 +136,7 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*results.Tabl
 	obs.Begin("kernel")
 	// The kernel and its powers of the Laplacian are factored once for all draws and weights.
 	problem, err := kernelmachine.NewVVMRProblem(ctx, &kernelmachine.Data{Points: e.Points, Kernel: e.Kernel,
-		Laplacian: lap}, e.Norms.Power, nil)
+		Laplacian: lap}, e.Norms, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/kernelmachine"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/pca"
 	"github.com/bigfit/bigfit/sparse"
@@ -156,7 +157,7 @@ func (r *landmarkRun) machine(ctx context.Context, o Options, in *landmarkData, 
 	// The fit of the chosen setting to all labels of the draw, timed alone.
 	start := time.Now()
 	problem, err := kernelmachine.NewApproximateProblem(ctx,
-		&kernelmachine.Data{Points: in.z, Kernel: in.kernel, Laplacian: l, Limit: o.Limit}, 1,
+		&kernelmachine.Data{Points: in.z, Kernel: in.kernel, Laplacian: l, Limit: o.Limit}, regularizer.Regularizer{},
 		&kernelmachine.ApproximationSettings{Landmarks: r.landmarks, Seed: o.Seed})
 	if err != nil {
 		return nil, err

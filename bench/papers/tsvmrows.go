@@ -3,6 +3,7 @@ package papers
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/bigfit/bigfit/data"
@@ -52,7 +53,7 @@ func (g *gridSearch) tsvm(ctx context.Context, x data.Points, o Options, setting
 	errs := make([]float64, len(g.draws))
 	var done []setting
 	for _, s := range settings {
-		if slices.Contains(done, s) {
+		if slices.ContainsFunc(done, func(o setting) bool { return reflect.DeepEqual(o, s) }) {
 			continue
 		}
 		done = append(done, s)
@@ -81,7 +82,7 @@ func (g *gridSearch) tsvm(ctx context.Context, x data.Points, o Options, setting
 		}
 
 		for i, drawn := range g.draws {
-			if settings[i] != s {
+			if !reflect.DeepEqual(settings[i], s) {
 				continue
 			}
 			m, err := transductive(ctx, w, drawn, s.reg)

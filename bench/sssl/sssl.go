@@ -24,6 +24,7 @@ import (
 	"github.com/bigfit/bigfit/models/eigenfunction"
 	"github.com/bigfit/bigfit/models/kernelmachine"
 	"github.com/bigfit/bigfit/models/metrics"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/models/selection"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
@@ -391,7 +392,7 @@ func (s *ssslSet) draw(ctx context.Context, seed uint64, draw int) (*ssslDraw, e
 	for _, w := range ssslWidths {
 		p := &ssslWidth{kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: w * sigma}}
 		if out.lap.Problems[p.kernel.Sigma], err = kernelmachine.NewApproximateProblem(ctx,
-			&kernelmachine.Data{Points: out.train, Kernel: p.kernel, Laplacian: l}, 1,
+			&kernelmachine.Data{Points: out.train, Kernel: p.kernel, Laplacian: l}, regularizer.Regularizer{},
 			&kernelmachine.ApproximationSettings{Landmarks: ssslLandmarks, Seed: out.seed}); err != nil {
 			return nil, err
 		}

@@ -61,6 +61,8 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"eigenmap-graph", "graph", "--model eigenmap -p 6", ""},
 	{"eigenmap-parts", "parts", "--model eigenmap -p 6", "--extension nystrom"},
 	{"eigenmap-draw", "rings-all", "--model eigenmap -p 6 --labels 18 --seed 3", ""},
+	{"eigenmap-symmetry-sum", "rings", "--model eigenmap -p 8 --symmetry sum", "--extension nystrom"},
+	{"eigenmap-kernel", "rings", "--model eigenmap --penalty kernel --penalty-mu 1,0.5,0,2,0.25,0.1 --gamma 0.1", ""},
 	{"eigenmap-two", "two", "--model eigenmap -p 4 --symmetry both", ""},
 
 	{"auto", "rings", "--model auto", ""},
@@ -100,6 +102,7 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"tikhonov", "rings", "--model tikhonov --gamma-a 1e-6 --gamma-i 1e-2", ""},
 	{"tikhonov-power", "rings", "--model tikhonov --gamma-a 1e-3 --gamma-i 1e-2 --power 2 --laplacian normalized", ""},
 	{"tikhonov-per-pair", "two", "--model tikhonov --gamma-a 1e-3 --gamma-i 10 --scaling per-pair", ""},
+	{"tikhonov-coefficients", "rings", "--model tikhonov --gamma-a 1e-3 --gamma-i 1e-2 --penalty-coefficients 0.1,1,0.5", ""},
 	{"tikhonov-values", "values", "--model tikhonov --gamma-a 1e-3 --gamma-i 1e-2", ""},
 	{"tikhonov-parts", "parts", "--model tikhonov --gamma-a 1e-3 --gamma-i 1e-2", ""},
 
@@ -118,6 +121,7 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"rls-linear-draw-values", "values-all", "--model rls-linear --gamma-a 1e-3 --labels 20 --seed 3", ""},
 	{"laprls-linear", "rings", "--model laprls-linear --gamma-a 1e-3 --gamma-i 1e-3", ""},
 	{"laprls-linear-power", "two", "--model laprls-linear --gamma-a 1e-3 --gamma-i 1e-2 --power 2 --laplacian normalized", ""},
+	{"laprls-linear-coefficients", "rings", "--model laprls-linear --gamma-a 1e-3 --gamma-i 1e-3 --penalty-coefficients 0.1,1,0.5", ""},
 	{"laprls-linear-words", "words", "--model laprls-linear --gamma-a 1e-2 --gamma-i 1e-2 --scaling per-pair", ""},
 	{"laprls-linear-long", "long", "--model laprls-linear --gamma-a 1e-2 --gamma-i 1e-2 --laplacian normalized", ""},
 	{"laprls-linear-wide", "wide", "--model laprls-linear --gamma-a 1e-1 --gamma-i 1e-3", ""},
@@ -164,6 +168,10 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"laprls", "rings", "--model laprls --gamma-a 1e-3 --gamma-i 1e-2", ""},
 	{"laprls-two", "two", "--model laprls --gamma-a 1e-3 --gamma-i 1e-2 --intercept", ""},
 	{"laprls-power", "rings", "--model laprls --gamma-a 1e-3 --gamma-i 1e-2 --power 2 --laplacian normalized", ""},
+	{"laprls-symmetry-sum", "two", "--model laprls --gamma-a 1e-3 --gamma-i 1e-2 --symmetry sum", ""},
+	{"laprls-coefficients", "rings", "--model laprls --gamma-a 1e-3 --gamma-i 1e-2 --penalty-coefficients 0.1,1,0.5", ""},
+	{"laprls-sharp", "rings", "--model laprls --gamma-a 1e-3 --gamma-i 1e-3 --sigma 1 --intrinsic-sigma 0.2", ""},
+	{"laprls-hessian", "values", "--model laprls --gamma-a 1e-3 --gamma-i 1e-3 --sigma 1 --hessian 2 --intercept", ""},
 	{"laprls-per-pair", "rings", "--model laprls --gamma-a 1e-3 --gamma-i 10 --scaling per-pair", ""},
 	{"laprls-gram", "gram", "--model laprls --gamma-a 1e-1 --gamma-i 1e-1 --graph ../rings-graph.npz", ""},
 	{"laprls-words", "words", "--model laprls --gamma-a 1e-2 --gamma-i 1e-2 --kernel linear", ""},
@@ -193,6 +201,7 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"laprls-landmarks-plus", "bytes", "--model laprls --gamma-a 1e-2 --gamma-i 1e-2 --approximation nystrom --landmarks 20 --sampling kmeans++ --seed 6", ""},
 	{"laprls-features", "rings", "--model laprls --gamma-a 1e-2 --gamma-i 1e-2 --approximation fourier --features 60 --seed 3", ""},
 	{"laprls-matrix-free", "rings", "--model laprls --gamma-a 1e-2 --gamma-i 1e-2 --approximation matrix-free --landmarks 20 --tolerance 1e-10", ""},
+	{"laprls-matrix-free-coefficients", "rings", "--model laprls --gamma-a 1e-2 --gamma-i 1e-2 --penalty-coefficients 0.1,1,0.5 --approximation matrix-free --landmarks 20 --tolerance 1e-10", ""},
 	{"laprls-matrix-free-power", "two", "--model laprls --gamma-a 1e-2 --gamma-i 1e-2 --power 2 --laplacian normalized --approximation matrix-free --landmarks 30 --tolerance 1e-10", ""},
 	{"svm-landmarks", "rings", "--model svm --gamma-a 1e-2 --approximation nystrom --landmarks 20", ""},
 	{"svm-features", "two", "--model svm --gamma-a 1e-2 --approximation fourier --features 60 --kernel laplace", ""},
@@ -209,6 +218,7 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"lap-oneclass", "rings-all", "--model lap-oneclass --gamma-a 1e-3 --gamma-i 1e-3 --sigma 2 --nu 0.2 --labels 40 --tolerance 1e-12", ""},
 	{"lap-oneclass-power", "two", "--model lap-oneclass --gamma-a 1e-2 --gamma-i 1e-2 --power 2 --laplacian normalized --kernel laplace", ""},
 	{"tsvm", "rings", "--model tsvm --gamma-a 1e-2 --sigma 1 --tolerance 1e-12", ""},
+	{"tsvm-graph", "rings", "--model tsvm --gamma-a 1e-2 --gamma-i 1e-2 --sigma 1 --tolerance 1e-12", ""},
 	{"tsvm-two", "two", "--model tsvm --gamma-a 1e-2 --unlabeled-weight 0.5 --priors 1,2 --tolerance 1e-12", ""},
 	{"tsvm-linear-kernel", "words", "--model tsvm --gamma-a 1e-1 --kernel linear --tolerance 1e-12", ""},
 
@@ -230,6 +240,8 @@ var fitAnswers = []struct{ name, data, fit, predict string }{
 	{"vvmr-landmarks-gaps", "labels-gaps", "--model vvmr --gamma-a 1e-2 --gamma-i 1e-2 --approximation nystrom --landmarks 20 --sampling uniform", ""},
 	{"vvmr-matrix-free", "labels", "--model vvmr --gamma-a 1e-2 --gamma-i 1e-2 --gamma-o 0.5 --output-neighbors 1 --approximation matrix-free --landmarks 20", ""},
 	{"vvmr-gram", "labels-gram", "--model vvmr --gamma-a 1e-1 --gamma-i 1e-1 --graph ../rings-graph.npz", ""},
+	{"vvmr-coefficients", "labels", "--model vvmr --gamma-a 1e-3 --gamma-i 1e-2 --sigma 1 --penalty-coefficients 0.1,1,0.5", ""},
+	{"vvmr-hinge", "labels-gaps", "--model vvmr --gamma-a 1e-3 --gamma-i 1e-2 --sigma 1 --loss hinge --tolerance 1e-12", ""},
 	{"vvmr-values", "values-two", "--model vvmr --gamma-a 1e-3 --gamma-i 1e-3 --sigma 1 --regression", ""},
 }
 

@@ -36,7 +36,7 @@ func TestBadSettings(t *testing.T) {
 		{"fit --model eigenmap -X X.npy -y y.npy --penalty big -o out.npz", []string{"--penalty", `"big"`, "iterated", "heat"}},
 		{"fit --model eigenmap -X X.npy -y y.npy -p 91 -o out.npz", []string{"--eigenvectors is 91", "90 points"}},
 		{"fit --model eigenmap -X X.npy -y y.npy -p -1 -o out.npz", []string{"--eigenvectors is -1"}},
-		{"fit --model eigenmap -X X.npy -y y.npy --gamma 1 -o out.npz", []string{"--gamma is for --penalty iterated, heat, sum or polynomial, not none"}},
+		{"fit --model eigenmap -X X.npy -y y.npy --gamma 1 -o out.npz", []string{"--gamma is for --penalty iterated, heat, sum, polynomial or kernel, not none"}},
 		{"fit --model eigenmap -X X.npy -y y.npy --penalty heat --gamma -1 -o out.npz", []string{"-1"}},
 		{"fit --model eigenmap -X X.npy -y y.npy --penalty heat --folds 1 -o out.npz", []string{"--folds is 1", "at least 2"}},
 		{"fit --model eigenmap -X X.npy -y y.npy -k 90 -o out.npz", []string{"--neighbors is 90"}},

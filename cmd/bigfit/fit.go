@@ -42,12 +42,14 @@ type fitOptions struct {
 type fitFiles struct {
 	x                                              shards.Names
 	graphFile, eigsFile, outputGraph, outputKernel string
+	outputNorm                                     string
 	out, predictions, proba, report                string
 }
 
 // inputFlags are flags that go with an input of learners.
 var inputFlags = map[string]models.Needs{"graph": models.NeedsGraph, "eigs": models.NeedsEigenpairs,
-	"output-graph": models.NeedsOutputGraph, "output-kernel": models.NeedsOutputGraph}
+	"output-graph": models.NeedsOutputGraph, "output-kernel": models.NeedsOutputGraph,
+	"output-norm": models.NeedsOutputGraph}
 
 // flags adds the flags of the data and of all parameters.
 func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
@@ -65,6 +67,8 @@ func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
 	f.StringVar(&o.graphFile, "graph", "", "graph `file` from bigfit graph or SciPy")
 	f.StringVar(&o.outputKernel, "output-kernel", "",
 		"`file` of B, n×n, symmetric, positive semidefinite, for the kernel k(x, z)B of n outputs")
+	f.StringVar(&o.outputNorm, "output-norm", "",
+		"`file` of B₀, B₁, … below each other for the intrinsic norm Σ Lᵖ⊗B_p of n outputs")
 	f.StringVar(&o.outputGraph, "output-graph", "",
 		"graph `file` of the outputs for --gamma-o, n×n, from bigfit graph, SciPy or NumPy")
 	// Learners share parameters; a name that is there already is added once.

@@ -154,7 +154,7 @@ func (a *app) checkFit(o *fitOptions, l models.Learner, values models.Values) er
 	}
 
 	weights, _ := shards.SplitKey(o.Soft.Weights)
-	inputs := o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel, weights)
+	inputs := o.x.Inputs(o.Y, o.graphFile, o.eigsFile, o.outputGraph, o.outputKernel, o.outputNorm, weights)
 	if o.parts.Script != "" {
 		inputs = shell.Present(inputs)
 	}

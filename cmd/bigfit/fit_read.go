@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/internal/view/report"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
@@ -92,9 +93,12 @@ func (a *app) readInput(plan *fitPlan, in *fitInput) error {
 		if in.OutputKernel, err = a.readOutputKernel(plan.outputKernel, in.Targets); err != nil {
 			return err
 		}
-		b := in.OutputKernel.RawMatrix()
-		in.hashes[pipeline.HashOutputs] = data.HashPoints(
-			&data.Dense[float64]{Rows: b.Rows, Cols: b.Cols, Data: b.Data})
+		in.hashes[pipeline.HashOutputs] = hashOf(in.OutputKernel)
+	}
+	if plan.outputNorm != "" {
+		if in.OutputNorm, err = a.readOutputNorm(plan.outputNorm, in); err != nil {
+			return err
+		}
 	}
 
 	var g *pipeline.GraphFile
@@ -192,6 +196,31 @@ func (a *app) readOutputGraph(path string, t *models.Targets) (*sparse.CSR, erro
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return w, nil
+}
+
+// hashOf returns the hash of a matrix in memory.
+func hashOf(b *mat.Dense) string {
+	r := b.RawMatrix()
+	return data.HashPoints(&data.Dense[float64]{Rows: r.Rows, Cols: r.Cols, Data: r.Data})
+}
+
+// readOutputNorm reads the matrices of the outputs in the intrinsic norm, and keeps their hash. The fit
+// checks their entries too.
+func (a *app) readOutputNorm(path string, in *fitInput) ([]*mat.Dense, error) {
+	stacked, err := data.ReadValues(path, data.ReadOptions{Limit: a.Left()})
+	if err != nil {
+		return nil, err
+	}
+	_, n := in.Targets.Y.Dims()
+	b, err := multilabel.OutputNorm(stacked)
+	if err == nil {
+		_, err = solvers.IndependentOutputs(n).WithPenalty(context.Background(), b)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	in.hashes[pipeline.HashOutputNorm] = hashOf(stacked)
+	return b, nil
 }
 
 // readOutputKernel reads the kernel of the outputs. The fit checks its entries too.

@@ -192,7 +192,10 @@ func kernelsTopic() *cobra.Command {
 with V the squared loss or the hinge. What needs a graph makes that of nearest
 neighbours of X, or takes one with --graph; γ_I = 0 needs none. L is D − W; Belkin,
 Niyogi & Sindhwani (2006, Remark 3) made their experiments with the normalized one,
---laplacian normalized: docs/models.md compares both.
+--laplacian normalized: docs/models.md compares both. In place of Lᵖ all of them take a
+polynomial of L (--penalty-coefficients), and exact kernel machines exp(tL) (--heat), the
+Hessian energy (--hessian), or, without a graph, the norm of a sharp kernel
+(--intrinsic-sigma).
 
 Kernel machines are fitted exactly, with n² values for n points (without γ_I of those
 labeled), or by another --approximation, which beyond 5000 points is the default where

@@ -57,6 +57,7 @@ var order = []string{
 	"data/synthetic",
 	"pca",
 	"hops",
+	"hessian",
 	"kernel",
 	"cg",
 	"lanczos",

@@ -332,6 +332,20 @@ func PowerBound(values []float64, p float64) (a2 float64, k int) {
 	return a2, k
 }
 
+// BoundCount returns s = (aR/ε)^(2/(p−1)), the number of eigenfunctions that Theorem 2 of Ji et al. 2012 takes: p is
+// the power that [PowerLaw] fits to the eigenvalues, a² their bound by [PowerBound], R² the squared norm of the
+// function in the space of the kernel and ε² its mean squared error. ok is false where they give no number: for
+// a power of at most 1, or no error. The theorem asks for p > 2.
+func BoundCount(values []float64, norm2, error2 float64) (s float64, ok bool) {
+	_, p := PowerLaw(values)
+	if !(p > 1 && norm2 > 0 && error2 > 0) {
+		return 0, false
+	}
+	a2, _ := PowerBound(values, p)
+	s = math.Pow(a2*norm2/error2, 1/(p-1))
+	return s, !math.IsInf(s, 0)
+}
+
 // GapAsked returns 3τ^(2/3) with τ = 12 ln N/√N: the gap λ_s − λ_{s+1} that assumption B4 of Ji et al. 2012
 // asks for. With it the eigenfunctions of N points approximate the eigenfunctions of the distribution. The λ of
 // a kernel of at most 1 add up to at most 1, and below some 700,000 points the gap is above 1: the theorem then

@@ -203,6 +203,13 @@ func (m *Model) Summary() models.Summary {
 		s.Facts = append(s.Facts, models.Fact{Key: "eigengap", Value: m.Values[used-1] - m.Values[used]},
 			models.Fact{Key: "eigengap_asked", Value: GapAsked(size)})
 	}
+	// What Theorem 2 would take, with the fitted function for the best one.
+	if m.Risk != nil {
+		if count, ok := BoundCount(m.Values, m.Norm2, m.Risk[m.Settings.Eigenfunctions-1]); ok {
+			s.Facts = append(s.Facts, models.Fact{Key: "eigenfunctions_of_bound", Value: count})
+			s.Text += fmt.Sprintf(" (the bound of the paper takes (aR/ε)^(2/(p−1)) = %.3g of them)", count)
+		}
+	}
 
 	if m.Asked > m.Settings.Eigenfunctions {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d eigenfunctions were asked for and %d are in "+
@@ -226,6 +233,8 @@ type fit struct {
 	// Risk says whether the file has the array risk.
 	Risk  bool `json:"risk"`
 	Asked int  `json:"asked,omitempty"`
+	// Norm2 is the squared norm of the function.
+	Norm2 float64 `json:"norm2,omitempty"`
 	// Fallback is the class of points where f is 0: see [expansion.Expansion].
 	Fallback int32 `json:"fallback,omitempty"`
 }
@@ -240,7 +249,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 		arrays = append(arrays, archive.Array{Name: "risk", Data: m.Risk})
 	}
 	return &models.Encoded{Values: m.values(), Fit: fit{m.Settings.Seed, m.Labeled, m.Trace, m.Risk != nil,
-		m.Asked, m.Fallback}, Arrays: arrays}, nil
+		m.Asked, m.Norm2, m.Fallback}, Arrays: arrays}, nil
 }
 
 // Decode is the inverse of [Model.Encode].
@@ -259,7 +268,7 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 
-	m := &Model{Settings: c.Settings, Expansion: *e, Labeled: f.Labeled, Trace: f.Trace, Asked: f.Asked,
+	m := &Model{Settings: c.Settings, Expansion: *e, Labeled: f.Labeled, Trace: f.Trace, Asked: f.Asked, Norm2: f.Norm2,
 		Values: models.Numbers[float64](r, "values")}
 	if f.Risk {
 		m.Risk = models.Numbers[float64](r, "risk")

@@ -2,6 +2,7 @@ package eigenfunction_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,20 @@ func TestLearner(t *testing.T) {
 		if used := own.Settings.Eigenfunctions; told2 != (used < len(own.Values)) || told2 && (gap != own.Values[used-1]-own.Values[used] ||
 			!(s.Fact("eigengap_asked").(float64) > 3)) {
 			t.Errorf("%v: the gap of %d of %d functions is %v", test.v, used, len(own.Values), gap)
+		}
+		// R² is aᵀKa of the expansion.
+		g, err := kernel.Gram(own.Points, own.Kernel, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ka mat.Dense
+		ka.Mul(g, own.Coefficients)
+		ka.MulElem(&ka, own.Coefficients)
+		if norm := mat.Sum(&ka); !(math.Abs(own.Norm2-norm) <= 1e-8*norm) {
+			t.Errorf("%v: R² is %v, aᵀKa %v", test.v, own.Norm2, norm)
+		}
+		if count, told := s.Fact("eigenfunctions_of_bound").(float64); told != (own.Risk != nil) || told && !(count > 0) {
+			t.Errorf("%v: the bound takes %v", test.v, count)
 		}
 		// The values of the model are those of a fit that makes it again.
 		in.Values = s.Values

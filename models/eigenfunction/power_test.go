@@ -17,6 +17,26 @@ func TestGapAsked(t *testing.T) {
 	}
 }
 
+// Of λ_k = 4k⁻³, R² = 9 and ε² = 0.25 it is (4·9/0.25)^(1/2) = 12.
+func TestBoundCount(t *testing.T) {
+	law := make([]float64, 30)
+	for i := range law {
+		law[i] = 4 * math.Pow(float64(i+1), -3)
+	}
+	if s, ok := eigenfunction.BoundCount(law, 9, 0.25); !ok || !(math.Abs(s-12) <= 1e-9) {
+		t.Errorf("%v, %v", s, ok)
+	}
+	for i := range law {
+		law[i] = math.Pow(float64(i+1), -0.9)
+	}
+	if s, ok := eigenfunction.BoundCount(law, 9, 0.25); ok {
+		t.Errorf("of k^-0.9: %v", s)
+	}
+	if _, ok := eigenfunction.BoundCount(nil, 1, 1); ok {
+		t.Error("without values")
+	}
+}
+
 // No value is above the bound, one is on it, and of an exact power law the bound is the law.
 func TestPowerBound(t *testing.T) {
 	law := make([]float64, 50)

@@ -106,6 +106,9 @@ type Model struct {
 	// Risk is the mean squared error of cross-validation for 1, 2, …
 	// eigenfunctions; nil if their number was given.
 	Risk []float64
+	// Norm2 is R² = Σ_c ‖f_c‖², the squared norm in the space of the kernel, without the intercepts: the ψ_j are
+	// orthogonal there, of norm 1/√λ_j. 0 in files of earlier versions.
+	Norm2 float64
 }
 
 // Fit is algorithm 1 of Ji et al. 2012: the coefficients minimize
@@ -159,6 +162,12 @@ func (e *Functions) Fit(ctx context.Context, t *models.Targets, at *mat.Dense, s
 	if m.Settings.Intercept {
 		copy(m.Intercepts, gamma.RawRowView(0))
 		gamma = gamma.Slice(1, 1+used, 0, c).(*mat.Dense)
+	}
+
+	for j := range used {
+		for _, v := range gamma.RawRowView(j) {
+			m.Norm2 += v * v / m.Values[j]
+		}
 	}
 
 	// γ on the functions becomes a = Bγ on the kernel: the model needs no functions.
@@ -284,8 +293,8 @@ func (m *Model) check() error {
 		}
 	}
 
-	if !(m.Trace > 0) {
-		return fmt.Errorf("eigenfunction: a trace of %v", m.Trace)
+	if !(m.Trace > 0) || !(m.Norm2 >= 0) {
+		return fmt.Errorf("eigenfunction: a trace of %v and a squared norm of %v", m.Trace, m.Norm2)
 	}
 	return errors.Join(m.CheckPoints(), models.CheckOutputs(m.Coefficients, m.Intercepts, m.Classes, false))
 }

@@ -9,7 +9,8 @@ import (
 
 // Without and with a penalty, whose strength is chosen or given.
 var conformValues = []models.Values{{"eigenvectors": "4"}, {"penalty": "iterated", "eigenvectors": "5"}, {"penalty": "heat", "gamma": "0.1", "eigenvectors": "4"},
-	{"penalty": "polynomial", "penalty-coefficients": "0.1,0,2", "gamma": "0.1", "eigenvectors": "4", "penalty-unit": "one"}}
+	{"penalty": "polynomial", "penalty-coefficients": "0.1,0,2", "gamma": "0.1", "eigenvectors": "4", "penalty-unit": "one"},
+	{"penalty": "kernel", "penalty-mu": "1,0.5,0,2", "gamma": "0.1"}}
 
 func TestConform(t *testing.T) {
 	for _, v := range conformValues {

@@ -65,6 +65,8 @@ type Settings struct {
 	Order int
 	// Coefficients are c₀, c₁, … of Polynomial. Default 0, 1: ∫⟨∇f, ∇f⟩.
 	Coefficients []float64
+	// Mu are μ₁, μ₂, … of Kernel, the first for the smallest eigenvalue; those that are missing are 0.
+	Mu []float64
 	// Unit of the eigenvalues in a penalty. Default Twentieth.
 	Unit Unit
 	// Folds of the cross-validation. Default 5, at most the number of labels.
@@ -80,7 +82,7 @@ const defaultFolds = 5
 // least the given number of eigenvectors, and have eigenvectors are there.
 func (s Settings) fill(l, least, have int) (Settings, error) {
 	var faults []error
-	if err := params.Check(&options{Settings: s}); err != nil {
+	if err := errors.Join(params.Check(&options{Settings: s}), s.checkMu()); err != nil {
 		faults = append(faults, err)
 	}
 	if s.Eigenvectors > have {

@@ -55,7 +55,7 @@ func (Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err := r.Fit(&f); err != nil {
 		return nil, err
 	}
-	o, err := params.Decode(r.Manifest.Params)
+	o, err := decode(r.Manifest.Params)
 	if err != nil {
 		return nil, err
 	}

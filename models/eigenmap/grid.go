@@ -27,7 +27,7 @@ type pairing struct {
 // its number of eigenvectors: the grid chooses them.
 func decodeGrid(g *models.Grid) (all []options, err error) {
 	for _, v := range g.Settings {
-		o, err := params.Decode(v)
+		o, err := decode(v)
 		if err != nil {
 			return nil, err
 		}

@@ -48,7 +48,10 @@ func only(forms ...string) *models.Condition {
 	return &models.Condition{Param: "penalty", In: forms}
 }
 
-var penalized = only("iterated", "heat", "sum", "polynomial")
+var (
+	penalized = only("iterated", "heat", "sum", "polynomial", "kernel")
+	unitary   = only("iterated", "heat", "sum", "polynomial")
+)
 
 // params are the parameters of options.
 var params = models.Table[options]{
@@ -58,11 +61,11 @@ var params = models.Table[options]{
 		At: func(o *options) any { return &o.Gamma }},
 	{Param: models.Param{Name: "eigenvectors", Doc: "number of eigenvectors used",
 		Default: "20 % of the number of labels, with a penalty 200; one or more for each component " +
-			"with a label", Range: models.AtLeast(1), Axis: true, Smaller: true,
+			"with a label; with penalty kernel the number of its μ", Range: models.AtLeast(1), Axis: true, Smaller: true,
 		Grid: []string{"5", "10", "20", "50", "100", "200"}},
 		At: func(o *options) any { return &o.Eigenvectors }},
 	{Param: models.Param{Name: "penalty", Doc: "penalty Σr(λ)a² on coefficients a: r = λˢ " +
-		"(iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum) or any polynomial", Default: "none",
+		"(iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum), any polynomial, or 1/μ of a list (kernel)", Default: "none",
 		Choices: penalties.All()},
 		At: func(o *options) any { return &o.Penalty }},
 	{Param: models.Param{Name: "penalty-power", Doc: "power s of the penalty λˢ", Default: "2",
@@ -79,9 +82,13 @@ var params = models.Table[options]{
 		Doc: "c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …", Default: "0,1",
 		Range: models.NotNegative(), Only: only("polynomial")},
 		At: func(o *options) any { return &o.Coefficients }},
+	{Param: models.Param{Name: "penalty-mu",
+		Doc: "μ₁,μ₂,… of the kernel Σμe(p)e(q), from the smallest eigenvalue on, which has the penalty Σa²/μ; 0 " +
+			"leaves an eigenvector out", Default: "none: the kernel needs it", Range: models.NotNegative(), Only: only("kernel")},
+		At: func(o *options) any { return &o.Mu }},
 	{Param: models.Param{Name: "penalty-unit",
 		Doc: "unit of λ in the penalty: the 20th eigenvalue, or one as in the paper", Default: "twentieth",
-		Choices: units.All(), Only: penalized},
+		Choices: units.All(), Only: unitary},
 		At: func(o *options) any { return &o.Unit }},
 	{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most " +
 		"the number of labels", Default: "5", Range: models.AtLeast(2), Only: penalized},
@@ -102,6 +109,18 @@ func (Learner) Info() models.Info {
 		Learns: models.LearnsClasses, Needs: models.NeedsGraph | models.NeedsEigenpairs}
 }
 
+// decode returns the options that v stands for, or all faults at once.
+func decode(v models.Values) (options, error) {
+	o, err := params.Decode(v)
+	return o, errors.Join(err, o.checkMu())
+}
+
+// Check implements [models.Checker].
+func (Learner) Check(v models.Values) error {
+	_, err := decode(v)
+	return err
+}
+
 // Params lists the parameters.
 func (Learner) Params() []models.Param { return params.Params() }
 
@@ -109,7 +128,7 @@ func (Learner) Params() []models.Param { return params.Params() }
 // with a penalty and [PaperShare] of the number of labels without one, and at least one for
 // each component with a label, two if its labels are of several classes.
 func (Learner) Pairs(in *models.Input) (k int, kind sparse.Kind, tolerance float64, err error) {
-	o, err := params.Decode(in.Values)
+	o, err := decode(in.Values)
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -154,6 +173,8 @@ func (o *options) pairs(l, least, n int) (int, error) {
 			Must: fmt.Sprintf("at most the number of the %d points", n)}
 	case o.Eigenvectors > 0:
 		return o.Eigenvectors, nil
+	case o.Penalty == Kernel:
+		return min(max(len(o.Mu), least), n), nil
 	case o.Penalty != NoPenalty:
 		return min(max(pairsWithPenalty, least), n), nil
 	}
@@ -171,7 +192,7 @@ func (o *options) tolerance() float64 {
 // Cost returns the cost of the least squares and of the scores of all points. The
 // eigenpairs are given and do not count.
 func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
-	o, err := params.Decode(in.Values)
+	o, err := decode(in.Values)
 	if err != nil {
 		return stage.Cost{}, err
 	}
@@ -225,7 +246,7 @@ func fitCost(points, labels, eigenvectors, classes int, s *Settings) stage.Cost 
 // Fit is the function [Fit] on the classes and the eigenpairs of in, with the
 // classes of all points by [Classifier.Transduce].
 func (Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
-	o, err := params.Decode(in.Values)
+	o, err := decode(in.Values)
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func TestLearnerRefuses(t *testing.T) {
 		parts []string
 	}{
 		{models.Values{"gamma": "-1", "eigenvectors": "1.5", "penalty": "some"}, []string{"gamma is -1", "eigenvectors is 1.5", `penalty is "some"`}},
-		{models.Values{"gamma": "1"}, []string{"gamma is for penalty iterated, heat, sum or polynomial"}},
+		{models.Values{"gamma": "1"}, []string{"gamma is for penalty iterated, heat, sum, polynomial or kernel"}},
 		{models.Values{"penalty": "heat", "penalty-power": "2"}, []string{"penalty-power is for penalty iterated"}},
 		{models.Values{"penalty": "iterated", "heat-t": "2", "folds": "1"}, []string{"heat-t is for penalty heat", "folds is 1"}},
 		{models.Values{"penalty": "sum", "penalty-coefficients": "1", "penalty-order": "0"}, []string{"penalty-coefficients is for penalty polynomial", "penalty-order is 0"}},

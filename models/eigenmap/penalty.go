@@ -1,10 +1,14 @@
 package eigenmap
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 )
 
 // Penalty is the form of the penalty P(f) = Σ_j r(λ_j)a_j² on f = Σ a_j e_j: Belkin &
@@ -24,9 +28,13 @@ const (
 	// Polynomial is r(λ) = Σ_i c_i λⁱ with nonnegative coefficients. It approximates
 	// every r with a power series of nonnegative terms. c₀ is the weight of ‖f‖².
 	Polynomial
+	// Kernel is r_j = 1/μ_j for the kernel K(p, q) = Σ_j μ_j e_j(p)e_j(q), with any μ_j ≥ 0 in the order
+	// of the eigenvalues (section 7.1, case 2). f has nothing of an eigenvector with μ_j = 0. Where
+	// eigenvalues are equal, the eigenvectors are not unique, and different μ_j have no meaning.
+	Kernel
 )
 
-var penalties = enum.New[Penalty]("penalty", "none", "iterated", "heat", "sum", "polynomial")
+var penalties = enum.New[Penalty]("penalty", "none", "iterated", "heat", "sum", "polynomial", "kernel")
 
 // String returns the name used on the command line and in manifests.
 func (p Penalty) String() string { return penalties.String(p) }
@@ -74,9 +82,19 @@ func (s *Settings) fillPenalty() {
 	if s.Order == 0 {
 		s.Order = 2
 	}
+	s.Mu = slices.Clone(s.Mu)
 	if s.Coefficients = slices.Clone(s.Coefficients); len(s.Coefficients) == 0 {
 		s.Coefficients = []float64{0, 1}
 	}
+}
+
+// checkMu returns an error unless the μ_j of [Kernel] make a kernel.
+func (s *Settings) checkMu() error {
+	if s.Penalty != Kernel || slices.ContainsFunc(s.Mu, func(v float64) bool { return v > 0 }) {
+		return nil
+	}
+	return models.Faultf("%s kernel needs %s, numbers of which one is positive", param.Name("penalty"),
+		param.Name("penalty-mu"))
 }
 
 // at returns r(x) of settings with their defaults.
@@ -111,6 +129,9 @@ func (s *Settings) penalties(values []float64, l, reached int, gamma float64) []
 	if s.Penalty == NoPenalty {
 		return nil
 	}
+	if s.Penalty == Kernel {
+		return s.kernelPenalties(values, l, gamma)
+	}
 	unit := 1.0
 	if s.Unit == Twentieth {
 		// Without a positive eigenvalue every penalty is r(0).
@@ -123,7 +144,24 @@ func (s *Settings) penalties(values []float64, l, reached int, gamma float64) []
 
 	out := make([]float64, len(values))
 	for j, v := range values {
-		out[j] = math.Min(float64(l)*gamma*s.at(math.Max(v, 0)/unit), 1e150) // e^{tλ} may overflow
+		out[j] = math.Min(float64(l)*gamma*s.at(math.Max(v, 0)/unit), mostPenalty) // e^{tλ} may overflow
+	}
+	return out
+}
+
+// mostPenalty bounds the penalties; beside it the data is nothing.
+const mostPenalty = 1e150
+
+// kernelPenalties returns l·γ/μ_j for every eigenvalue, of which μ₁ belongs to the smallest.
+func (s *Settings) kernelPenalties(values []float64, l int, gamma float64) []float64 {
+	order := data.Range(0, len(values))
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
+	out := make([]float64, len(values))
+	for rank, j := range order {
+		out[j] = mostPenalty
+		if rank < len(s.Mu) && s.Mu[rank] > 0 {
+			out[j] = math.Min(float64(l)*gamma/s.Mu[rank], mostPenalty)
+		}
 	}
 	return out
 }

@@ -30,7 +30,7 @@ func impliedApproximation(v models.Values) string {
 		return a
 	}
 	for _, implied := range []struct{ param, by string }{{"features", features}, {"landmarks", landmarks},
-		{"heat", exact}} {
+		{"heat", exact}, {"intrinsic-sigma", exact}, {"hessian", exact}} {
 		if _, ok := v[implied.param]; ok {
 			return implied.by
 		}

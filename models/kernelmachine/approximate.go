@@ -38,12 +38,12 @@ type ApproximateProblem struct {
 }
 
 // NewApproximateProblem prepares fits to the points of d with the intrinsic norm of
-// a power of their Laplacian, or without one if there is none.
+// r(L) for their Laplacian, as r names it, or without one if there is none; the weights in r do not matter.
 //
 // Landmarks. With K_mm = RRᵀ the features Φ = K_nm R⁻ᵀ at the points make the expansion a linear
 // model, f = Φw, ‖f‖² = wᵀw, a = R⁻ᵀw, and both norms of the machine are the norms of
 // [linear.Problem]. Φ comes from solvers.NewNystrom (n·m² operations, n·m values; the kernel once),
-// ΦᵀLᵖΦ = R⁻¹(K_mnLᵖK_nm)R⁻ᵀ from it by blocks of columns, another n·m² and 2p·nnz·m. A fit of
+// Φᵀr(L)Φ = R⁻¹(K_mn r(L)K_nm)R⁻ᵀ from it by blocks of columns, another n·m² and 2p·nnz·m. A fit of
 // least squares is then a Cholesky factorization of order m; for 16 and more settings at once one
 // eigendecomposition (5m³) serves them all; see [ApproximateProblem.Path].
 //
@@ -59,7 +59,7 @@ type ApproximateProblem struct {
 // operations each, preconditioned by the direct solution on the landmarks.
 //
 // A nil s means the defaults.
-func NewApproximateProblem(ctx context.Context, d *Data, power int,
+func NewApproximateProblem(ctx context.Context, d *Data, r regularizer.Regularizer,
 	s *ApproximationSettings) (*ApproximateProblem, error) {
 	if s == nil {
 		s = &ApproximationSettings{}
@@ -87,14 +87,14 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int,
 			return nil, errors.New("kernelmachine: Fourier features are of points, and values of the " +
 				"kernel are given; take landmarks")
 		}
-		return p, p.features(ctx, power)
+		return p, p.features(ctx, r)
 	}
 
 	set, err := d.Source().Set()
 	if err != nil {
 		return nil, err
 	}
-	if err := p.landmarks(ctx, set, p.method.rank, power); err != nil {
+	if err := p.landmarks(ctx, set, p.method.rank, r); err != nil {
 		return nil, err
 	}
 
@@ -111,19 +111,21 @@ func NewApproximateProblem(ctx context.Context, d *Data, power int,
 }
 
 // withNorm returns the problem on the points and features of p with the intrinsic
-// norm of l, to its power.
-func (p *ApproximateProblem) withNorm(ctx context.Context, l *sparse.Laplacian) (*ApproximateProblem, error) {
+// norm of r(L), as r names it.
+func (p *ApproximateProblem) withNorm(ctx context.Context, l *sparse.Laplacian,
+	r regularizer.Regularizer) (*ApproximateProblem, error) {
 	q := *p
 	d := *p.data
 	d.Laplacian = l
 	q.data = &d
 	var err error
-	q.linear, err = p.linear.WithNorm(ctx, l)
+	q.linear, err = p.linear.WithNorm(ctx, l, r)
 	return &q, err
 }
 
 // landmarks chooses m of them and makes their features.
-func (p *ApproximateProblem) landmarks(ctx context.Context, set kernel.Set, m, power int) error {
+func (p *ApproximateProblem) landmarks(ctx context.Context, set kernel.Set, m int,
+	r regularizer.Regularizer) error {
 	y, err := solvers.NewNystrom(ctx, set, &solvers.NystromSettings{Rank: m, Sampling: p.settings.Sampling,
 		Seed:    p.settings.Seed,
 		OnBlock: func(done, rank int) { p.data.report(float64(done), float64(rank), "landmarks") }})
@@ -136,11 +138,11 @@ func (p *ApproximateProblem) landmarks(ctx context.Context, set kernel.Set, m, p
 	p.pivots, p.root, p.phi = y.Pivots, y.Root(), y.Factor
 	p.report.Landmarks = len(y.Pivots)
 	p.report.KernelError = y.Residual / y.Trace
-	return p.form(ctx, power)
+	return p.form(ctx, r)
 }
 
 // features draws Fourier features.
-func (p *ApproximateProblem) features(ctx context.Context, power int) error {
+func (p *ApproximateProblem) features(ctx context.Context, r regularizer.Regularizer) error {
 	x := p.data.Points
 	count := p.settings.Features
 	n, d := x.Dims()
@@ -162,18 +164,18 @@ func (p *ApproximateProblem) features(ctx context.Context, power int) error {
 	if p.report.KernelError, err = kernel.FourierError(p.phi, x, p.data.Kernel, p.settings.Seed); err != nil {
 		return err
 	}
-	return p.form(ctx, power)
+	return p.form(ctx, r)
 }
 
 // form makes the linear problem on Φ.
-func (p *ApproximateProblem) form(ctx context.Context, power int) error {
+func (p *ApproximateProblem) form(ctx context.Context, norm regularizer.Regularizer) error {
 	if p.data.Laplacian != nil {
 		p.data.report(0, 1, "norm of the features")
 	}
 	r := p.phi.RawMatrix()
 	var err error
 	if p.linear, err = linear.NewProblem(ctx, &data.Dense[float64]{Rows: r.Rows, Cols: r.Cols, Data: r.Data},
-		p.data.Laplacian, power); err != nil {
+		p.data.Laplacian, norm); err != nil {
 		return err
 	}
 	p.linear.Progress = p.data.Report
@@ -309,16 +311,13 @@ func (p *ApproximateProblem) check(t *models.Targets, s *Settings) error {
 		return errors.New("kernelmachine: a support vector machine separates classes; for values use rls")
 	case s.GammaI > 0 && p.data.Laplacian == nil:
 		return errors.New("kernelmachine: γ_I is positive, but there is no graph")
+	case s.IntrinsicSigma > 0 || s.Hessian > 0:
+		return errors.New("kernelmachine: a sharp kernel or the Hessian energy for the intrinsic norm is for exact machines")
 	case s.Heat > 0:
 		return errors.New("kernelmachine: exp(tL) in place of Lᵖ is for exact machines")
-	case s.Coefficients != nil:
-		return errors.New("kernelmachine: r(L) in place of Lᵖ is for exact machines")
-	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.data.Laplacian.Kind()):
-		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power "+
-			"%d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.data.Laplacian.Kind())
 	}
 
-	return p.settings.checkFit(s, p.method)
+	return errors.Join(p.linear.CheckNorm(s.Regularizer), p.settings.checkFit(s, p.method))
 }
 
 // answer evaluates a machine of p at some of the points, from their features if
@@ -401,7 +400,7 @@ func (p *ApproximateProblem) leading(ctx context.Context, w *linear.Labeled, r r
 		}
 	}
 
-	// H = factor·ΦᵀJΦ/l + γ_A I + factor·γ_I s ΦᵀLᵖΦ among the leading features.
+	// H = factor·ΦᵀJΦ/l + γ_A I + factor·γ_I s Φᵀr(L)Φ among the leading features.
 	n, _ := p.data.Source().Rows().Dims()
 	_, outputs := w.Moments.Dims()
 	h = mat.NewDense(size, size, nil)

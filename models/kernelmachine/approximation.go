@@ -137,7 +137,7 @@ type Approximate struct {
 // FitApproximate fits one machine to targets t of some of the n points x: it
 // minimizes
 //
-//	1/l Σ V(f(x_i), y_i) + γ_A ‖f‖² + γ_I s fᵀLᵖf
+//	1/l Σ V(f(x_i), y_i) + γ_A ‖f‖² + γ_I s fᵀr(L)f
 //
 // over f = Σ_j a_j k(·, z_j), where ‖f‖² = aᵀK_mm a and f = K_nm a at the points.
 // The loss V is the square of [RLS], or for [SVM] the squared hinge
@@ -154,7 +154,7 @@ func FitApproximate(ctx context.Context, d *Data, t *models.Targets, r *Settings
 	if err != nil {
 		return nil, err
 	}
-	p, err := NewApproximateProblem(ctx, d.plain(&filled.Regularizer), filled.Power, s)
+	p, err := NewApproximateProblem(ctx, d.plain(&filled.Regularizer), filled.Regularizer, s)
 	if err != nil {
 		return nil, err
 	}

@@ -49,6 +49,7 @@ func TestAllLandmarksAreExact(t *testing.T) {
 			{GammaA: 1e-3, GammaI: 0.1, Power: 3, Laplacian: kind},
 			{GammaA: 1e-2, GammaI: 30, Laplacian: kind, Scaling: regularizer.PerPair},
 			{GammaA: 1e-2, Laplacian: kind},
+			{GammaA: 1e-3, GammaI: 1e-2, Laplacian: kind, Coefficients: []float64{0.2, 1, 0, 0.5}},
 		} {
 			for _, intercept := range []bool{false, true} {
 				for name, y := range targetsFor(c, kernelmachine.RLS) {
@@ -73,7 +74,7 @@ func TestScaledPathIsFits(t *testing.T) {
 	ctx := context.Background()
 	c := modeltest.NewKernelCase(t, 200, sparse.Normalized)
 	for _, means := range []kernelmachine.Approximation{kernelmachine.Nystrom, kernelmachine.Fourier} {
-		p, err := kernelmachine.NewApproximateProblem(ctx, &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L}, 2, &kernelmachine.ApproximationSettings{Approximation: means, Landmarks: 60, Features: 60})
+		p, err := kernelmachine.NewApproximateProblem(ctx, &kernelmachine.Data{Points: c.X, Kernel: modeltest.Gaussian, Laplacian: c.L}, regularizer.Regularizer{Power: 2}, &kernelmachine.ApproximationSettings{Approximation: means, Landmarks: 60, Features: 60})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,6 +147,11 @@ func TestMatrixFreeIsExact(t *testing.T) {
 		if m.Report.Iterations == 0 || !(m.Report.Residual <= 1e-9) {
 			t.Errorf("%v, power %d: %+v", kind, power, m.Report)
 		}
+
+		r.Coefficients = []float64{0.2, 1, 0.5}
+		r.Power = 1
+		m = fitScaled(t, c, modeltest.Gaussian, c.Three, r, kernelmachine.ApproximationSettings{Approximation: kernelmachine.MatrixFree, Landmarks: n / 10})
+		modeltest.WantClose(t, fmt.Sprintf("%d points, %v, polynomial", n, kind), modeltest.Raw(t, m, c.X), modeltest.Raw(t, fitKernel(t, c, c.Three, r), c.X), 1e-7)
 	}
 	for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
 		for power := 1; power <= 4; power++ {
@@ -458,7 +464,7 @@ func TestScaledCost(t *testing.T) {
 		runtime.GC()
 		runtime.GC() // pools take two
 		runtime.ReadMemStats(&before)
-		p, err := kernelmachine.NewApproximateProblem(context.Background(), &kernelmachine.Data{Points: x, Kernel: modeltest.Gaussian}, 1, &s)
+		p, err := kernelmachine.NewApproximateProblem(context.Background(), &kernelmachine.Data{Points: x, Kernel: modeltest.Gaussian}, regularizer.Regularizer{}, &s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -474,7 +480,7 @@ func TestScaledCost(t *testing.T) {
 		if b, o, _ := cost(twice, plain, 0); b <= bytes || o <= operations {
 			t.Errorf("%+v: %d bytes and %g operations, for half %d and %g", twice, b, o, bytes, operations)
 		}
-		if _, err := kernelmachine.NewApproximateProblem(context.Background(), &kernelmachine.Data{Points: x, Kernel: modeltest.Gaussian, Limit: 1000}, 1, &s); err == nil {
+		if _, err := kernelmachine.NewApproximateProblem(context.Background(), &kernelmachine.Data{Points: x, Kernel: modeltest.Gaussian, Limit: 1000}, regularizer.Regularizer{}, &s); err == nil {
 			t.Errorf("%+v: fits in 1000 bytes", s)
 		}
 	}

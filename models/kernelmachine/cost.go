@@ -10,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
@@ -166,6 +167,23 @@ type parts struct {
 	shared     float64 // for any number of fits to one problem
 }
 
+// rootSize returns the columns of [solvers.NormRoot] that stand for r(L), and the bytes of the incidence
+// matrix of the graph and its transpose, where r has an odd power.
+func rootSize(r *regularizer.Regularizer, points, edges int) (columns int, incidence int64) {
+	each := edges / 2 // stored twice
+	for p, c := range r.Weights() {
+		switch {
+		case c == 0:
+		case p%2 == 0:
+			columns += points
+		default:
+			columns += each
+			incidence = 64 * int64(each)
+		}
+	}
+	return columns, incidence
+}
+
 // sizes are the numbers that the cost of a fit depends on.
 type sizes struct{ labeled, outputs, edges int }
 
@@ -183,7 +201,7 @@ func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Se
 		d = 0
 	}
 	// Values of a given kernel cost nothing to compute.
-	power := float64(max(1, r.Power))
+	power := float64(r.Degree())
 	var out parts
 	out.held = heldBytes(rows, p.rank)
 	out.made = featureBytes(rows, p.rank) + s.sideBytes(x)
@@ -218,11 +236,9 @@ func (s ApproximationSettings) parts(p approach, x kernel.Source, z sizes, r *Se
 		e := float64(p.expansion)
 		q := 0
 		if r.GammaI > 0 {
-			q = rows
-			if int(power)%2 == 1 {
-				q = edges / 2            // stored twice
-				values += 8 * float64(q) // the incidence matrix and its transpose
-			}
+			var incidence int64
+			q, incidence = rootSize(&r.Regularizer, rows, edges)
+			values += float64(incidence / 8)
 		}
 
 		blocks, err := cg.Bytes(l+q, z.outputs, nil)

@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
@@ -42,7 +43,9 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 		return nil, err
 	}
 
-	d = d.plain(&filled.Regularizer)
+	if d = d.plain(&filled.Regularizer); filled.IntrinsicSigma > 0 {
+		d = d.plain(&regularizer.Regularizer{})
+	}
 	if filled.GammaI == 0 && d.Values == nil {
 		d.Points = data.Select(d.Points, t.Labeled)
 		inner := *t
@@ -57,7 +60,7 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 	if err != nil {
 		return nil, err
 	}
-	if filled.Method == RLS && (filled.GammaI > 0 ||
+	if filled.Method == RLS && filled.IntrinsicSigma == 0 && (filled.GammaI > 0 ||
 		mat.Norm(p.gram, 1) > 1e7*filled.GammaA*float64(len(t.Labeled))) {
 		return p.leastSquares(ctx, t, &filled)
 	}
@@ -225,17 +228,18 @@ func (w *Warped) among(t *models.Targets, s *Settings) ([]int, error) {
 	switch {
 	case t.Len != n:
 		return nil, fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, n)
+	case s.IntrinsicSigma != w.sigma:
+		return nil, fmt.Errorf("kernelmachine: the kernel was warped by a sharp kernel with σ = %v, the settings say %v",
+			w.sigma, s.IntrinsicSigma)
+	case s.Hessian != w.hessian:
+		return nil, fmt.Errorf("kernelmachine: the kernel was warped by the Hessian energy in %d dimensions, the settings say %d",
+			w.hessian, s.Hessian)
 	case s.Heat != w.heat:
 		return nil, fmt.Errorf("kernelmachine: the kernel was warped with t = %v of exp(tL), the "+
 			"settings say %v", w.heat, s.Heat)
-	case !slices.Equal(s.Coefficients, w.powers):
-		return nil, fmt.Errorf("kernelmachine: the kernel was warped with the coefficients %v of r(L), the "+
-			"settings say %v", w.powers, s.Coefficients)
-	case !(math.Abs(ours-theirs) <= 1e-12*ours) ||
-		ours > 0 && (s.Power != w.reg.Power || s.Laplacian != w.reg.Laplacian):
-		return nil, fmt.Errorf("kernelmachine: the kernel was warped with γ_I/γ_A = %v, power %d and "+
-			"the %v Laplacian; the settings say %v, %d and %v",
-			ours, w.reg.Power, w.reg.Laplacian, theirs, s.Power, s.Laplacian)
+	case !(math.Abs(ours-theirs) <= 1e-12*ours) || ours > 0 && !s.SameNorm(w.reg):
+		return nil, fmt.Errorf("kernelmachine: the kernel was warped with γ_I/γ_A = %v and %s; the settings say %v "+
+			"and %s", ours, w.reg.DescribeNorm(), theirs, s.DescribeNorm())
 	}
 
 	// Points of w ascend, so positions are found by halving.
@@ -386,7 +390,9 @@ func (w *Warped) expansion(m *Machine, g *mat.Dense, labeled []int) error {
 		for p, q := range labeled {
 			points[p] = w.points[q]
 		}
-		if w.smooth != nil {
+		if w.sharp != nil {
+			m.Residual = w.sharpResidual(whole, of, points)
+		} else if w.smooth != nil {
 			m.Residual = w.gram.HeatResidual(w.problem.gram, w.smooth, ratio, points, whole, of)
 		} else {
 			b := &solvers.PointNorm{Points: n, Labeled: points, Gamma: ratio, M: w.m}

@@ -63,7 +63,7 @@ func (g *grid) norms(i int) regularizer.Regularizer { return g.options[i].Regula
 
 // FitGrid shares, for each kernel, the Gram matrix, and for each graph, power and
 // ratio γ_I/γ_A (up to 1e-12) one factorization; or for each kernel and
-// approximation the features, and for each graph and power ΦᵀLᵖΦ.
+// approximation the features, and for each graph and power Φᵀr(L)Φ.
 func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	t := l.grid(g)
 	type shared struct {
@@ -95,7 +95,26 @@ func (g *grid) data(setting int) *Data {
 func (g *grid) exact(ctx context.Context, settings []int) error {
 	d := g.data(settings[0])
 	var base *Problem
-	return regularizer.Each(g.Grid, settings, g.norms, func(l *sparse.Laplacian, settings []int) error {
+	problem := func() (*Problem, error) {
+		var err error
+		if base == nil {
+			base, err = NewProblem(ctx, d)
+		}
+		return base, err
+	}
+
+	// Sharp kernels in place of graphs.
+	graphs, sharp := g.bySharpness(settings)
+	if len(sharp) > 0 {
+		p, err := problem()
+		if err == nil {
+			err = g.warps(ctx, p, sharp)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return regularizer.Each(g.Grid, graphs, g.norms, func(l *sparse.Laplacian, _ regularizer.Regularizer, settings []int) error {
 		if l == nil {
 			gram, err := g.labeledGram(ctx, d)
 			if err != nil {
@@ -107,34 +126,45 @@ func (g *grid) exact(ctx context.Context, settings []int) error {
 		}
 
 		// The Gram matrix among all points is made for the first graph and serves the others.
-		if base == nil {
-			var err error
-			if base, err = NewProblem(ctx, d); err != nil {
-				return err
-			}
+		p, err := problem()
+		if err != nil {
+			return err
 		}
-
-		// One warped kernel serves all γ_A of a ratio γ_I/γ_A.
-		problem := base.withNorm(l)
-		for _, same := range g.sameRatio(settings) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			w, err := problem.warpFor(ctx, g.strongest(same), g.Targets.Labeled)
-			if err != nil {
-				g.Fail(same, err)
-				continue
-			}
-			if err := g.Run(ctx, same, func(s *models.Split) []models.Answer {
-				return g.exactAnswers(ctx, w,
-					s, same)
-			}); err != nil {
-				return err
-			}
-		}
-
-		return nil
+		return g.warps(ctx, p.withNorm(l), settings)
 	})
+}
+
+// bySharpness returns the settings with a norm of a graph or none, and those with a sharp kernel for it.
+func (g *grid) bySharpness(settings []int) (graphs, sharp []int) {
+	for _, i := range settings {
+		if g.options[i].IntrinsicSigma > 0 {
+			sharp = append(sharp, i)
+		} else {
+			graphs = append(graphs, i)
+		}
+	}
+	return graphs, sharp
+}
+
+// warps fits settings of one intrinsic norm. One warped kernel serves all γ_A of a ratio γ_I/γ_A.
+func (g *grid) warps(ctx context.Context, p *Problem, settings []int) error {
+	for _, same := range g.sameRatio(settings) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		w, err := p.warpFor(ctx, g.strongest(same), g.Targets.Labeled)
+		if err != nil {
+			g.Fail(same, err)
+			continue
+		}
+		if err := g.Run(ctx, same, func(s *models.Split) []models.Answer {
+			return g.exactAnswers(ctx, w,
+				s, same)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // strongest returns the settings with the largest γ_A, beside which no loss is small.
@@ -143,7 +173,7 @@ func (g *grid) strongest(settings []int) *Settings {
 		func(a, b int) int { return cmp.Compare(g.norms(a).GammaA, g.norms(b).GammaA) })].Settings
 }
 
-// sameRatio returns settings in groups of one scaling, one t of exp(tL) and equal
+// sameRatio returns settings in groups of one scaling, one t of exp(tL), one sharp kernel or Hessian and equal
 // γ_I/γ_A, up to 1e-12.
 func (g *grid) sameRatio(settings []int) [][]int {
 	var seen []*Settings
@@ -153,7 +183,8 @@ func (g *grid) sameRatio(settings []int) [][]int {
 		ratio := r.GammaI / r.GammaA
 		at := slices.IndexFunc(seen, func(o *Settings) bool {
 			other := o.GammaI / o.GammaA
-			return o.Scaling == r.Scaling && o.Heat == r.Heat && slices.Equal(o.Coefficients, r.Coefficients) && math.Abs(other-ratio) <= 1e-12*other
+			return o.Scaling == r.Scaling && o.Heat == r.Heat && o.IntrinsicSigma == r.IntrinsicSigma &&
+				o.Hessian == r.Hessian && math.Abs(other-ratio) <= 1e-12*other
 		})
 		if at < 0 {
 			at = len(seen)
@@ -215,16 +246,16 @@ func (g *grid) approximate(ctx context.Context, settings []int) error {
 		g.Fail(settings, err)
 		return nil
 	}
-	// The features do not depend on the graph; ΦᵀLᵖΦ is made for each.
-	base, err := NewApproximateProblem(ctx, d, 1, &by)
+	// The features do not depend on the graph; Φᵀr(L)Φ is made for each.
+	base, err := NewApproximateProblem(ctx, d, regularizer.Regularizer{}, &by)
 	if err != nil {
 		return err
 	}
-	return regularizer.Each(g.Grid, settings, g.norms, func(l *sparse.Laplacian, settings []int) error {
+	return regularizer.Each(g.Grid, settings, g.norms, func(l *sparse.Laplacian, r regularizer.Regularizer, settings []int) error {
 		problem := base
 		if l != nil {
 			var err error
-			if problem, err = base.withNorm(ctx, l); err != nil {
+			if problem, err = base.withNorm(ctx, l, r); err != nil {
 				return err
 			}
 		}
@@ -348,9 +379,8 @@ func (g *grid) exactCost(widths float64) models.GridCost {
 		}
 		warps := g.CountOf(func(i int) any {
 			r := g.norms(i)
-			return [6]any{g.options[i].Kernel, g.GraphKey(i), max(1, r.Power), g.options[i].Heat,
-				fmt.Sprint(g.options[i].Coefficients),
-				math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}
+			return [7]any{g.options[i].Kernel, g.GraphKey(i), fmt.Sprint(r.Weights()), g.options[i].Heat,
+				g.options[i].IntrinsicSigma, g.options[i].Hessian, math.Round(1e9 * math.Log(r.GammaI/r.GammaA))}
 		})
 		c.Operations = widths*n*n*d + warps*(2*n*n*n/3+2*n*n*l+10*edges*n)
 		if slices.ContainsFunc(g.options, func(o options) bool { return o.Heat > 0 }) {
@@ -387,7 +417,11 @@ func (g *grid) approximateCost(widths float64, source kernel.Source) (models.Gri
 	c.Operations = widths * one.prepare
 	if g.intrinsic() {
 		for _, o := range g.options {
-			r.GammaI, r.Power = max(r.GammaI, o.GammaI), max(r.Power, o.Power)
+			gammaI := max(r.GammaI, o.GammaI)
+			if o.Degree() > r.Degree() {
+				r.Regularizer = o.Regularizer
+			}
+			r.GammaI = gammaI
 		}
 		alone := one.prepare
 		one = of(g.EdgeCount())

@@ -72,6 +72,7 @@ func (l Learner) Info() models.Info {
 		out.Help = helps[l.Method][1]
 		out.Needs |= models.NeedsGraph
 		out.GraphIf = "gamma-i"
+		out.GraphUnless = "intrinsic-sigma"
 	}
 	return out
 }
@@ -83,7 +84,7 @@ func (l Learner) Params() []models.Param { return l.table().Params() }
 // parameters of the intrinsic norm, which comes behind it: so the stronger
 // regularization comes first.
 var (
-	normWeights = regularizer.Params.Without("power", "scaling", "laplacian")
+	normWeights = regularizer.Params.Without("power", "penalty-coefficients", "scaling", "laplacian")
 	normRest    = regularizer.Params.Without("gamma-a", "gamma-i")
 )
 
@@ -139,10 +140,18 @@ var (
 			Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true,
 			Only: &models.Condition{Param: "gamma-i"}},
 			At: func(o *options) any { return &o.Heat }},
-		{Param: models.Param{Name: "penalty-coefficients",
-			Doc:     "c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf",
-			Default: "none: fᵀLᵖf", Range: models.NotNegative(), Only: &models.Condition{Param: "gamma-i"}},
-			At: func(o *options) any { return &o.Coefficients }},
+		{Param: models.Param{Name: "intrinsic-sigma",
+			Doc: "σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf, without a graph " +
+				"(2006, Remark 4)",
+			Default: "none: fᵀLᵖf", Range: models.Positive(), Axis: true,
+			Only: &models.Condition{Param: "gamma-i"}},
+			At: func(o *options) any { return &o.IntrinsicSigma }},
+		{Param: models.Param{Name: "hessian",
+			Doc: "dimension of the manifold for the Hessian energy in place of fᵀLᵖf, for values that vary steadily along it " +
+				"(Kim, Steinke & Hein 2009)",
+			Default: "none: fᵀLᵖf", Range: models.AtLeast(1), Axis: true,
+			Only: &models.Condition{Param: "gamma-i"}},
+			At: func(o *options) any { return &o.Hessian }},
 	}
 	methodParams = [...]models.Table[options]{
 		RLS: {
@@ -218,21 +227,12 @@ func (l Learner) decode(v models.Values) (options, error) {
 func (l Learner) decodeAs(v models.Values) (options, error) {
 	o, err := l.resolved().Decode(v)
 	o.Method = l.Method
-	faults := []error{err}
+	faults := []error{err, o.CheckNorm(), o.sharpFaults(), o.hessianFaults()}
 	if o.Heat > 0 && o.Power > 1 {
 		faults = append(faults, &models.ParamError{Name: "power", Value: v["power"], Must: "1 with heat"})
 	}
-	if o.Coefficients != nil {
-		if o.Power > 1 {
-			faults = append(faults, &models.ParamError{Name: "power", Value: v["power"], Must: "1 with penalty-coefficients"})
-		}
-		if o.Heat > 0 {
-			faults = append(faults, &models.ParamError{Name: "heat", Value: v["heat"], Must: "left out with penalty-coefficients"})
-		}
-		if !slices.ContainsFunc(o.Coefficients, func(c float64) bool { return c > 0 }) {
-			faults = append(faults, &models.ParamError{Name: "penalty-coefficients", Value: v["penalty-coefficients"],
-				Must: "numbers of which one is positive"})
-		}
+	if o.Heat > 0 && o.Coefficients != nil {
+		faults = append(faults, &models.ParamError{Name: "heat", Value: v["heat"], Must: "left out with penalty-coefficients"})
 	}
 	// Faults that no single parameter shows come with the others.
 	if l.Method.approximates() {
@@ -324,7 +324,11 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	if err != nil {
 		return nil, err
 	}
-	d, err := dataOf(l, in, o.Kernel, o.Regularizer)
+	norms := o.Regularizer
+	if o.IntrinsicSigma > 0 {
+		norms.GammaI = 0 // there is no graph
+	}
+	d, err := dataOf(l, in, o.Kernel, norms)
 	if err != nil {
 		return nil, err
 	}
@@ -375,14 +379,22 @@ func exactCost(in *models.Input, source kernel.Source, s *Settings) stage.Cost {
 	held := 8 * n * n
 	peak := held + side
 	if intrinsic {
-		const stripe = 256                     // columns of I + MK at a time, see Problem.system
-		warp := 8 * (2*n*n + 2*n*l + l*l)      // with what factors leave
-		blocks := int64(max(4, 2*(s.Power-1))) // scratch of sparse.Heat or of powers
+		const stripe = 256                        // columns of I + MK at a time, see Problem.system
+		warp := 8 * (2*n*n + 2*n*l + l*l)         // with what factors leave
+		blocks := int64(max(4, 2*(s.Degree()-1))) // scratch of sparse.Heat or of powers
 		peak = max(peak, held+warp, held+8*(n*n+blocks*n*stripe))
 		peak = max(peak, held+8*(2*n*n+(2+blocks)*n*stripe)) // the root of the Gram matrix and the system
 		// The graph that tells whether exp(tL) is strong is not there yet.
 		if s.Heat > 0 {
 			peak = max(peak, held+heatedBytes(rows, len(in.Targets.Labeled)))
+		}
+		if s.Hessian > 0 {
+			held += 24 * int64(in.EdgeCount()) * int64(s.Hessian*(s.Hessian+1)/2) // twice, with columns
+			peak = max(peak, held+warp)
+		}
+		if s.IntrinsicSigma > 0 {
+			held += 8 * n * n // K_s, to the end
+			peak = max(peak, held+warp)
 		}
 		held += 8 * (n*l + l*l)
 	} else if source.Values != nil {
@@ -429,7 +441,7 @@ func approximationFaults(v models.Values) error {
 		}
 	}
 
-	for _, name := range []string{"heat", "penalty-coefficients"} {
+	for _, name := range []string{"heat", "intrinsic-sigma", "hessian"} {
 		if _, ok := v[name]; ok && v["approximation"] != Exact.String() {
 			faults = append(faults, &models.UnusedError{Name: name,
 				Only: &models.Condition{Param: "approximation", In: []string{Exact.String()}},

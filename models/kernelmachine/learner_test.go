@@ -57,6 +57,10 @@ func TestConform(t *testing.T) {
 			modeltest.Conform(t, l, s)
 		})
 	}
+	t.Run("sharp kernel", func(t *testing.T) {
+		modeltest.Conform(t, Learner{RLS, true}, modeltest.Suite{Values: models.Values{"gamma-a": "0.01", "gamma-i": "1e-5", "intrinsic-sigma": "0.4"},
+			Plain: &modeltest.Plain{Learner: Learner{RLS, false}, Values: models.Values{"gamma-a": "0.01"}}})
+	})
 }
 
 func learner(t *testing.T, name string) models.Learner {

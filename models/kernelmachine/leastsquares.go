@@ -23,7 +23,7 @@ func (p *Problem) leastSquares(ctx context.Context, t *models.Targets, s *Settin
 		Gamma: s.Intrinsic(n, p.data.Laplacian)}
 	var err error
 	if s.GammaI > 0 {
-		if b.M, err = p.norm(s); err != nil {
+		if b.M, err = p.norm(ctx, s); err != nil {
 			return nil, err
 		}
 		if b.M == nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/param"
-	"github.com/bigfit/bigfit/sparse"
 )
 
 // Method is a loss, and with it a kernel machine.
@@ -73,14 +71,17 @@ type Settings struct {
 	regularizer.Regularizer
 	// Heat, if positive, is the t of the intrinsic norm fᵀexp(tL)f in place of
 	// fᵀLᵖf: the heat semigroup (2006, section 2.2). Exact machines have it; Power
-	// must be 1. Scores with an error above 1e-8 of the largest are a [*HeatError].
+	// must be 1 and Coefficients nil. Scores with an error above 1e-8 of the largest are a [*HeatError].
 	Heat float64
-	// Coefficients, if there are any, are the c_p of the intrinsic norm fᵀr(L)f with r(L) = Σ_p c_p Lᵖ in
-	// place of fᵀLᵖf: powers of the Laplacian and their linear combinations (2006, Remark 1 of
-	// section 2.2), and with c₀ > 0 and c₁ = 1 the regularized Laplacian, whose kernel has the
-	// eigenvalues 1/(λ + c₀) (2004, section 7.1). See [sparse.Polynomial]. Exact machines have it;
-	// Power must be 1 and Heat 0.
-	Coefficients []float64
+	// IntrinsicSigma, if positive, is the σ of a second, sharper Gaussian kernel k_s, whose norm on the points
+	// fᵀK_s⁻¹f is the intrinsic norm in place of fᵀLᵖf (2006, Remark 4 of section 2.2). There is no graph then.
+	// Exact machines have it; Power must be 1, Coefficients nil, Heat 0 and Scaling not per edge.
+	IntrinsicSigma float64
+	// Hessian, if positive, is the dimension of the manifold for the Hessian energy fᵀHf as the intrinsic norm in
+	// place of fᵀLᵖf (Kim, Steinke & Hein 2009; named in Remark 1 of section 2.2 of 2006): see [hessian.New]. The
+	// graph gives the neighbours. Exact machines on points have it; Power must be 1, Coefficients nil, Heat and
+	// IntrinsicSigma 0 and Laplacian combinatorial.
+	Hessian int
 	// Intercept adds an unpenalized constant to RLS; the others always have one.
 	Intercept bool
 	// Priors, if there are any, are the shares of the classes in all points, up to a factor, which the answers of RLS with
@@ -104,24 +105,24 @@ func (s Settings) fill() (Settings, error) {
 	r, err := s.Regularizer.Fill()
 	// Settings of the intrinsic norm that do not matter must not make two machines different.
 	if r.GammaI == 0 {
-		r = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}
 		s.Heat = 0
-		s.Coefficients = nil
+		s.IntrinsicSigma = 0
+		s.Hessian = 0
 	}
 
 	s.Regularizer = r
 	faults := []error{err}
-	if s.Heat > 0 && s.Power > 1 {
-		faults = append(faults, fmt.Errorf("kernelmachine: power %d of the Laplacian and t = %v of "+
-			"exp(tL); give one of them", s.Power, s.Heat))
+	if s.Heat > 0 && (s.Power > 1 || s.Coefficients != nil) {
+		faults = append(faults, fmt.Errorf("kernelmachine: %s and t = %v of exp(tL); give one of them",
+			s.DescribeNorm(), s.Heat))
 	}
-	if s.Coefficients != nil {
-		if s.Heat > 0 || s.Power > 1 {
-			faults = append(faults, fmt.Errorf("kernelmachine: coefficients of powers of the Laplacian beside power %d "+
-				"and t = %v of exp(tL); give one of them", s.Power, s.Heat))
-		}
-		s.Coefficients = slices.Clone(s.Coefficients)
-		faults = append(faults, sparse.CheckCoefficients(s.Coefficients))
+	if s.IntrinsicSigma > 0 && (s.Power > 1 || s.Coefficients != nil || s.Heat > 0 || s.Scaling == regularizer.PerEdge) {
+		faults = append(faults, fmt.Errorf("kernelmachine: a sharp kernel for the intrinsic norm beside %s, t = %v of exp(tL) "+
+			"and the scaling %v; it has no graph", s.DescribeNorm(), s.Heat, s.Scaling))
+	}
+	if s.Hessian > 0 && (s.Power > 1 || s.Coefficients != nil || s.Heat > 0 || s.IntrinsicSigma > 0 || s.Laplacian != 0) {
+		faults = append(faults, fmt.Errorf("kernelmachine: the Hessian energy beside %s, t = %v of exp(tL) and a sharp kernel "+
+			"with σ = %v; give one of them", s.DescribeNorm(), s.Heat, s.IntrinsicSigma))
 	}
 	s.Priors = slices.Clone(s.Priors)
 	if s.sharing() && (s.Method != RLS || s.GammaI == 0) {
@@ -188,13 +189,18 @@ func (m *Machine) Summary() models.Summary {
 	size, _ := m.Coefficients.Dims()
 	s := models.Summary{Labeled: m.Labeled, Values: m.options().values()}
 	s.Facts = []models.Fact{m.KernelFact(), {Key: "expansion", Value: size}}
-	s.Text = fmt.Sprintf("expansion over %d points, %s, %s", size, m.DescribeKernel(),
-		m.Settings.Regularizer.Describe())
+	norms := m.Settings.Regularizer.Describe()
+	if m.Settings.IntrinsicSigma > 0 {
+		norms = fmt.Sprintf("γ_A = %g, γ_I = %g (%v, norm of a gaussian kernel with σ = %g)", m.Settings.GammaA,
+			m.Settings.GammaI, m.Settings.Scaling, m.Settings.IntrinsicSigma)
+	}
+	if m.Settings.Hessian > 0 {
+		norms = fmt.Sprintf("γ_A = %g, γ_I = %g (%v, Hessian energy in %d dimensions)", m.Settings.GammaA,
+			m.Settings.GammaI, m.Settings.Scaling, m.Settings.Hessian)
+	}
+	s.Text = fmt.Sprintf("expansion over %d points, %s, %s", size, m.DescribeKernel(), norms)
 	if m.Settings.Heat > 0 {
 		s.Text += fmt.Sprintf(", exp(tL) with t = %g", m.Settings.Heat)
-	}
-	if m.Settings.Coefficients != nil {
-		s.Text += ", r(L) = " + polynomialText(m.Settings.Coefficients)
 	}
 	if m.Gap > 0 {
 		s.Facts = append(s.Facts, models.Fact{Key: "gap", Value: m.Gap})
@@ -209,23 +215,6 @@ func (m *Machine) Summary() models.Summary {
 	m.tellShares(&s)
 	m.tellUnreached(&s)
 	return s
-}
-
-// polynomialText writes Σ c_p Lᵖ.
-func polynomialText(c []float64) string {
-	var terms []string
-	for p, v := range c {
-		switch {
-		case v == 0:
-		case p == 0:
-			terms = append(terms, fmt.Sprintf("%g", v))
-		case p == 1:
-			terms = append(terms, fmt.Sprintf("%g·L", v))
-		default:
-			terms = append(terms, fmt.Sprintf("%g·L^%d", v, p))
-		}
-	}
-	return strings.Join(terms, " + ")
 }
 
 // options are the parameters of the machine.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cg"
@@ -64,7 +66,7 @@ func (p *ApproximateProblem) addLandmarks(ctx context.Context, set kernel.Set) e
 
 // conjugateGradients solves equation (8) of Belkin, Niyogi & Sindhwani (2006),
 //
-//	(γ_A I + BK)α = Jy/l,  B = SSᵀ = J/l + γ_I s Lᵖ,
+//	(γ_A I + BK)α = Jy/l,  B = SSᵀ = J/l + γ_I s r(L),
 //
 // which is not symmetric, as α = S·h with
 //
@@ -131,12 +133,13 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 	return err
 }
 
-// normRoot returns S with SSᵀ = EEᵀ/l + γ_I s Lᵖ.
+// normRoot returns S with SSᵀ = EEᵀ/l + γ_I s r(L).
 func (p *ApproximateProblem) normRoot(labeled []int, r regularizer.Regularizer) *solvers.NormRoot {
 	n, _ := p.data.Source().Rows().Dims()
 	if r.GammaI == 0 {
-		return solvers.NewNormRoot(n, labeled, nil, 0)
+		return solvers.NewNormRoot(n, labeled, nil, nil)
 	}
-	return solvers.NewNormRoot(n, labeled, p.data.Laplacian.With(r.Power, 0),
-		r.Intrinsic(n, p.data.Laplacian))
+	weights := slices.Clone(r.Weights())
+	floats.Scale(r.Intrinsic(n, p.data.Laplacian), weights)
+	return solvers.NewNormRoot(n, labeled, p.data.Laplacian, weights)
 }

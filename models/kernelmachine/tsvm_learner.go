@@ -53,6 +53,18 @@ func (TSVMLearner) Info() models.Info {
 // Params lists the parameters.
 func (TSVMLearner) Params() []models.Param { return tsvmParams.Params() }
 
+// decodeTSVM returns the options that v stands for, or all faults at once.
+func decodeTSVM(v models.Values) (tsvmOptions, error) {
+	o, err := tsvmParams.Decode(v)
+	return o, errors.Join(err, o.CheckNorm())
+}
+
+// Check implements [models.Checker].
+func (TSVMLearner) Check(v models.Values) error {
+	_, err := decodeTSVM(v)
+	return err
+}
+
 // Resolve returns the values with the width of the kernel as a number.
 func (TSVMLearner) Resolve(in *models.Input) (models.Values, error) {
 	return expansion.ResolveWidth(in)
@@ -61,7 +73,7 @@ func (TSVMLearner) Resolve(in *models.Input) (models.Values, error) {
 // Cost returns the cost of the values among all points, and of the programs of as many
 // outputs as run at the same time.
 func (TSVMLearner) Cost(in *models.Input) (stage.Cost, error) {
-	o, err := tsvmParams.Decode(in.Values)
+	o, err := decodeTSVM(in.Values)
 	if err != nil {
 		return stage.Cost{}, err
 	}
@@ -83,7 +95,7 @@ func (TSVMLearner) Cost(in *models.Input) (stage.Cost, error) {
 		// The kernel is warped at all points: see [Problem.Warp]. The warped values and the solution that
 		// they came from stay beside the programs.
 		out.Operations += float64(n) * float64(n) * float64(n) * (2./3 + 2)
-		blocks := int64(max(4, 2*(o.Power-1)))
+		blocks := int64(max(4, 2*(o.Degree()-1)))
 		bytes = max(8*n*n+source.Bytes(), 8*(6*n*n+blocks*n*256), 8*3*n*n+programs+pointBytes(in.Points))
 	}
 	out.Bytes = stage.DenseBytes(bytes)
@@ -92,7 +104,7 @@ func (TSVMLearner) Cost(in *models.Input) (stage.Cost, error) {
 
 // Fit is the function [FitTSVM].
 func (l TSVMLearner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
-	o, err := tsvmParams.Decode(in.Values)
+	o, err := decodeTSVM(in.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +155,7 @@ func (TSVMLearner) Decode(r *models.Reader) (models.Model, error) {
 	if err := r.Fit(&f); err != nil {
 		return nil, err
 	}
-	o, err := tsvmParams.Decode(r.Manifest.Params)
+	o, err := decodeTSVM(r.Manifest.Params)
 	if err != nil {
 		return nil, err
 	}

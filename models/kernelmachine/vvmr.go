@@ -2,6 +2,7 @@ package kernelmachine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,9 +12,11 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/expansion"
+	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/solvers"
@@ -33,20 +36,26 @@ type VVMRSettings struct {
 	// OutputNeighbors is the k of [multilabel.OutputGraph], which [FitVVMR] makes where γ_O needs
 	// a graph and none is given.
 	OutputNeighbors int
-	// Tolerance of the conjugate gradients. Default 1e-10.
+	// Loss is V in equation (11) of the paper. Default SquaredLoss. HingeLoss is for exact machines with γ_O = 0
+	// and without matrices of the outputs.
+	Loss VVMRLoss
+	// Tolerance of the conjugate gradients, by default 1e-10, or of the quadratic programs of HingeLoss, 1e-6.
 	Tolerance float64
-	// MaxIterations of the conjugate gradients. Default 1000.
+	// MaxIterations of the conjugate gradients, by default 1000, or of the quadratic programs, by default their own.
 	MaxIterations int
 }
 
 // fill returns s with its defaults, or all faults at once.
 func (s VVMRSettings) fill() (VVMRSettings, error) {
-	err := vvmrParams.Check(&vvmrOptions{VVMRSettings: s})
-	r, _ := s.Regularizer.Fill() // its faults are among those of the parameters
-	if r.GammaI == 0 {
-		r = regularizer.Regularizer{GammaA: r.GammaA, Power: 1}
-	}
+	err := errors.Join(vvmrParams.Check(&vvmrOptions{VVMRSettings: s}), s.CheckNorm())
+	r, _ := s.Regularizer.Fill() // its other faults are among those of the parameters
 	s.Regularizer = r
+	if s.Loss == HingeLoss {
+		if s.Tolerance == 0 {
+			s.Tolerance = 1e-6
+		}
+		return s, err
+	}
 	if s.Tolerance == 0 {
 		s.Tolerance = 1e-10
 	}
@@ -63,19 +72,24 @@ func (s VVMRSettings) fill() (VVMRSettings, error) {
 // or, for the linear kernel, f(x) = Cᵀx. It is immutable.
 type VVMR struct {
 	Settings VVMRSettings
-	// Expansion has no intercepts. Its Points are nil for the linear kernel with C of
+	// Expansion has intercepts with HingeLoss alone. Its Points are nil for the linear kernel with C of
 	// d×n, too.
 	expansion.Expansion
 	Labeled int // number l of labeled points
 	// OutputKernel is the B of K(x, z) = k(x, z)B if it was given; Q is B then.
 	OutputKernel *mat.Dense
+	// OutputNorm are the B_p of M = Σ_p Lᵖ ⊗ B_p if they were given, in place of r(L) ⊗ I.
+	OutputNorm []*mat.Dense
 	// Labels are the labels of the outputs, ascending; nil for a regression.
 	Labels []int64
-	// Residual is ‖Y/(lγ_A) − (JG + lγ_I LᵖG)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation (17), recomputed
+	// Residual is ‖Y/(lγ_A) − (JG + lγ_I r(L)G)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation (17), recomputed
 	// from the definition with the kernel in use, which may be the kernel of the landmarks; J has a
 	// zero for every missing entry of Y.
+	// Of HingeLoss it is the largest residual of equation (10) of 2006 of any label.
 	Residual   float64
 	Iterations int // of the conjugate gradients that polish the direct solution
+	// Gap is the largest duality gap of the quadratic programs of HingeLoss, relative to their objectives.
+	Gap float64
 	// Approximation in use, nil for exact, and KernelError the part of the
 	// kernel that landmarks leave out, tr(K − K̂)/tr K.
 	Approximation *ApproximationSettings
@@ -127,6 +141,9 @@ func (m *VVMR) Predict(ctx context.Context, x data.Points,
 
 	f := mat.NewDense(n, outputs, nil)
 	solvers.DenseDesign{Points: x}.MulTo(f, m.Coefficients)
+	if m.Intercepts != nil {
+		dense.AddRow(f, m.Intercepts)
+	}
 	return &models.Prediction{Scores: f}, nil
 }
 
@@ -151,16 +168,42 @@ func (m *VVMR) Summary() models.Summary {
 		s.Text += fmt.Sprintf(", expansion over %d points", size)
 	}
 
+	if m.Settings.Loss == HingeLoss {
+		s.Facts = append(s.Facts, models.Fact{Key: "gap", Value: m.Gap})
+		s.Text += fmt.Sprintf(", %s, %s, a support vector machine each", m.DescribeKernel(),
+			m.Settings.Regularizer.Describe())
+		if m.Gap > 0 {
+			s.Text += fmt.Sprintf(", duality gap %.1e", m.Gap)
+		}
+		return s
+	}
+
 	likeness := fmt.Sprintf("γ_O = %g", m.Settings.GammaO)
 	if m.OutputKernel != nil {
 		likeness = "kernel of outputs given"
 	}
-	s.Text += fmt.Sprintf(", %s, %s, %s, residual %.1e of equation (17) after %d iterations",
-		m.DescribeKernel(), m.Settings.Regularizer.Describe(), likeness, m.Residual, m.Iterations)
+	equation := "(17)"
+	if m.OutputNorm != nil {
+		likeness += ", " + penaltyText(m.OutputNorm)
+		equation = "(13)"
+	}
+	s.Text += fmt.Sprintf(", %s, %s, %s, residual %.1e of equation %s after %d iterations",
+		m.DescribeKernel(), m.Settings.Regularizer.Describe(), likeness, m.Residual, equation, m.Iterations)
 	if m.Settings.GammaO == 1 && m.OutputKernel == nil {
 		s.Warnings = append(s.Warnings, m.lostOutputs())
 	}
 	return s
+}
+
+// penaltyText writes M = Σ Lᵖ ⊗ B_p.
+func penaltyText(b []*mat.Dense) string {
+	var terms []string
+	for p, v := range b {
+		if mat.Norm(v, 1) > 0 {
+			terms = append(terms, fmt.Sprintf("L^%d⊗B%d", p, p))
+		}
+	}
+	return "M = " + strings.Join(terms, " + ")
 }
 
 // lostOutputs says what γ_O = 1 leaves out.
@@ -177,11 +220,7 @@ func (m *VVMR) lostOutputs() string {
 			norm = max(norm, math.Abs(m.Coefficients.At(i, c)))
 		}
 		if norm <= 1e-12*top {
-			name := strconv.Itoa(c)
-			if m.Labels != nil {
-				name = strconv.FormatInt(m.Labels[c], 10)
-			}
-			lost = append(lost, name)
+			lost = append(lost, m.labelName(c))
 		}
 	}
 	if len(lost) > 0 {
@@ -189,6 +228,14 @@ func (m *VVMR) lostOutputs() string {
 			enum.Count(len(lost), "output"), map[bool]string{true: "is", false: "are"}[len(lost) == 1], shown(lost))
 	}
 	return text + "; the paper has a value below 1, such as 0.9"
+}
+
+// labelName names output c.
+func (m *VVMR) labelName(c int) string {
+	if m.Labels == nil {
+		return strconv.Itoa(c)
+	}
+	return strconv.FormatInt(m.Labels[c], 10)
 }
 
 // shown lists the first names.
@@ -217,20 +264,26 @@ type vvmrFit struct {
 	Iterations  int     `json:"iterations"`
 	Seed        uint64  `json:"seed,omitempty"`
 	KernelError float64 `json:"kernel_error,omitempty"`
+	Gap         float64 `json:"gap,omitempty"`
 	// OutputKernel tells that the file has one.
 	OutputKernel bool `json:"output_kernel,omitempty"`
+	// OutputNorm is the number of B_p in the file.
+	OutputNorm int `json:"output_norm,omitempty"`
 }
 
 // Encode returns the coefficients, and the points if there are any.
 func (m *VVMR) Encode() (*models.Encoded, error) {
 	f := vvmrFit{Labeled: m.Labeled, Labels: m.Labels, Residual: m.Residual, Iterations: m.Iterations,
-		KernelError: m.KernelError}
+		KernelError: m.KernelError, Gap: m.Gap}
 	if m.Approximation != nil {
 		f.Seed = m.Approximation.Seed
 	}
 	arrays := m.Arrays()
 	if f.OutputKernel = m.OutputKernel != nil; f.OutputKernel {
 		arrays = append(arrays, models.MatrixEntry("output_kernel", m.OutputKernel))
+	}
+	if f.OutputNorm = len(m.OutputNorm); f.OutputNorm > 0 {
+		arrays = append(arrays, models.MatrixEntry("output_norm", stackedPenalty(m.OutputNorm)))
 	}
 	return &models.Encoded{Values: m.values(), Fit: f, Arrays: arrays}, nil
 }
@@ -250,15 +303,25 @@ func (VVMRLearner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 
-	e, err := expansion.Read(r, o.Kernel, false)
+	e, err := expansion.Read(r, o.Kernel, s.Loss == HingeLoss)
 	if err != nil {
 		return nil, err
 	}
 	m := &VVMR{Settings: s, Expansion: *e, Labeled: f.Labeled, Labels: f.Labels, Residual: f.Residual,
-		Iterations: f.Iterations, KernelError: f.KernelError}
+		Iterations: f.Iterations, KernelError: f.KernelError, Gap: f.Gap}
 	if f.OutputKernel {
 		if m.OutputKernel = r.Matrix("output_kernel"); r.Err != nil {
 			return nil, r.Err
+		}
+	}
+
+	if f.OutputNorm > 0 {
+		stacked := r.Matrix("output_norm")
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		if m.OutputNorm, err = multilabel.OutputNorm(stacked); err != nil {
+			return nil, err
 		}
 	}
 
@@ -269,12 +332,22 @@ func (VVMRLearner) Decode(r *models.Reader) (models.Model, error) {
 	return m, m.check()
 }
 
+// stackedPenalty is the inverse of [multilabel.OutputNorm].
+func stackedPenalty(b []*mat.Dense) *mat.Dense {
+	n, _ := b[0].Dims()
+	out := mat.NewDense(n*len(b), n, nil)
+	for p, v := range b {
+		out.Slice(p*n, (p+1)*n, 0, n).(*mat.Dense).Copy(v)
+	}
+	return out
+}
+
 // check returns an error unless the parts of the model fit together.
 func (m *VVMR) check() error {
 	if m.Classes != nil {
 		return fmt.Errorf("kernelmachine: %s has no classes", VVMRName)
 	}
-	if m.Labeled < 1 || !(m.Residual >= 0) || math.IsInf(m.Residual, 0) {
+	if m.Labeled < 1 || !(m.Gap >= 0) || !(m.Residual >= 0) || math.IsInf(m.Residual, 0) {
 		return fmt.Errorf("kernelmachine: %d labeled points and a residual of %v", m.Labeled, m.Residual)
 	}
 	if _, outputs := m.Coefficients.Dims(); m.Labels != nil && len(m.Labels) != outputs {
@@ -286,6 +359,13 @@ func (m *VVMR) check() error {
 		rows, columns := b.Dims()
 		if _, outputs := m.Coefficients.Dims(); rows != outputs || columns != outputs {
 			return fmt.Errorf("kernelmachine: a kernel of %d×%d for %d outputs", rows, columns, outputs)
+		}
+	}
+
+	for _, b := range m.OutputNorm {
+		rows, _ := b.Dims()
+		if _, outputs := m.Coefficients.Dims(); rows != outputs {
+			return fmt.Errorf("kernelmachine: a penalty of %d×%d for %d outputs", rows, rows, outputs)
 		}
 	}
 

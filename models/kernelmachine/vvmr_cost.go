@@ -9,6 +9,7 @@ import (
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -27,10 +28,14 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 		return cost, err
 	}
 
+	if settings.Loss == HingeLoss {
+		return exactCost(in, source, &Settings{Method: SVM, Regularizer: settings.Regularizer}), nil
+	}
+
 	// Missing entries make the preconditioner inexact, so more steps are expected.
 	rows, d := in.Points.Dims()
 	intrinsic := settings.GammaI > 0
-	power := settings.Power
+	power := settings.Degree()
 	var rank int
 	product, steps := 0.0, 3.0 // with the kernel, a column; of conjugate gradients
 	if slices.ContainsFunc(t.Y.RawMatrix().Data, math.IsNaN) {
@@ -87,10 +92,9 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 	if intrinsic {
 		operations += n*m*m + 10*float64(power*edges)*m
 		direct += 5 * m * m * m
-		if entries += rows; power%2 == 1 {
-			entries = l + edges/2        // stored twice
-			bytes += 64 * int64(edges/2) // the incidence matrix and its transpose
-		}
+		root, incidence := rootSize(&settings.Regularizer, rows, edges)
+		entries += root
+		bytes += incidence
 	}
 
 	operations += direct + steps*columns*(8*n*m+product+10*float64(power*edges))
@@ -102,6 +106,15 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 	iterates, err := cg.Bytes(entries*outputs, 1, nil)
 	if err != nil {
 		return cost, err
+	}
+
+	if p := len(in.OutputNorm); p > 0 {
+		// The norms of the powers, and the factors of solvers.Coupled: one of all outputs where their order
+		// allows it, else one for each.
+		size += float64(p-1) * float64(entries) * columns
+		order := m * columns
+		operations += float64(p)*n*m*m + order*order*order/3
+		bytes += 8 * int64(m*m*float64(p)+2*math.Min(order*order, math.Max(m*order, solvers.MaxCoupled*solvers.MaxCoupled)))
 	}
 
 	factors := math.Min(columns*float64(l)*float64(l)+float64(l)*m, 2*m*m)

@@ -30,28 +30,43 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 		return nil, err
 	}
 
+	if s.Loss == HingeLoss {
+		if o != nil || s.GammaO > 0 || a != nil {
+			return nil, errors.New("kernelmachine: the hinge is for exact machines of independent outputs")
+		}
+		return fitHinges(ctx, d, t, filled)
+	}
+
 	// The graph of the outputs follows from the targets where the settings ask for it.
 	if o == nil && s.GammaO > 0 && s.OutputNeighbors > 0 {
-		w, err := multilabel.OutputGraph(t, s.OutputNeighbors)
-		if err != nil {
-			return nil, err
-		}
-		if o, err = solvers.NewOutputs(ctx, w); err != nil {
+		if o, err = outputsOf(ctx, t, s.OutputNeighbors); err != nil {
 			return nil, err
 		}
 	}
 
-	p, err := NewVVMRProblem(ctx, d.plain(&filled.Regularizer), filled.Power, a)
+	p, err := NewVVMRProblem(ctx, d.plain(&filled.Regularizer), filled.Regularizer, a)
 	if err != nil {
 		return nil, err
 	}
 	return p.Fit(ctx, t, o, &filled)
 }
 
+// outputsOf returns the outputs of t with a graph of their k nearest.
+func outputsOf(ctx context.Context, t *models.Targets, k int) (*solvers.Outputs, error) {
+	w, err := multilabel.OutputGraph(t, k)
+	if err != nil {
+		return nil, err
+	}
+	return solvers.NewOutputs(ctx, w)
+}
+
 // Fit minimizes over functions of n outputs in the space of the kernel
 // K(x, z) = k(x, z)Q, Q = γ_O L_out† + (1 − γ_O) I,
 //
-//	1/l Σ_i ‖f(x_i) − y_i‖² + γ_A ‖f‖² + γ_I s Σ_c f_cᵀLᵖf_c
+//	1/l Σ_i ‖f(x_i) − y_i‖² + γ_A ‖f‖² + γ_I s Σ_c f_cᵀr(L)f_c
+//
+// or, with a penalty of the outputs ([solvers.Outputs.WithPenalty]), γ_I s Σ_p tr(B_p FᵀLᵖF) for the last term, F
+// being the values at the points: M = Σ_p Lᵖ ⊗ B_p in equations (11) to (15) of the paper.
 //
 // (The norm that the paper prints below (16) for γ_O = 1, ½ Σ W_ij‖f_i − f_j‖²/√(d_i d_j) + Σ‖f_i‖², belongs
 // to Q = (I + D′ − W′)⁻¹ with W′_ij = W_ij/√(d_i d_j) and not to L_out†; here (16) holds, and an output kernel gives the other.)
@@ -59,14 +74,14 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 // whose coefficients A, N×n, satisfy the Sylvester equation (17) of Minh &
 // Sindhwani (2011),
 //
-//	−(JG + lγ_I s LᵖG)AQ/(lγ_A) − A + Y/(lγ_A) = 0.
+//	−(JG + lγ_I s r(L)G)AQ/(lγ_A) − A + Y/(lγ_A) = 0.
 //
 // t are values, or labels of ±1, with NaN for entries that are missing: their squares are left out
 // of the first sum, which stays divided by the number l of points with any entry. o is nil for
 // independent outputs, and γ_O must be 0 then. Then every output is a LapRLS function by itself
 // (RLS if γ_I = 0).
 //
-// With B = J/l + γ_I s Lᵖ = SSᵀ the equation is A = Sh,
+// With B = J/l + γ_I s r(L) = SSᵀ the equation is A = Sh,
 //
 //	SᵀGSh·Q + γ_A h = [Y/√l; 0],
 //
@@ -99,7 +114,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 	}
 	// Q has the eigenvectors of the graph of outputs and the eigenvalues θ.
 	theta := o.Scaled(filled.GammaO)
-	direct, err := p.shifted(ctx, t, theta, filled.Regularizer)
+	direct, err := p.inverse(ctx, t, o, theta, filled.Regularizer)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +122,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 		return nil, err
 	}
 
-	e := solvers.NewSylvester(p.normRoot(t.Labeled, filled.Regularizer), p.until(ctx), o.Matrix(theta), t.Y,
+	e := solvers.NewSylvester(p.outputRoot(t.Labeled, filled.Regularizer, o), p.until(ctx), o.Matrix(theta), t.Y,
 		filled.GammaA)
 	res, err := cg.Solve(ctx, e, e.RightSide(t.Y),
 		&cg.Settings{Tolerance: filled.Tolerance, MaxIterations: filled.MaxIterations,
@@ -120,7 +135,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 	// represented in the root of the Gram matrix instead.
 	var a, aq *mat.Dense
 	g, exact := p.operator.(kernel.Matrix)
-	if lost := new(cg.BreakdownError); exact && !e.Incomplete() &&
+	if lost := new(cg.BreakdownError); exact && !e.Incomplete() && o.Penalty == nil &&
 		(errors.As(err, &lost) || errors.Is(err, cg.ErrNotConverged)) {
 		res = &cg.Result{}
 		a, aq, err = solvers.RepresentOutputs(ctx, g.Values, t.Y, p.pointNorm(t, &filled.Regularizer), o,
@@ -133,7 +148,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 	if res == nil || err != nil && !errors.Is(err, cg.ErrNotConverged) {
 		return nil, err
 	}
-	m := &VVMR{Settings: filled, Expansion: p.data.expansion(&models.Targets{}), Labeled: l, Labels: t.Labels,
+	m := &VVMR{Settings: filled, OutputNorm: o.Penalty, Expansion: p.data.expansion(&models.Targets{}), Labeled: l, Labels: t.Labels,
 		Iterations: res.MaxIterations()}
 	if p.settings.Landmarks > 0 {
 		by := p.settings
@@ -144,7 +159,7 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 	// f = GAQ at the training points, and the residual from the definition.
 	m.Values = mat.NewDense(t.Len, n, nil)
 	p.until(ctx).MulTo(m.Values, aq)
-	m.Residual = p.equation17(m.Values, a, t, filled)
+	m.Residual = p.equation17(m.Values, a, t, o, filled)
 	p.finish(m, aq)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -152,16 +167,46 @@ func (p *VVMRProblem) Fit(ctx context.Context, t *models.Targets, o *solvers.Out
 	return m, err
 }
 
-// shifted factors what conjugate gradients are preconditioned with, θ being the
+// inverse factors what conjugate gradients are preconditioned with, θ being the
 // eigenvalues of Q.
-func (p *VVMRProblem) shifted(ctx context.Context, t *models.Targets, theta []float64,
-	r regularizer.Regularizer) (*solvers.Shifted, error) {
+func (p *VVMRProblem) inverse(ctx context.Context, t *models.Targets, o *solvers.Outputs, theta []float64,
+	r regularizer.Regularizer) (solvers.Inverse, error) {
 	n, d := p.phi.Dims()
-	q := &solvers.ShiftedProblem{Rows: mat.NewDense(len(t.Labeled), d, nil), Theta: theta, Ridge: r.GammaA,
-		Weight: r.Intrinsic(n, p.data.Laplacian), Norm: p.linear.Norm, Eigen: p.linear.Eigen}
-	dense.Gather(q.Rows, p.phi, t.Labeled)
-	p.data.report(0, 1, "factors for the eigenvalues of Q")
-	return solvers.NewShifted(ctx, q)
+	rows := dense.Gather(mat.NewDense(len(t.Labeled), d, nil), p.phi, t.Labeled)
+	weight := r.Intrinsic(n, p.data.Laplacian)
+	if o.Penalty == nil {
+		p.data.report(0, 1, "factors for the eigenvalues of Q")
+		return solvers.NewShifted(ctx, &solvers.ShiftedProblem{Rows: rows, Theta: theta, Ridge: r.GammaA,
+			Weight: weight, Norm: p.linear.Norm, Eigen: p.linear.Eigen})
+	}
+
+	// The norm of every power with a matrix of the outputs.
+	norms := make([]*mat.Dense, len(o.Penalty))
+	for q, b := range o.Penalty {
+		if mat.Norm(b, 1) == 0 {
+			continue
+		}
+		p.data.report(float64(q), float64(len(norms)+1), "norms of the powers of L")
+		coefficients := make([]float64, q+1)
+		coefficients[q] = 1
+		one, err := p.linear.WithNorm(ctx, p.data.Laplacian, regularizer.Regularizer{Coefficients: coefficients})
+		if err != nil {
+			return nil, err
+		}
+		norms[q] = one.Norm
+	}
+	p.data.report(float64(len(norms)), float64(len(norms)+1), "factors of the outputs")
+	return solvers.NewCoupled(ctx, &solvers.CoupledProblem{Rows: rows, Norms: norms, Outputs: o, Theta: theta,
+		Ridge: r.GammaA, Weight: weight})
+}
+
+// outputRoot returns S with SSᵀ = EEᵀ/l ⊗ I + γ_I s M.
+func (p *VVMRProblem) outputRoot(labeled []int, r regularizer.Regularizer, o *solvers.Outputs) *solvers.NormRoot {
+	if o.Penalty == nil {
+		return p.normRoot(labeled, r)
+	}
+	n, _ := p.phi.Dims()
+	return solvers.NewOutputNormRoot(n, labeled, p.data.Laplacian, r.Intrinsic(n, p.data.Laplacian), o)
 }
 
 // checkFit returns an error unless the problem has a function for t, o and s.
@@ -172,28 +217,36 @@ func (p *VVMRProblem) checkFit(t *models.Targets, o *solvers.Outputs, s VVMRSett
 		return fmt.Errorf("kernelmachine: targets for %d points, there are %d", t.Len, points)
 	case len(t.Labeled) == 0:
 		return errors.New("kernelmachine: no point has a target")
+	case s.Loss == HingeLoss:
+		return errors.New("kernelmachine: the hinge has quadratic programs in place of equation (17); take FitVVMR")
 	case o == nil && s.GammaO > 0:
 		return errors.New("kernelmachine: γ_O is positive, but there is no graph of outputs")
+	case o != nil && o.Penalty != nil && s.GammaI == 0:
+		return errors.New("kernelmachine: matrices of the outputs for M are given, and γ_I is 0, which leaves M out")
+	case o != nil && o.Penalty != nil && (s.Power > 1 || s.Coefficients != nil):
+		return fmt.Errorf("kernelmachine: matrices of the outputs for the powers of L and %s; give one of them",
+			s.DescribeNorm())
 	case o != nil && len(o.Values) != t.Y.RawMatrix().Cols:
 		return fmt.Errorf("kernelmachine: a graph of %d outputs for %d columns of targets", len(o.Values),
 			t.Y.RawMatrix().Cols)
 	case s.GammaI > 0 && p.data.Laplacian == nil:
 		return errors.New("kernelmachine: γ_I is positive, but there is no graph")
-	case s.GammaI > 0 && (s.Power != p.linear.Power || s.Laplacian != p.data.Laplacian.Kind()):
-		return fmt.Errorf("kernelmachine: power %d of the %v Laplacian asked of a problem of power "+
-			"%d of the %v one", s.Power, s.Laplacian, p.linear.Power, p.data.Laplacian.Kind())
 	}
 
-	return nil
+	return p.linear.CheckNorm(s.Regularizer)
 }
 
-// equation17 returns the relative residual of equation (17) for f = GAQ.
-func (p *VVMRProblem) equation17(f, a *mat.Dense, t *models.Targets, s VVMRSettings) float64 {
+// equation17 returns the relative residual of equation (17), or (13) and (14), for f = GAQ.
+func (p *VVMRProblem) equation17(f, a *mat.Dense, t *models.Targets, o *solvers.Outputs, s VVMRSettings) float64 {
 	points, n := f.Dims()
 	l := float64(len(t.Labeled))
 	e := mat.NewDense(points, n, nil)
 	if s.GammaI > 0 {
-		p.data.Laplacian.With(s.Power, 0).MulTo(e, f)
+		if o.Penalty == nil {
+			p.linear.Intrinsic().MulTo(e, f)
+		} else {
+			o.PenaltyTo(e, p.data.Laplacian, f)
+		}
 		dense.Multiply(e, -l*s.Intrinsic(points, p.data.Laplacian))
 	}
 

@@ -40,21 +40,27 @@ var vvmrParams = slices.Concat(
 			"whose targets are nearest, where no graph of the outputs is given",
 			Default: "the graph that is given", Range: models.AtLeast(1)},
 			At: func(o *vvmrOptions) any { return &o.OutputNeighbors }},
+		{Param: models.Param{Name: "loss", Doc: "loss: squared, or for labels the hinge, with which every label is a " +
+			"lapsvm of its own, without a likeness of outputs", Default: SquaredLoss.String(), Choices: vvmrLosses.All()},
+			At: func(o *vvmrOptions) any { return &o.Loss }},
 	},
 	models.Part(withoutChoice(approximationParams.Without("features"), Fourier,
 		"vvmr has no Fourier features"),
 		func(o *vvmrOptions) *ApproximationSettings { return &o.Approximation }),
 	solverParams(1e-10, func(o *vvmrOptions) (*float64, *int) { return &o.Tolerance, &o.MaxIterations }).
-		Change("tolerance", func(p *models.Param) { p.Range = models.Between(0, 1) }).
-		Change("max-iterations", func(p *models.Param) { p.Default = "1000" }),
+		Change("tolerance", func(p *models.Param) {
+			p.Range = models.Between(0, 1)
+			p.Default += ", with loss hinge 1e-06"
+		}).
+		Change("max-iterations", func(p *models.Param) { p.Default = "1000, with loss hinge by the solver" }),
 )
 
 // Info describes the learner.
 func (VVMRLearner) Info() models.Info {
 	return models.Info{Name: VVMRName, Help: "several labels a point, or several values (Minh & " +
 		"Sindhwani 2011)", Source: "Minh & Sindhwani 2011, section 4 and equation (17)",
-		Scores: "least-squares estimate of 1 for a label that the point has and −1 for one it lacks, " +
-			"or the value",
+		Scores: "least-squares estimate of 1 for a label of the point and −1 for one it lacks, or the value; with " +
+			"hinge the margin",
 		Learns:  models.LearnsLabels | models.LearnsValues,
 		Needs:   models.NeedsPoints | models.NeedsGraph | models.NeedsKernel | models.NeedsOutputGraph,
 		GraphIf: "gamma-i"}
@@ -66,7 +72,10 @@ func (VVMRLearner) Params() []models.Param { return vvmrParams.Params() }
 // decodeVVMR returns the options that v stands for, or all faults at once; [expansion.DecodeAny]
 // chooses the approximation.
 func decodeVVMR(v models.Values) (vvmrOptions, error) {
-	return expansion.DecodeAny(v, onlyFor(vvmrParams, approximationOnly).Decode)
+	return expansion.DecodeAny(v, func(v models.Values) (vvmrOptions, error) {
+		o, err := onlyFor(vvmrParams, approximationOnly).Decode(v)
+		return o, errors.Join(err, o.CheckNorm(), o.checkLoss())
+	})
 }
 
 // Choose implements [models.Chooser]: see [expansion.ChooseApproximation].
@@ -110,6 +119,22 @@ func decodeWith(in *models.Input, v models.Values) (vvmrOptions, error) {
 		err = errors.Join(err, models.Faultf("%s is %s, which needs a graph of the outputs; give %s or %s",
 			param.Name("gamma-o"), in.Values["gamma-o"], param.Name("output-graph"),
 			param.Name("output-neighbors")))
+	}
+	if o.Loss == HingeLoss && (in.OutputKernel != nil || in.OutputNorm != nil) {
+		err = errors.Join(err, models.Faultf("%s and %s are for %s squared", param.Name("output-kernel"),
+			param.Name("output-norm"), param.Name("loss")))
+	}
+	if in.OutputNorm != nil {
+		for _, name := range []string{"power", "penalty-coefficients"} {
+			if v, given := in.Values[name]; given && v != "1" {
+				err = errors.Join(err, models.Faultf("%s has a matrix of the outputs for every power of L; leave out %s",
+					param.Name("output-norm"), param.Name(name)))
+			}
+		}
+		if in.Values.Float("gamma-i") == 0 {
+			err = errors.Join(err, models.Faultf("%s needs a positive %s; without it there is no intrinsic norm",
+				param.Name("output-norm"), param.Name("gamma-i")))
+		}
 	}
 	return o, err
 }
@@ -185,6 +210,20 @@ func (l VVMRLearner) Fit(ctx context.Context, in *models.Input) (models.Model, e
 	if in.OutputKernel != nil {
 		if outputs, err = solvers.NewOutputKernel(ctx, in.OutputKernel); err != nil {
 			return nil, err
+		}
+	}
+
+	if in.OutputNorm != nil {
+		if outputs == nil {
+			outputs = solvers.IndependentOutputs(in.Targets.Y.RawMatrix().Cols)
+			if o.GammaO > 0 {
+				if outputs, err = outputsOf(ctx, in.Targets, o.OutputNeighbors); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if outputs, err = outputs.WithPenalty(ctx, in.OutputNorm); err != nil {
+			return nil, fmt.Errorf("%s: %w", param.Name("output-norm"), err)
 		}
 	}
 

@@ -23,8 +23,8 @@ type VVMRProblem struct {
 	gram     bool            // it is G itself
 }
 
-// NewVVMRProblem prepares fits to the points of d with the intrinsic norm of a
-// power of their Laplacian, or without one if there is none.
+// NewVVMRProblem prepares fits to the points of d with the intrinsic norm of r(L)
+// for their Laplacian, as r names it, or without one if there is none; the weights in r do not matter.
 //
 // Everything is done on features Φ, N×r, with G = ΦΦᵀ. A nil s asks for the exact
 // kernel. Then Φ are the points themselves for the linear kernel of d ≤ min(N,
@@ -32,13 +32,11 @@ type VVMRProblem struct {
 // matrix times the roots of their eigenvalues, for N ≤ 5000: 5N³ operations and
 // four N×N matrices. Else s gives landmarks, or products that never hold G, by
 // [NewApproximateProblem].
-func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSettings) (*VVMRProblem, error) {
+func NewVVMRProblem(ctx context.Context, d *Data, r regularizer.Regularizer,
+	s *ApproximationSettings) (*VVMRProblem, error) {
 	n, d, err := d.check()
 	if err != nil {
 		return nil, err
-	}
-	if power < 1 {
-		return nil, fmt.Errorf("kernelmachine: power %d of the Laplacian; it must be at least 1", power)
 	}
 	p := &VVMRProblem{ApproximateProblem: &ApproximateProblem{data: d}}
 	limit := d.Limit
@@ -49,7 +47,7 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 	case s != nil && s.Approximation == Fourier:
 		return nil, errVVMRFourier
 	case s != nil && !direct:
-		if p.ApproximateProblem, err = NewApproximateProblem(ctx, d, power, s); err != nil {
+		if p.ApproximateProblem, err = NewApproximateProblem(ctx, d, r, s); err != nil {
 			return nil, err
 		}
 		if p.operator = (kernel.Factor{Phi: p.phi}); p.products != nil {
@@ -68,7 +66,7 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 			p.phi, _ = data.Block(d.Points, nil, 0, n, 0, columns)
 		}
 		p.operator = kernel.Factor{Phi: p.phi}
-		return p, p.form(ctx, power)
+		return p, p.form(ctx, r)
 	case n > linear.MaxFormed:
 		return nil, fmt.Errorf("kernelmachine: %d points for an exact kernel; the most is %d", n,
 			linear.MaxFormed)
@@ -88,7 +86,7 @@ func NewVVMRProblem(ctx context.Context, d *Data, power int, s *ApproximationSet
 	}
 	p.operator = kernel.Matrix{Values: g}
 	p.gram = true
-	return p, p.form(ctx, power)
+	return p, p.form(ctx, r)
 }
 
 var errVVMRFourier = errors.New("kernelmachine: vvmr is fitted exactly, by landmarks or matrix-free")
@@ -112,7 +110,7 @@ func (p *VVMRProblem) until(ctx context.Context) sparse.Operator {
 func (p *VVMRProblem) pointNorm(t *models.Targets, r *regularizer.Regularizer) *solvers.PointNorm {
 	b := &solvers.PointNorm{Points: t.Len, Labeled: t.Labeled, Gamma: r.Intrinsic(t.Len, p.data.Laplacian)}
 	if r.GammaI > 0 {
-		b.M = p.data.Laplacian.With(r.Power, 0)
+		b.M = p.linear.Intrinsic()
 	}
 	return b
 }

@@ -113,12 +113,52 @@ func TestVVMRIsEquation17(t *testing.T) {
 				closeTo(t, fmt.Sprintf("power %d, γ_O %v, missing %v", power, gammaO, missing), m.Values, want, 1e-7)
 			}
 		}
+		// Polynomials of the Laplacian, exactly, by all landmarks and without a Gram matrix.
+		for _, c := range [][]float64{{0.3, 1}, {0.1, 0, 2, 0.5}} {
+			s := VVMRSettings{Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 0.02, Coefficients: c, Laplacian: sparse.Normalized}, GammaO: 0.5}
+			want := kroneckerVVMR(t, x, k, newDensePolynomial(lap, c), targets, o, s)
+			for _, a := range []*ApproximationSettings{nil, {Landmarks: 60}, {Approximation: MatrixFree, Landmarks: 10}} {
+				m, err := FitVVMR(ctx, &Data{Points: x, Kernel: k, Laplacian: lap}, targets, o, &s, a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !(m.Residual <= 1e-8) {
+					t.Errorf("%v, %v, missing %v: residual %.1e", c, a, missing, m.Residual)
+				}
+				closeTo(t, fmt.Sprintf("%v, %v, missing %v", c, a, missing), m.Values, want, 1e-6)
+			}
+		}
 	}
 }
 
+// densePolynomial is Σ c_p Lᵖ as a matrix.
+type densePolynomial struct{ *mat.Dense }
+
+func newDensePolynomial(l *sparse.Laplacian, c []float64) densePolynomial {
+	n := l.Dim()
+	eye, one := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+	for i := range n {
+		eye.Set(i, i, 1)
+	}
+	l.With(1, 0).MulTo(one, eye)
+	sum, power := mat.NewDense(n, n, nil), eye
+	for _, v := range c {
+		var term, next mat.Dense
+		term.Scale(v, power)
+		sum.Add(sum, &term)
+		next.Mul(power, one)
+		power = &next
+	}
+	return densePolynomial{sum}
+}
+
+func (p densePolynomial) Dim() int { n, _ := p.Dims(); return n }
+
+func (p densePolynomial) MulTo(dst, x *mat.Dense) { dst.Mul(p.Dense, x) }
+
 // kroneckerVVMR solves (PG⊗Q + lγ_I LᵖG⊗Q + lγ_A I)a = y, equation (15), and
 // returns f = GAQ.
-func kroneckerVVMR(t *testing.T, x data.Points, k kernel.Kernel, lap *sparse.Laplacian, targets *models.Targets, o *solvers.Outputs, s VVMRSettings) *mat.Dense {
+func kroneckerVVMR(t *testing.T, x data.Points, k kernel.Kernel, lap sparse.Operator, targets *models.Targets, o *solvers.Outputs, s VVMRSettings) *mat.Dense {
 	t.Helper()
 	g, err := kernel.Gram(x, k, 0)
 	if err != nil {
@@ -346,7 +386,7 @@ func TestVVMRCost(t *testing.T) {
 	} {
 		cost, err := vvmrCost(&models.Input{Points: c.x, Targets: targets, Edges: 2000}, kernel.Source{Kernel: kernel.Kernel{Kind: c.k}, Points: c.x}, s, c.scale)
 		bytes, operations := cost.Bytes, cost.Operations
-		_, faultOfFit := NewVVMRProblem(context.Background(), &Data{Points: c.x, Kernel: kernel.Kernel{Kind: c.k, Sigma: 1}}, 1, c.scale)
+		_, faultOfFit := NewVVMRProblem(context.Background(), &Data{Points: c.x, Kernel: kernel.Kernel{Kind: c.k, Sigma: 1}}, regularizer.Regularizer{}, c.scale)
 		switch {
 		case c.fault != "":
 			if err == nil || faultOfFit == nil || !strings.Contains(err.Error(), c.fault) || !strings.Contains(faultOfFit.Error(), c.fault) {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/hessian"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/kernel"
 	"github.com/bigfit/bigfit/models/regularizer"
@@ -58,7 +59,9 @@ func (p *Problem) withNorm(l *sparse.Laplacian) *Problem {
 // Warped is a kernel among l points of a problem that knows the geometry
 // of all n (Sindhwani, Niyogi & Belkin 2005):
 //
-//	k̃(x, z) = k(x, z) − k_xᵀ (I + MK)⁻¹ M k_z,  M = (γ_I s/γ_A) Lᵖ
+//	k̃(x, z) = k(x, z) − k_xᵀ (I + MK)⁻¹ M k_z,  M = (γ_I s/γ_A) r(L)
+//
+// with Lᵖ, a polynomial or exp(tL) for r(L), as the settings say.
 //
 // A machine on it with the norm γ_A‖f‖² alone is the manifold-regularized one: it
 // finds β with f = Σ β_j k̃(·, x_j) = Σ_i α_i k(·, x_i) and α = (I + MK)⁻¹Eβ, E
@@ -70,12 +73,14 @@ type Warped struct {
 	problem *Problem
 	reg     regularizer.Regularizer // with defaults; of the two weights only the ratio matters
 	heat    float64                 // of [Settings]
-	powers  []float64               // Coefficients of [Settings]
 	points  []int
 	gram    solvers.LabelGram // K̃, l×l
-	m       sparse.Operator   // Lᵖ, r(L) or exp(tL); nil if γ_I = 0, and where smooth is set
+	m       sparse.Operator   // r(L) or exp(tL); nil if γ_I = 0, and where smooth is set
 	expand  *mat.Dense        // α for g of gram, n×l; nil if γ_I = 0, where α is g
 	smooth  *sparse.Heat      // exp(−tL) where exp(tL) is strong; else nil
+	sharp   *mat.Dense        // K_s where a sharp kernel has the intrinsic norm; else nil
+	sigma   float64           // IntrinsicSigma of [Settings]
+	hessian int               // Hessian of [Settings]
 	loss    float64           // about the largest error of an entry of gram; 0 where not measured
 }
 
@@ -95,8 +100,8 @@ func (p *Problem) Warp(ctx context.Context, r regularizer.Regularizer, points []
 	return p.warpFor(ctx, &Settings{Regularizer: r}, points)
 }
 
-// norm returns Lᵖ, r(L) or exp(tL), as the settings say; nil where exp(tL) is strong: see strongHeat.
-func (p *Problem) norm(s *Settings) (sparse.Operator, error) {
+// norm returns r(L), the Hessian energy or exp(tL), as the settings say; nil where exp(tL) is strong: see strongHeat.
+func (p *Problem) norm(ctx context.Context, s *Settings) (sparse.Operator, error) {
 	l := p.data.Laplacian
 	switch {
 	case l == nil:
@@ -104,10 +109,13 @@ func (p *Problem) norm(s *Settings) (sparse.Operator, error) {
 	case l.Kind() != s.Laplacian:
 		return nil, fmt.Errorf("kernelmachine: a %v Laplacian is given, the settings ask for a %v one",
 			l.Kind(), s.Laplacian)
-	case s.Coefficients != nil:
-		return sparse.NewPolynomial(l, s.Coefficients)
+	case s.Hessian > 0 && p.data.Points == nil:
+		return nil, errors.New("kernelmachine: the Hessian energy needs points, and values of the kernel are given")
+	case s.Hessian > 0:
+		p.data.report(0, 1, "Hessians")
+		return hessian.New(ctx, p.data.Points, l.Graph(), s.Hessian)
 	case s.Heat == 0:
-		return l.With(max(s.Power, 1), 0), nil
+		return s.Norm(l)
 	}
 
 	if s.strongHeat(l) {
@@ -141,8 +149,16 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 		return w, nil
 	}
 
+	if s.IntrinsicSigma > 0 {
+		w.sigma = s.IntrinsicSigma
+		if need := 8 * (3*int64(n)*int64(n) + int64(n)*int64(l) + int64(l)*int64(l)); p.data.Limit > 0 && need > p.data.Limit {
+			return nil, tooLarge(n, need, p.data.Limit)
+		}
+		return w, w.bySharpKernel(ctx, s)
+	}
+
 	// The direct way comes first, as it costs less; it tells whether rounding spoilt it.
-	if w.m, err = p.norm(s); err != nil {
+	if w.m, err = p.norm(ctx, s); err != nil {
 		return nil, err
 	}
 	if need := 8 * (2*int64(n)*int64(n) + int64(n)*int64(l) + int64(l)*int64(l)); p.data.Limit > 0 &&
@@ -150,7 +166,7 @@ func (p *Problem) warpFor(ctx context.Context, s *Settings, points []int) (*Warp
 		return nil, tooLarge(n, need, p.data.Limit)
 	}
 	w.heat = s.Heat
-	w.powers = s.Coefficients
+	w.hessian = s.Hessian
 	if w.m == nil {
 		return w, w.byHeat(ctx, s)
 	}
@@ -229,7 +245,7 @@ func (w *Warped) direct(ctx context.Context) (lost bool, err error) {
 	w.gram = solvers.LabelGram{Z: mat.NewDense(l, l, nil)}
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, rows, w.expand, 0, w.gram.Z)
 	return !(dense.Symmetrize(w.gram.Z) <= maxLoss &&
-		(w.heat > 0 || w.powers != nil && w.powers[0] > 0 || solvers.NullLoss(p.data.Laplacian, w.expand, w.points) <= maxLoss)), nil
+		(w.heat > 0 || w.reg.Weights()[0] > 0 || solvers.NullLoss(p.data.Laplacian, w.expand, w.points) <= maxLoss)), nil
 }
 
 // Values returns K̃, l×l, which must not be changed. It is an error if parts of K̃ are lost in

@@ -99,7 +99,7 @@ func (z *size) direct() int64 {
 	if z.intrinsic() {
 		norm = 8 * z.d * z.d
 	}
-	// While XᵀLᵖX is made: a block of columns, its product with Lᵖ, and for other types a copy in
+	// While Xᵀr(L)X is made: a block of columns, its product with r(L), and for other types a copy in
 	// float64.
 	if z.intrinsic() && !z.summed {
 		blocks := int64(1) // n×128
@@ -107,7 +107,7 @@ func (z *size) direct() int64 {
 			blocks++
 			before += 8 * data.BlockRows * z.d
 		}
-		if z.s.Regularizer.Power > 1 {
+		if z.s.Regularizer.Degree() > 1 {
 			blocks++
 		}
 		width := max(16, min(128, z.d, 1<<23/z.n))
@@ -155,10 +155,10 @@ func (z *size) products() int64 {
 		bytes += z.l*z.d*z.element + z.converted(z.n)
 	}
 
-	// Xw and LᵖXw for all points.
+	// Xw and r(L)Xw for all points.
 	if z.intrinsic() {
 		bytes += 8 * 2 * z.n * z.m
-		if z.s.Regularizer.Power > 1 {
+		if z.s.Regularizer.Degree() > 1 {
 			bytes += 8 * z.n * z.m
 		}
 	}
@@ -209,7 +209,7 @@ func (tsvmLearner) Cost(in *models.Input) (stage.Cost, error) {
 	return stage.Cost{Bytes: stage.DenseBytes(bytes), Remedy: remedy}, nil
 }
 
-// GridCost returns the cost of the graph, XᵀLᵖX and its eigenvectors, which are shared, and
+// GridCost returns the cost of the graph, Xᵀr(L)X and its eigenvectors, which are shared, and
 // of the fits of a fold.
 func (k learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	settings := make([]Settings, len(g.Settings))
@@ -251,7 +251,7 @@ func (k learner) GridCost(g *models.Grid) (models.GridCost, error) {
 		c.Operations = 5 * d * d * d
 	}
 
-	// XᵀLᵖX with its eigenvectors, and blocks of columns, are shared; a fold has its labeled rows
+	// Xᵀr(L)X with its eigenvectors, and blocks of columns, are shared; a fold has its labeled rows
 	// and factors.
 	c.Shared = models.Bytes(24*edges + 8*(4*d*d+3*n*min(d, 128)) + columns)
 	c.Fold = models.Bytes(8*(2*l*d+2*d*d) + columns)

@@ -179,7 +179,7 @@ func (w *Labeled) centred(buffer []float64, lo, hi int) (block *mat.Dense, grown
 func (w *Labeled) inEigenbasis(ctx context.Context) (z *mat.Dense, values []float64, err error) {
 	values, u, err := w.p.Eigen(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("linear: eigenvectors of XᵀLᵖX: %w", err)
+		return nil, nil, fmt.Errorf("linear: eigenvectors of Xᵀr(L)X: %w", err)
 	}
 
 	// Z does not depend on the weights, so it is kept for the path.
@@ -252,7 +252,7 @@ func (w *Labeled) Dual(ctx context.Context, m *Model) error {
 func (w *Labeled) newtonInBasis(ctx context.Context, m, before *Model) error {
 	values, u, err := w.p.Eigen(ctx)
 	if err != nil {
-		return fmt.Errorf("linear: eigenvectors of XᵀLᵖX: %w", err)
+		return fmt.Errorf("linear: eigenvectors of Xᵀr(L)X: %w", err)
 	}
 	scale := w.norms(m.Settings.Regularizer, values)
 	for j, v := range scale {

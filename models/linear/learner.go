@@ -2,6 +2,7 @@ package linear
 
 import (
 	"context"
+	"errors"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
@@ -115,7 +116,13 @@ func (k learner) settings(v models.Values) (Settings, error) {
 	if k.hinge && s.Loss == LeastSquares { // not given
 		s.Loss = SquaredHinge
 	}
-	return s, err
+	return s, errors.Join(err, s.Regularizer.CheckNorm())
+}
+
+// Check implements [models.Checker].
+func (k learner) Check(v models.Values) error {
+	_, err := k.settings(v)
+	return err
 }
 
 // Fit is the function [Fit].
@@ -143,18 +150,18 @@ func (k learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 }
 
 // FitGrid fits the settings of one intrinsic norm by [Problem.Path], which shares
-// XᵀLᵖX and its eigenvectors.
+// Xᵀr(L)X and its eigenvectors.
 func (k learner) FitGrid(ctx context.Context, g *models.Grid) error {
 	settings, usable := k.grid(g)
-	base, err := NewProblem(ctx, g.Points, nil, 1)
+	base, err := NewProblem(ctx, g.Points, nil, regularizer.Regularizer{})
 	if err != nil {
 		return err
 	}
 	norm := func(i int) regularizer.Regularizer { return settings[i].Regularizer }
-	return regularizer.Each(g, usable, norm, func(l *sparse.Laplacian, same []int) error {
+	return regularizer.Each(g, usable, norm, func(l *sparse.Laplacian, r regularizer.Regularizer, same []int) error {
 		problem := base
 		if l != nil {
-			if problem, err = base.WithNorm(ctx, l); err != nil {
+			if problem, err = base.WithNorm(ctx, l, r); err != nil {
 				return err
 			}
 		}

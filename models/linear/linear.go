@@ -87,10 +87,8 @@ func (s Settings) fill() (Settings, error) {
 		faults = append(faults, fmt.Errorf("linear: width %v is for the Huberized hinge only", s.Width))
 	}
 
-	s.Regularizer, _ = s.Regularizer.Fill() // its faults are among those of the table
-	if s.Regularizer.GammaI == 0 {
-		s.Regularizer = regularizer.Regularizer{GammaA: s.Regularizer.GammaA, Power: 1}
-	}
+	faults = append(faults, s.Regularizer.CheckNorm())
+	s.Regularizer, _ = s.Regularizer.Fill() // its other faults are among those of the table
 	if s.Loss == HuberizedHinge && s.Width == 0 {
 		s.Width = 0.1
 	}
@@ -111,10 +109,10 @@ func (s Settings) fill() (Settings, error) {
 // Fit finds the linear functions f(x) = wᵀx + b, one for each column of
 // y, that minimize
 //
-//	1/l Σ V(f(x_i), y_i) + γ_A ‖w‖² + γ_I s (Xw)ᵀLᵖ(Xw),
+//	1/l Σ V(f(x_i), y_i) + γ_A ‖w‖² + γ_I s (Xw)ᵀr(L)(Xw),
 //
-// Belkin, Niyogi & Sindhwani (2006), sections 4.2 and 4.4, with K = XXᵀ solved in the primal. b
-// costs nothing: the intrinsic norm is the norm of Xw, as in the paper's problem with a bias. For
+// Belkin, Niyogi & Sindhwani (2006), sections 4.2 and 4.4, with K = XXᵀ solved in the primal; r(L) is Lᵖ
+// or a polynomial, as s says. b costs nothing: the intrinsic norm is the norm of Xw, as in the paper's problem with a bias. For
 // the combinatorial Laplacian that is the norm of f, since L takes constants to zero. For the
 // normalized one it is not, and the origin of x matters.
 //
@@ -134,7 +132,7 @@ func Fit(ctx context.Context, x data.Points, l *sparse.Laplacian, y *models.Targ
 	if filled.Regularizer.GammaI == 0 {
 		l = nil
 	}
-	p, err := newProblem(ctx, x, l, filled.Regularizer.Power, progress)
+	p, err := newProblem(ctx, x, l, filled.Regularizer, progress)
 	if err != nil {
 		return nil, err
 	}

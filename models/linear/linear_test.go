@@ -97,8 +97,10 @@ func (c *linearCase) fit(t *testing.T, x data.Points, y *models.Targets, s Setti
 // free fits by products alone, though the points are dense and few.
 func (c *linearCase) free(t *testing.T, x data.Points, y *models.Targets, s Settings) *Model {
 	t.Helper()
-	p := &Problem{given: x, x: data.ToSparse(x), Power: max(1, s.Regularizer.Power)}
-	p.l = c.laplacian(t, s.Regularizer.Laplacian).With(p.Power, 0)
+	p := &Problem{given: x, x: data.ToSparse(x)}
+	if err := p.setNorm(c.laplacian(t, s.Regularizer.Laplacian), s.Regularizer); err != nil {
+		t.Fatal(err)
+	}
 	p.design = solvers.NewDesign(p.x)
 	m, err := p.Fit(context.Background(), y, &s)
 	if err != nil {
@@ -146,7 +148,21 @@ func (c *linearCase) kernelFormula(s Settings) *mat.Dense {
 	for i := range n {
 		unit.Set(i, i, 1)
 	}
-	op.With(s.Regularizer.Power, 0).MulTo(lap, unit)
+	one := mat.NewDense(n, n, nil)
+	op.MulTo(one, unit)
+	coefficients := s.Regularizer.Coefficients
+	if coefficients == nil {
+		coefficients = make([]float64, s.Regularizer.Power+1)
+		coefficients[s.Regularizer.Power] = 1
+	}
+	power := unit
+	for _, c := range coefficients {
+		var term, next mat.Dense
+		term.Scale(c, power)
+		lap.Add(lap, &term)
+		next.Mul(power, one)
+		power = &next
+	}
 	lk := mat.NewDense(n, n, nil)
 	lk.Mul(lap, k)
 	a, b := mat.NewDense(n+1, n+1, nil), mat.NewDense(n+1, outputs, nil)
@@ -192,6 +208,17 @@ func TestLinearIsTheKernelFormula(t *testing.T) {
 					t.Errorf("%d labels, %v, power %d: by products it is %.1e from the kernel formula", labels, kind, power, e)
 				}
 			}
+			for _, coefficients := range [][]float64{{0.5}, {0.3, 1}, {0.1, 0, 2, 0.05}} {
+				s := Settings{Regularizer: regular(kind, 0), Tolerance: 1e-12}
+				s.Regularizer.Coefficients = coefficients
+				want := c.kernelFormula(s)
+				if e := far(want, c.values(c.fit(t, c.x, c.t, s))); !(e <= 1e-8) {
+					t.Errorf("%d labels, %v, %v: direct is %.1e from the kernel formula", labels, kind, coefficients, e)
+				}
+				if e := far(want, c.values(c.free(t, c.x, c.t, s))); !(e <= 1e-8) {
+					t.Errorf("%d labels, %v, %v: by products it is %.1e from the kernel formula", labels, kind, coefficients, e)
+				}
+			}
 		}
 	}
 }
@@ -201,8 +228,9 @@ func TestLinearMinimizes(t *testing.T) {
 	c := newLinearCase(t, 150, 9, 40)
 	for _, loss := range allLosses {
 		for _, kind := range both {
-			s := Settings{Regularizer: regular(kind, 2), Loss: loss, Tolerance: 1e-11}
-			p, err := NewProblem(context.Background(), c.x, c.laplacian(t, kind), 2)
+			s := Settings{Regularizer: regular(kind, 0), Loss: loss, Tolerance: 1e-11}
+			s.Regularizer.Coefficients = []float64{0.2, 0, 1}
+			p, err := NewProblem(context.Background(), c.x, c.laplacian(t, kind), s.Regularizer)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -241,7 +269,7 @@ func TestLinearWithoutIntrinsicNorm(t *testing.T) {
 			if err != nil || !mat.Equal(with.Coefficients, without.Coefficients) || !slices.Equal(with.Intercepts, without.Intercepts) {
 				t.Errorf("%v: γ_I = 0 depends on the graph, %v", loss, err)
 			}
-			p, err := NewProblem(context.Background(), c.x, c.laplacian(t, sparse.Combinatorial), 1)
+			p, err := NewProblem(context.Background(), c.x, c.laplacian(t, sparse.Combinatorial), regularizer.Regularizer{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -294,7 +322,7 @@ func TestLinearPath(t *testing.T) {
 	for _, size := range [][3]int{{120, 15, 10}, {120, 15, 60}, {40, 90, 12}} {
 		c := newLinearCase(t, size[0], size[1], size[2])
 		for _, x := range []data.Points{c.x, data.ToSparse(c.x)} {
-			p, err := NewProblem(context.Background(), x, c.laplacian(t, sparse.Combinatorial), 1)
+			p, err := NewProblem(context.Background(), x, c.laplacian(t, sparse.Combinatorial), regularizer.Regularizer{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -462,7 +490,7 @@ func TestLinearSaysWhatIsWrong(t *testing.T) {
 		t.Errorf("no settings: %v", err)
 	}
 	l := c.laplacian(t, sparse.Combinatorial)
-	p, err := NewProblem(ctx, c.x, l, 1)
+	p, err := NewProblem(ctx, c.x, l, regularizer.Regularizer{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -498,7 +526,10 @@ func TestLinearSaysWhatIsWrong(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for _, loss := range allLosses {
-		q := &Problem{given: c.x, x: data.ToSparse(c.x), Power: 1, l: l}
+		q := &Problem{given: c.x, x: data.ToSparse(c.x)}
+		if err := q.setNorm(l, regularizer.Regularizer{}); err != nil {
+			t.Fatal(err)
+		}
 		q.design = solvers.NewDesign(q.x)
 		m, err := q.Fit(ctx, c.t, &Settings{Regularizer: regular(sparse.Combinatorial, 1), Loss: loss, MaxIterations: 1, Tolerance: 1e-12})
 		if m == nil || !errors.Is(err, cg.ErrNotConverged) && !errors.Is(err, solvers.ErrNotConverged) {
@@ -537,7 +568,7 @@ func TestLinearFile(t *testing.T) {
 					t.Fatal(err)
 				}
 				back := got.(*Model)
-				if back.Settings != m.Settings || back.Name() != m.Name() || !reflect.DeepEqual(back.Output(), m.Output()) || mf.Hashes["points"] != "abc" ||
+				if !reflect.DeepEqual(back.Settings, m.Settings) || back.Name() != m.Name() || !reflect.DeepEqual(back.Output(), m.Output()) || mf.Hashes["points"] != "abc" ||
 					!mat.Equal(back.Coefficients, m.Coefficients) || !slices.Equal(back.Intercepts, m.Intercepts) || back.Labeled != m.Labeled || back.Iterations != m.Iterations {
 					t.Errorf("%s: %+v came back as %+v", m.Name(), m, back)
 				}

@@ -41,7 +41,7 @@ func TestSVMLinearBesideLIBLINEAR(t *testing.T) {
 		t.Fatal(err)
 	}
 	const gammaA = 0.002
-	p, err := NewProblem(context.Background(), x, nil, 1)
+	p, err := NewProblem(context.Background(), x, nil, regularizer.Regularizer{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ np.save(sys.argv[2], np.vstack([m.coef_.T, m.intercept_]).copy())
 	want := points.(*data.Dense[float64])
 	theirs := &Model{Coefficients: mat.NewDense(9, 3, want.Data[:27]), Intercepts: want.Data[27:]}
 	for _, free := range []bool{false, true} {
-		p := &Problem{given: x, x: x, Power: 1}
+		p := &Problem{given: x, x: x}
 		if free {
 			p.x = data.ToSparse(x)
 			p.design = solvers.NewDesign(p.x)

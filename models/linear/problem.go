@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/models/regularizer"
 	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -28,10 +29,11 @@ type Problem struct {
 	x      data.Points       // given, or its coordinates in space
 	space  *rowSpace         // nil unless used
 	design solvers.Design    // x, where it is only multiplied with
-	l      *sparse.Laplacian // Lᵖ; nil without intrinsic norm, and with one that was summed
+	l      *sparse.Laplacian // nil without intrinsic norm, and with one that was summed
+	m      sparse.Operator   // r(L); nil where l is
 	summed *Norm
-	Power  int
-	Norm   *mat.Dense // XᵀLᵖX, if formed
+	reg    regularizer.Regularizer // names r(L)
+	Norm   *mat.Dense              // Xᵀr(L)X, if formed
 	// Progress, if not nil, is told how far a fit is. It is not called by several
 	// fits at once unless the caller runs them so.
 	Progress Progress
@@ -46,33 +48,33 @@ type Problem struct {
 type Progress = func(done, total float64, note string)
 
 // NewProblem prepares fits to the n×d points x with the intrinsic norm of
-// (the p-th power of) the Laplacian l, or without one if l is nil.
+// r(L) for the Laplacian l, as r names it, or without one if l is nil; the weights in r do not matter.
 //
-// For dense points of d ≤ 5000 dimensions it forms M = XᵀLᵖX, by blocks of
-// columns: n·d² + 2p·nnz(L)·d operations, d² values, and three n×128 blocks
+// For dense points of d ≤ 5000 dimensions it forms M = Xᵀr(L)X, by blocks of
+// columns: n·d² + 2p·nnz(L)·d operations for p = r.Degree(), d² values, and three n×128 blocks
 // while it works. Fits then are direct or nearly so: see [Problem.Path].
 //
 // Up to 5000 points, sparse or of more dimensions than that, are first brought
 // to dense coordinates in the space they span: about 5n³ operations and four n×n
 // matrices. For other sparse points and dimensions nothing is formed; a fit
-// multiplies blocks with X, Lᵖ and Xᵀ in turn. Sparse points are stored a second
+// multiplies blocks with X, r(L) and Xᵀ in turn. Sparse points are stored a second
 // time, transposed.
-func NewProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power int) (*Problem, error) {
-	return newProblem(ctx, x, l, power, nil)
+func NewProblem(ctx context.Context, x data.Points, l *sparse.Laplacian,
+	r regularizer.Regularizer) (*Problem, error) {
+	return newProblem(ctx, x, l, r, nil)
 }
 
-func newProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power int,
+func newProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, r regularizer.Regularizer,
 	progress Progress) (*Problem, error) {
-	if power < 1 {
-		return nil, fmt.Errorf("linear: power %d of the Laplacian; it must be at least 1", power)
-	}
 	n, d := x.Dims()
-	p := &Problem{given: x, x: x, Power: power, Progress: progress}
+	p := &Problem{given: x, x: x, Progress: progress}
 	if l != nil {
 		if l.Dim() != n {
 			return nil, fmt.Errorf("linear: a graph of %d points for %d points", l.Dim(), n)
 		}
-		p.l = l.With(power, 0)
+		if err := p.setNorm(l, r); err != nil {
+			return nil, err
+		}
 	}
 
 	// Fewer points than columns: f has its minimum in the span of the points, where n coordinates
@@ -94,10 +96,20 @@ func newProblem(ctx context.Context, x data.Points, l *sparse.Laplacian, power i
 	if l == nil {
 		return p, nil
 	}
-	// XᵀLᵖX is made once and serves all fits.
+	// Xᵀr(L)X is made once and serves all fits.
 	_, d = p.x.Dims()
 	p.Norm = mat.NewDense(d, d, nil)
 	return p, p.form(ctx)
+}
+
+// setNorm takes r(L) of l as the intrinsic norm.
+func (p *Problem) setNorm(l *sparse.Laplacian, r regularizer.Regularizer) error {
+	var err error
+	p.l = l
+	p.reg = r
+	p.reg.Laplacian = l.Kind()
+	p.m, err = r.Norm(l)
+	return err
 }
 
 // report calls Progress, if there is one.
@@ -114,15 +126,15 @@ func (p *Problem) direct() bool {
 	return !sparsePoints && d <= MaxFormed
 }
 
-// form computes XᵀLᵖX.
+// form computes Xᵀr(L)X.
 func (p *Problem) form(ctx context.Context) error {
 	n, d := p.x.Dims()
-	// Blocks of columns bound the memory of LᵖX.
+	// Blocks of columns bound the memory of r(L)X.
 	width := max(16, min(128, d, 1<<23/n))
 	var columns, rows []float64
 	y := make([]float64, n*width)
 	for from := 0; from < d; from += width {
-		p.report(float64(from), float64(d), "columns of XᵀLᵖX")
+		p.report(float64(from), float64(d), "columns of Xᵀr(L)X")
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -130,9 +142,9 @@ func (p *Problem) form(ctx context.Context) error {
 		var block *mat.Dense
 		block, columns = data.Block(p.x, columns, 0, n, from, to)
 		ly := mat.NewDense(n, to-from, y[:n*(to-from)])
-		p.l.MulTo(ly, block)
+		p.m.MulTo(ly, block)
 
-		// XᵀLᵖX is symmetric, so a block of columns is multiplied with the columns from its own
+		// Xᵀr(L)X is symmetric, so a block of columns is multiplied with the columns from its own
 		// on.
 		below := p.Norm.Slice(from, d, from, to).(*mat.Dense)
 		for lo := 0; lo < n; lo += data.BlockRows {
@@ -155,7 +167,7 @@ func (p *Problem) form(ctx context.Context) error {
 	return nil
 }
 
-// Eigen returns the eigenvalues and eigenvectors of XᵀLᵖX, which the first call
+// Eigen returns the eigenvalues and eigenvectors of Xᵀr(L)X, which the first call
 // computes; nil vectors stand for the identity.
 func (p *Problem) Eigen(ctx context.Context) (values []float64, basis *mat.Dense, err error) {
 	p.eigen.Lock()
@@ -163,7 +175,7 @@ func (p *Problem) Eigen(ctx context.Context) (values []float64, basis *mat.Dense
 	if p.values != nil {
 		return p.values, p.basis, nil
 	}
-	p.report(0, 1, "eigenvectors of XᵀLᵖX")
+	p.report(0, 1, "eigenvectors of Xᵀr(L)X")
 	if p.Norm == nil {
 		_, d := p.x.Dims()
 		p.values = make([]float64, d)
@@ -173,7 +185,7 @@ func (p *Problem) Eigen(ctx context.Context) (values []float64, basis *mat.Dense
 	if p.values, p.basis, err = dense.EigenSym(ctx, p.Norm); err != nil {
 		return nil, nil, err
 	}
-	// XᵀLᵖX is positive semidefinite; negative values are rounding.
+	// Xᵀr(L)X is positive semidefinite; negative values are rounding.
 	for j, v := range p.values {
 		p.values[j] = math.Max(0, v)
 	}
@@ -194,8 +206,8 @@ func (p *Problem) Fit(ctx context.Context, t *models.Targets, s *Settings) (*Mod
 
 // Path fits a model for each of the settings, in their order.
 //
-// With XᵀLᵖX formed, l labels and m outputs, the labels are looked at once. If
-// l < d, the eigenvectors U of XᵀLᵖX are computed in the first fit of the
+// With Xᵀr(L)X formed, l labels and m outputs, the labels are looked at once. If
+// l < d, the eigenvectors U of Xᵀr(L)X are computed in the first fit of the
 // problem (about 5d³ operations). In their basis both norms are diagonal for all
 // γ_A and γ_I at once, and a model of least squares costs l²d + l³/3 operations,
 // after ld² for the path. If l ≥ d, it costs d³/3 operations, after ld². The
@@ -267,23 +279,30 @@ var errNoTarget = errors.New("linear: no point has a target")
 
 // check returns an error for settings that p has no norm for, or the targets no loss.
 func (p *Problem) check(s *Settings, classes []int64) error {
-	r := s.Regularizer
-	kind, ok := p.kind()
-	switch {
-	case classes == nil && s.Loss != LeastSquares:
+	if classes == nil && s.Loss != LeastSquares {
 		return fmt.Errorf("linear: the %v loss is for classes; values take the squared loss", s.Loss)
-	case r.GammaI > 0 && !ok:
-		return errors.New("linear: γ_I is positive but there is no graph")
-	case r.GammaI > 0 && (r.Power != p.Power || r.Laplacian != kind):
-		return fmt.Errorf("linear: power %d of the %v Laplacian asked of a problem of power %d of the %v one",
-			r.Power, r.Laplacian, p.Power, kind)
 	}
+	return p.CheckNorm(s.Regularizer)
+}
 
+// CheckNorm returns an error for an intrinsic norm that p was not made with.
+func (p *Problem) CheckNorm(r regularizer.Regularizer) error {
+	switch {
+	case r.GammaI == 0:
+		return nil
+	case p.l == nil && p.summed == nil:
+		return errors.New("linear: γ_I is positive but there is no graph")
+	case !r.SameNorm(p.reg):
+		return fmt.Errorf("linear: %s asked of a problem with %s", r.DescribeNorm(), p.reg.DescribeNorm())
+	}
 	return nil
 }
 
+// Intrinsic returns r(L), nil without an intrinsic norm and with one that was summed.
+func (p *Problem) Intrinsic() sparse.Operator { return p.m }
+
 // Objective returns what m minimizes over t, evaluated from the definition, for
-// each output. It costs a product with each of X, Lᵖ and the labeled rows.
+// each output. It costs a product with each of X, r(L) and the labeled rows.
 func (p *Problem) Objective(m *Model, t *models.Targets) []float64 {
 	n, _ := p.given.Dims()
 	l, outputs := t.Y.Dims()
@@ -306,7 +325,7 @@ func (p *Problem) Objective(m *Model, t *models.Targets) []float64 {
 		f := mat.NewDense(n, outputs, nil)
 		lf := mat.NewDense(n, outputs, nil)
 		solvers.DenseDesign{Points: p.given}.MulTo(f, m.Coefficients)
-		p.l.MulTo(lf, f)
+		p.m.MulTo(lf, f)
 		gamma := r.Intrinsic(n, p.l)
 		for j := range total {
 			total[j] += gamma * mat.Dot(f.ColView(j), lf.ColView(j))
@@ -316,10 +335,12 @@ func (p *Problem) Objective(m *Model, t *models.Targets) []float64 {
 	return total
 }
 
-// WithNorm returns the problem on the points of p with the intrinsic norm of l.
-func (p *Problem) WithNorm(ctx context.Context, l *sparse.Laplacian) (*Problem, error) {
-	q := &Problem{given: p.given, x: p.x, space: p.space, design: p.design, l: l, Power: l.Power(),
-		Progress: p.Progress}
+// WithNorm returns the problem on the points of p with the intrinsic norm of r(L), as r names it.
+func (p *Problem) WithNorm(ctx context.Context, l *sparse.Laplacian, r regularizer.Regularizer) (*Problem, error) {
+	q := &Problem{given: p.given, x: p.x, space: p.space, design: p.design, Progress: p.Progress}
+	if err := q.setNorm(l, r); err != nil {
+		return nil, err
+	}
 	if !q.direct() {
 		return q, nil
 	}

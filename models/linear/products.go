@@ -12,16 +12,16 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// normOperator is ridge·I + gamma·XᵀLᵖX, multiplied from right to left.
+// normOperator is ridge·I + gamma·Xᵀr(L)X, multiplied from right to left.
 type normOperator struct {
 	x            solvers.Design
-	l            *sparse.Laplacian
+	m            sparse.Operator // r(L)
 	gamma, ridge float64
 }
 
-// norm returns factor·(γ_A I + γ_I s XᵀLᵖX).
+// norm returns factor·(γ_A I + γ_I s Xᵀr(L)X).
 func (p *Problem) norm(r regularizer.Regularizer, factor float64) normOperator {
-	return normOperator{p.design, p.l, factor * p.intrinsic(r), factor * r.GammaA}
+	return normOperator{p.design, p.m, factor * p.intrinsic(r), factor * r.GammaA}
 }
 
 // Dim returns d.
@@ -36,13 +36,13 @@ func (o normOperator) MulTo(dst, w *mat.Dense) {
 		dst.Scale(o.ridge, w)
 		return
 	}
-	// XᵀLᵖXw, from the right to the left.
+	// Xᵀr(L)Xw, from the right to the left.
 	n, _ := o.x.Dims()
 	_, m := w.Dims()
 	f := mat.NewDense(n, m, nil)
 	lf := mat.NewDense(n, m, nil)
 	o.x.MulTo(f, w)
-	o.l.MulTo(lf, f)
+	o.m.MulTo(lf, f)
 	o.x.MulTransTo(dst, lf)
 	dense.AddScaled(dst, o.gamma, o.ridge, w)
 }
@@ -111,8 +111,8 @@ func (w *Labeled) newton(ctx context.Context, m, before *Model) error {
 	}, inBasis{})
 }
 
-// diagonal approximates the diagonal of factor·(γ_A I + γ_I s XᵀLᵖX) + weight·X̃ᵀX̃. For XᵀLᵖX it
-// takes the diagonal of L to the power p alone, without the edges between points of one feature.
+// diagonal approximates the diagonal of factor·(γ_A I + γ_I s Xᵀr(L)X) + weight·X̃ᵀX̃. For Xᵀr(L)X it
+// takes r of the diagonal of L alone, without the edges between points of one feature.
 func (w *Labeled) diagonal(r regularizer.Regularizer, factor, weight float64) []float64 {
 	out := make([]float64, w.Dim)
 	solvers.AddSquares(out, w.x, func(int) float64 { return weight })
@@ -127,11 +127,7 @@ func (w *Labeled) diagonal(r regularizer.Regularizer, factor, weight float64) []
 			if w.p.l.Kind() == sparse.Combinatorial {
 				v = w.p.l.Degrees()[i]
 			}
-			total := gamma
-			for range r.Power {
-				total *= v
-			}
-			return total
+			return gamma * r.At(v)
 		})
 	}
 

@@ -27,7 +27,7 @@ type Norm struct {
 // or without one if norm is nil. It costs nothing; x may be a mapped file; only its labeled rows
 // are read. The norm is shared, not copied.
 func NewSummed(x data.Points, norm *Norm) (*Problem, error) {
-	p := &Problem{given: x, x: x, Power: 1}
+	p := &Problem{given: x, x: x}
 	_, d := x.Dims()
 	if !p.direct() {
 		return nil, fmt.Errorf("linear: sums are for dense points of at most %d columns", MaxFormed)
@@ -43,23 +43,12 @@ func NewSummed(x data.Points, norm *Norm) (*Problem, error) {
 	}
 
 	p.Norm = norm.M
-	p.Power = norm.Power
+	p.reg = regularizer.Regularizer{Power: norm.Power, Laplacian: norm.Kind}
 	p.summed = norm
 	return p, nil
 }
 
-// kind returns the Laplacian of the intrinsic norm; ok is false without one.
-func (p *Problem) kind() (kind sparse.Kind, ok bool) {
-	switch {
-	case p.summed != nil:
-		return p.summed.Kind, true
-	case p.l != nil:
-		return p.l.Kind(), true
-	}
-	return 0, false
-}
-
-// intrinsic returns what wᵀXᵀLᵖXw is multiplied with.
+// intrinsic returns what wᵀXᵀr(L)Xw is multiplied with.
 func (p *Problem) intrinsic(r regularizer.Regularizer) float64 {
 	n, _ := p.x.Dims()
 	if p.summed != nil {

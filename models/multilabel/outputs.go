@@ -12,6 +12,20 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
+// OutputNorm takes B₀, B₁, …, n×n each, from a matrix of n columns that has them below each other: those
+// of M = Σ_p Lᵖ ⊗ B_p, the intrinsic norm of functions with n outputs in [kernelmachine.VVMRProblem.Fit].
+func OutputNorm(stacked *mat.Dense) ([]*mat.Dense, error) {
+	rows, n := stacked.Dims()
+	if rows%n != 0 {
+		return nil, fmt.Errorf("%d rows of %d columns; B₀, B₁, … of %d×%d each must stand below each other", rows, n, n, n)
+	}
+	var out []*mat.Dense
+	for at := 0; at < rows; at += n {
+		out = append(out, stacked.Slice(at, at+n, 0, n).(*mat.Dense))
+	}
+	return out, nil
+}
+
 // OutputGraph joins every output with its k nearest outputs by edges of weight one: the graph
 // of Minh & Sindhwani (2011), section 6. The distance of two outputs is the mean squared
 // difference of their columns of t.Y over the points where both are known; of equal distances

@@ -229,10 +229,11 @@ func among(s cg.State, part, parts int) cg.State {
 	return s
 }
 
-// grounded returns the preconditioner of L + diag(g), with the points that are pinned.
+// grounded returns the preconditioner of L + diag(g), with the points that are pinned; a nil l has the
+// diagonal alone.
 func (d *draw) grounded(l *sparse.Laplacian, g, diagonal []float64,
 	pinned []bool) (cg.Preconditioner, error) {
-	if d.method() == cg.Auto && l.Power() == 1 && d.settings.Solver == nil {
+	if d.method() == cg.Auto && l != nil && l.Power() == 1 && d.settings.Solver == nil {
 		if method, m := cg.Grounded(l, g, pinned, 0); method != cg.Jacobi {
 			return m, nil
 		}

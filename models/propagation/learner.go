@@ -88,7 +88,13 @@ func params(m Method) models.Table[Settings] { return tables[m] }
 func (l Learner) settings(v models.Values) (Settings, error) {
 	s, err := params(l.Method).Decode(v)
 	s.Method = l.Method
-	return s, err
+	return s, errors.Join(err, s.checkNorm())
+}
+
+// Check implements [models.Checker].
+func (l Learner) Check(v models.Values) error {
+	_, err := l.settings(v)
+	return err
 }
 
 // Info describes the learner.
@@ -172,7 +178,7 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 			stage.RuntimeBytes, nil
 	case s.Method == LGC || s.Method == Poisson:
 		fit += 4*edges + weights + 24*n + 16*n*c // the preconditioner
-	case s.Regularizer.Power > 1:
+	case s.Regularizer.Degree() > 1:
 		fit += 8 * n * c
 	}
 

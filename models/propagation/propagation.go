@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -50,10 +51,10 @@ const (
 	// Laplacian regularized least squares in Table 2 of Belkin, Niyogi &
 	// Sindhwani 2006),
 	//
-	//	(J/l + γ_A I + γ_I s Lᵖ) f = Jy/l
+	//	(J/l + γ_A I + γ_I s r(L)) f = Jy/l
 	//
-	// with J the diagonal matrix that is one at the l labeled points, and s of
-	// [regularizer.Scaling]. With weights of labels J has them, and l is their sum; y of a soft
+	// with J the diagonal matrix that is one at the l labeled points, s of
+	// [regularizer.Scaling], and Lᵖ or a polynomial for r(L). With weights of labels J has them, and l is their sum; y of a soft
 	// label is 2p − 1 for its distribution p.
 	Tikhonov
 	// Poisson is Poisson learning, for very few labels (Calder, Cook, Thorpe &
@@ -140,7 +141,7 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 	if s.Alpha != 0 && s.Method != LGC {
 		fault("α is %v; it belongs to %v, not %v", s.Alpha, LGC, s.Method)
 	}
-	if s.Method != Tikhonov && s.Regularizer != (regularizer.Regularizer{}) {
+	if s.Method != Tikhonov && !reflect.ValueOf(s.Regularizer).IsZero() {
 		fault("γ_A, γ_I and powers belong to %v, not %v", Tikhonov, s.Method)
 	}
 	if s.MassNormalization && s.Method != Harmonic {
@@ -149,9 +150,14 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		faults = append(faults, models.Faultf("%s is for classes, not for values",
 			param.Name("class-mass")))
 	}
-	if s.Solver != nil && s.Regularizer.Power > 1 {
-		faults = append(faults, models.Faultf("%s is %d; another program solves systems of power 1 only",
-			param.Name("power"), s.Regularizer.Power))
+	faults = append(faults, s.checkNorm())
+	if degree := s.Regularizer.Degree(); s.Solver != nil && degree > 1 {
+		name := "power"
+		if s.Regularizer.Coefficients != nil {
+			name = "penalty-coefficients"
+		}
+		faults = append(faults, models.Faultf("%s asks for the power %d of the Laplacian; another program solves "+
+			"systems of power 1 only", param.Name(name), degree))
 	}
 	if y.Weights != nil && s.Method == Harmonic {
 		fault("harmonic functions keep the labels as they are, and have no weights of them; take %v", Tikhonov)
@@ -174,6 +180,17 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 		s.MaxIterations = defaultIterations
 	}
 	return s, errors.Join(faults...)
+}
+
+// checkNorm returns the faults of r(L) that no single parameter shows.
+func (s *Settings) checkNorm() error {
+	r := s.Regularizer
+	err := r.CheckNorm()
+	if err == nil && s.Method == Tikhonov && r.Degree() == 0 {
+		err = &models.ParamError{Name: "penalty-coefficients", Value: models.FormatFloats(r.Coefficients),
+			Must: "numbers of which one behind the first is positive: a constant r(L) leaves the graph out"}
+	}
+	return err
 }
 
 // Solution holds the values of graph regularization at the n points of a graph. It is

@@ -277,12 +277,46 @@ func TestLGC(t *testing.T) {
 	}
 }
 
+// densePower is Lᵖ by products.
+func densePower(l *mat.Dense, p int) *mat.Dense {
+	n, _ := l.Dims()
+	power := mat.NewDense(n, n, nil)
+	for i := range n {
+		power.Set(i, i, 1)
+	}
+	for range p {
+		var next mat.Dense
+		next.Mul(power, l)
+		power = &next
+	}
+	return power
+}
+
+// A constant r(L) leaves the graph out, and coefficients go with power 1 only.
+func TestTikhonovCoefficients(t *testing.T) {
+	for text, want := range map[string]string{"2": "leaves the graph out", "2,0": "leaves the graph out", "0,0": "one is positive",
+		"0,-1": "at least 0"} {
+		err := Learner{Method: Tikhonov}.Check(models.Values{"gamma-a": "1", "gamma-i": "1", "penalty-coefficients": text})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	err := Learner{Method: Tikhonov}.Check(models.Values{"gamma-a": "1", "gamma-i": "1", "penalty-coefficients": "0,1", "power": "2"})
+	if err == nil || !strings.Contains(err.Error(), "1 with penalty-coefficients") {
+		t.Error(err)
+	}
+}
+
 func TestTikhonov(t *testing.T) {
 	for _, reg := range []regularizer.Regularizer{
 		{GammaA: 0.1, GammaI: 0.5},
 		{GammaA: 1e-3, GammaI: 0.02, Power: 2},
 		{GammaA: 0.01, GammaI: 1, Power: 3, Laplacian: sparse.Normalized},
 		{GammaA: 0.01, GammaI: 2000, Scaling: regularizer.PerPair},
+		{GammaA: 0.01, GammaI: 0.5, Coefficients: []float64{0, 2}},
+		{GammaA: 0.01, GammaI: 0.5, Coefficients: []float64{0.3, 0, 1.5}},
+		{GammaA: 0.01, GammaI: 0.5, Coefficients: []float64{0.1, 1, 0, 0.25, 0}, Laplacian: sparse.Normalized},
+		{GammaA: 0.01, GammaI: 0.5, Coefficients: []float64{0.1, 1, 0.5}, Scaling: regularizer.PerPair},
 	} {
 		w := weightedGraph(t, 5, 30, 9, 1)
 		n := w.Rows
@@ -290,11 +324,14 @@ func TestTikhonov(t *testing.T) {
 		targets := modeltest.ClassTargets(t, y)
 		g := fitGraph(t, w, targets, &Settings{Method: Tikhonov, Regularizer: reg, Tolerance: 1e-12})
 		_, l := denseGraph(w, reg.Laplacian)
-		power := mat.DenseCopyOf(l)
-		for range reg.Power - 1 {
-			var next mat.Dense
-			next.Mul(power, l)
-			power = &next
+		power := densePower(l, max(1, reg.Power))
+		if reg.Coefficients != nil {
+			power.Zero()
+			for p, c := range reg.Coefficients {
+				term := densePower(l, p)
+				term.Scale(c, term)
+				power.Add(power, term)
+			}
 		}
 		gamma := reg.GammaI
 		if reg.Scaling == regularizer.PerPair {

@@ -119,7 +119,7 @@ func (s *Settings) terms(n int) (terms int, r float64) {
 		return 0, 0 // shares need the scores of all points
 	case s.Method == LGC:
 		r = (1 - s.Alpha) / s.Alpha
-	case s.Method == Tikhonov && reg.Laplacian == sparse.Normalized && reg.Power == 1 &&
+	case s.Method == Tikhonov && reg.Laplacian == sparse.Normalized && reg.Power == 1 && reg.Coefficients == nil &&
 		reg.Scaling != regularizer.PerEdge:
 		r = reg.GammaA / reg.Intrinsic(n, nil)
 	}

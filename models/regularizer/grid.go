@@ -1,14 +1,16 @@
 package regularizer
 
 import (
+	"fmt"
+
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // Each calls fn for the settings of a grid in groups of one intrinsic norm. l is the Laplacian
-// of the graph of the group, to its power, or nil for γ_I = 0.
+// of the graph of the group, or nil for γ_I = 0, and r names r(L).
 func Each(g *models.Grid, settings []int, of func(setting int) Regularizer,
-	fn func(l *sparse.Laplacian, settings []int) error) error {
+	fn func(l *sparse.Laplacian, r Regularizer, settings []int) error) error {
 	// Settings without the norm need no graph, so they are a group of their own.
 	for _, half := range models.Grouped(settings, func(i int) bool { return of(i).GammaI > 0 }) {
 		for _, sameGraph := range models.Grouped(half, g.GraphKey) {
@@ -23,12 +25,9 @@ func Each(g *models.Grid, settings []int, of func(setting int) Regularizer,
 				}
 			}
 
-			// One Laplacian serves all powers: Lᵖ is applied as p products.
-			for _, same := range models.Grouped(sameGraph, func(i int) int { return max(1, of(i).Power) }) {
-				if l != nil {
-					l = l.With(max(1, of(same[0]).Power), 0)
-				}
-				if err := fn(l, same); err != nil {
+			// One Laplacian serves all r(L): Lᵖ is applied as p products.
+			for _, same := range models.Grouped(sameGraph, func(i int) string { return fmt.Sprint(of(i).Weights()) }) {
+				if err := fn(l, of(same[0]), same); err != nil {
 					return err
 				}
 			}
@@ -38,17 +37,14 @@ func Each(g *models.Grid, settings []int, of func(setting int) Regularizer,
 	return nil
 }
 
-// Count returns the number of different graphs and powers among the settings of a grid
+// Count returns the number of different graphs and r(L) among the settings of a grid
 // with a positive γ_I.
 func Count(g *models.Grid, of func(setting int) Regularizer) float64 {
-	type norm struct {
-		graph string
-		power int
-	}
+	type norm struct{ graph, weights string }
 	seen := map[norm]bool{}
 	for i := range g.Settings {
 		if r := of(i); r.GammaI > 0 {
-			seen[norm{g.GraphKey(i), max(1, r.Power)}] = true
+			seen[norm{g.GraphKey(i), fmt.Sprint(r.Weights())}] = true
 		}
 	}
 	return float64(len(seen))

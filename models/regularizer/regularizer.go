@@ -4,7 +4,12 @@ package regularizer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -72,6 +77,12 @@ type Regularizer struct {
 	GammaI float64 `json:"gamma_i"`
 	// Power is the p of Lᵖ. Default 1.
 	Power int `json:"power"`
+	// Coefficients, if there are any, are the c_p of the intrinsic norm fᵀr(L)f with r(λ) = Σ_p c_p λᵖ in
+	// place of fᵀLᵖf: powers of the Laplacian and their linear combinations (Belkin, Niyogi & Sindhwani
+	// 2006, Remark 1 of section 2.2), and with c₀ > 0 and c₁ = 1 the regularized Laplacian, whose kernel
+	// has the eigenvalues 1/(λ + c₀) (Belkin & Niyogi 2004, section 7.1). They must be finite and not
+	// negative, and one of them positive; Power must be 1. See [sparse.Polynomial].
+	Coefficients []float64 `json:"coefficients,omitempty"`
 	// Laplacian is the definition of L. Default combinatorial.
 	Laplacian sparse.Kind `json:"laplacian"`
 	// Scaling of γ_I. Default Direct.
@@ -90,6 +101,10 @@ var Params = models.Table[Regularizer]{
 	{Param: models.Param{Name: "power", Doc: "power p of the Laplacian in fᵀLᵖf", Default: "1",
 		Range: models.AtLeast(1), Axis: true, Smaller: true, Only: &models.Condition{Param: "gamma-i"}},
 		At: func(r *Regularizer) any { return &r.Power }},
+	{Param: models.Param{Name: "penalty-coefficients",
+		Doc:     "c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf",
+		Default: "none: fᵀLᵖf", Range: models.NotNegative(), Only: &models.Condition{Param: "gamma-i"}},
+		At: func(r *Regularizer) any { return &r.Coefficients }},
 	{Param: models.Param{Name: "scaling", Doc: "take γ_I as it is, or divided by the square of the " +
 		"number of points, or by the sum Σ W_ij of the weights of the graph", Default: "direct",
 		Choices: scalings.All(), Only: &models.Condition{Param: "gamma-i"}},
@@ -144,7 +159,10 @@ func (r Regularizer) Describe() string {
 	text := fmt.Sprintf("γ_A = %g", r.GammaA)
 	if r.GammaI > 0 {
 		text += fmt.Sprintf(", γ_I = %g (%v, %v Laplacian", r.GammaI, r.Scaling, r.Laplacian)
-		if r.Power > 1 {
+		switch {
+		case r.Coefficients != nil:
+			text += ", r(L) = " + polynomialText(r.Coefficients)
+		case r.Power > 1:
 			text += fmt.Sprintf(" to the power %d", r.Power)
 		}
 		text += ")"
@@ -152,11 +170,101 @@ func (r Regularizer) Describe() string {
 	return text
 }
 
-// Fill returns r with its defaults, or all faults at once.
-func (r Regularizer) Fill() (Regularizer, error) {
-	err := Params.Check(&r)
-	if r.Power == 0 {
-		r.Power = 1
+// polynomialText writes Σ c_p Lᵖ.
+func polynomialText(c []float64) string {
+	var terms []string
+	for p, v := range c {
+		switch {
+		case v == 0:
+		case p == 0:
+			terms = append(terms, fmt.Sprintf("%g", v))
+		case p == 1:
+			terms = append(terms, fmt.Sprintf("%g·L", v))
+		default:
+			terms = append(terms, fmt.Sprintf("%g·L^%d", v, p))
+		}
 	}
+	return strings.Join(terms, " + ")
+}
+
+// Fill returns r with its defaults and a copy of its coefficients, or all faults at once. With γ_I = 0
+// what else r says of the intrinsic norm does not matter, and is dropped.
+func (r Regularizer) Fill() (Regularizer, error) {
+	err := errors.Join(Params.Check(&r), r.CheckNorm())
+	if r.GammaI == 0 {
+		return Regularizer{GammaA: r.GammaA, Power: 1}, err
+	}
+	r.Power = max(r.Power, 1)
+	r.Coefficients = slices.Clone(r.Coefficients)
 	return r, err
+}
+
+// CheckNorm returns the faults of r(L) that no single parameter shows.
+func (r Regularizer) CheckNorm() error {
+	if r.Coefficients == nil {
+		return nil
+	}
+	var faults []error
+	if r.Power > 1 {
+		faults = append(faults, &models.ParamError{Name: "power", Value: strconv.Itoa(r.Power),
+			Must: "1 with penalty-coefficients"})
+	}
+	if !slices.ContainsFunc(r.Coefficients, func(c float64) bool { return c > 0 }) {
+		faults = append(faults, &models.ParamError{Name: "penalty-coefficients",
+			Value: models.FormatFloats(r.Coefficients), Must: "numbers of which one is positive"})
+	}
+	return errors.Join(faults...)
+}
+
+// Norm returns r(L) for the graph of l, the power and the shift of which do not matter: Lᵖ, or Σ c_p Lᵖ.
+func (r Regularizer) Norm(l *sparse.Laplacian) (sparse.Operator, error) {
+	if r.Coefficients != nil {
+		return sparse.NewPolynomial(l, r.Coefficients)
+	}
+	return l.With(max(r.Power, 1), 0), nil
+}
+
+// Weights returns the coefficients of r(λ) = Σ_p c_p λᵖ, which are 0 and one 1 for Lᵖ.
+func (r Regularizer) Weights() []float64 {
+	if r.Coefficients != nil {
+		return r.Coefficients
+	}
+	c := make([]float64, max(r.Power, 1)+1)
+	c[len(c)-1] = 1
+	return c
+}
+
+// At returns r(λ).
+func (r Regularizer) At(lambda float64) float64 {
+	if r.Coefficients == nil {
+		return math.Pow(lambda, float64(max(r.Power, 1)))
+	}
+	var sum float64
+	for _, c := range slices.Backward(r.Coefficients) {
+		sum = sum*lambda + c
+	}
+	return sum
+}
+
+// Degree returns the number of passes over the graph that a product with r(L) takes.
+func (r Regularizer) Degree() int {
+	c := r.Weights()
+	p := len(c) - 1
+	for p > 0 && c[p] == 0 {
+		p--
+	}
+	return p
+}
+
+// SameNorm tells whether r and other have the same r(L) for every graph.
+func (r Regularizer) SameNorm(other Regularizer) bool {
+	return r.Laplacian == other.Laplacian && slices.Equal(r.Weights(), other.Weights())
+}
+
+// DescribeNorm names r(L).
+func (r Regularizer) DescribeNorm() string {
+	if r.Coefficients != nil {
+		return fmt.Sprintf("r(L) = %s of the %v Laplacian", polynomialText(r.Coefficients), r.Laplacian)
+	}
+	return fmt.Sprintf("power %d of the %v Laplacian", max(r.Power, 1), r.Laplacian)
 }

@@ -27,6 +27,8 @@ type Data struct {
 	// Outputs is a graph on the columns of the targets, for learners that use one.
 	Outputs      *sparse.CSR
 	OutputKernel *mat.Dense // in place of Outputs: see [models.Input]
+	// OutputNorm are the matrices of an intrinsic norm: see [models.Input].
+	OutputNorm []*mat.Dense
 
 	shared *shared // of a comparison
 }
@@ -34,7 +36,7 @@ type Data struct {
 // input returns what all fits have in common.
 func (d *Data) input(seed uint64, memory int64) models.Input {
 	return models.Input{Points: d.Points, Targets: d.Targets, Outputs: d.Outputs,
-		OutputKernel: d.OutputKernel, Seed: seed, Memory: memory}
+		OutputKernel: d.OutputKernel, OutputNorm: d.OutputNorm, Seed: seed, Memory: memory}
 }
 
 // check returns an error unless there are a learner, and points and targets of one length.

@@ -208,7 +208,7 @@ func TestSearchRefuses(t *testing.T) {
 		{classes, gridOf("oneclass", "", ""), selection.Settings{}, "does not learn from labels"},
 		{classes, gridOf("harmonic", "", "alpha 0.5"), selection.Settings{}, `unknown parameter "alpha"`},
 		{classes, gridOf("tikhonov", "", "gamma-a 0.5, gamma-i 0"), selection.Settings{}, "gamma-i is 0"},
-		{classes, gridOf("eigenmap", "", "gamma 1"), selection.Settings{}, "gamma is for penalty iterated, heat, sum or polynomial"},
+		{classes, gridOf("eigenmap", "", "gamma 1"), selection.Settings{}, "gamma is for penalty iterated, heat, sum, polynomial or kernel"},
 		{classes, gridOf("eigenmap", "penalty iterated", "gamma 1"), selection.Settings{}, "to choose from"},
 		{numbers, gridOf("eigenmap", "", ""), selection.Settings{}, "eigenmap does not learn values"},
 		{numbers, gridOf("svm-linear", "", "gamma-a 1"), selection.Settings{}, "svm-linear does not learn values"},

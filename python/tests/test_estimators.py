@@ -207,6 +207,16 @@ def test_several_outputs(blobs):
     m = bigfit.MultiOutputManifold(gamma_a=1e-6, gamma_i=1e-6).fit(X[:80], given[:80])
     assert m.transduction_.shape == (80, 2) and m.predict(X).shape == (120, 2) and m.n_outputs_ == 2
     assert np.abs(m.predict(X[:40]) - Y[:40]).max() < 0.2
+    # L (x) I is the default; another matrix gives another function.
+    settings = {"gamma_a": 1e-4, "gamma_i": 0.1, "sigma": 2.0}
+    default = bigfit.MultiOutputManifold(**settings).fit(X, given).predict(X)
+    norm = [np.zeros((2, 2)), np.eye(2)]
+    same = bigfit.MultiOutputManifold(**settings).fit(X, given, output_norm=norm)
+    np.testing.assert_allclose(same.predict(X), default, atol=1e-6)
+    other = bigfit.MultiOutputManifold(**settings).fit(X, given, output_norm=norm + [np.ones((2, 2))])
+    assert np.abs(other.predict(X) - default).max() > 1e-3
+    kernel = bigfit.MultiOutputManifold(**settings).fit(X, given, output_kernel=np.eye(2))
+    np.testing.assert_allclose(kernel.predict(X), default, atol=1e-6)
 
 
 def test_automatic_choice(blobs):

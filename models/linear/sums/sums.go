@@ -36,6 +36,7 @@ import (
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
@@ -128,6 +129,9 @@ func (in *Input) Check() error {
 		return errors.New("sums: γ_I is positive but there is no graph")
 	case in.Graph.Rows != n || in.Graph.Cols != n:
 		return fmt.Errorf("sums: a graph of %d points for %d points", in.Graph.Rows, n)
+	case reg.Coefficients != nil:
+		return models.Faultf("sums: %s is for fits at once; parts sum the powers 1 and 2 alone",
+			param.Name("penalty-coefficients"))
 	case reg.Power > 2:
 		return fmt.Errorf("sums: power %d of the Laplacian; parts reach neighbours only, which is "+
 			"enough for powers 1 and 2", reg.Power)

@@ -173,16 +173,16 @@ class Estimator(BaseEstimator):
         """Return the learner for a target, and the parameters that it does not have."""
         return self._model, ()
 
-    def _fit(self, X: Any, target: Array, flags: Mapping[str, Any], graph: Matrix, output_graph: Matrix = None,
-             weights: Optional[Array] = None) -> dict[str, Array]:
-        """Run fit; keep the model and return the answers for the training points."""
+    def _fit(self, X: Any, target: Array, flags: Mapping[str, Any], graph: Matrix,
+             outputs: Optional[Mapping[str, Any]] = None, weights: Optional[Array] = None) -> dict[str, Array]:
+        """Run fit; keep the model and return the answers for the training points. outputs are arrays by flag."""
         with self._call("fit") as call:
             model, without = self._learner(target)
             call.flag("model", model)
             self._give_points(call, X, graph, without)
             call.input("-y", "y", target)
-            if output_graph is not None:
-                call.input("--output-graph", "output_graph", sparse.csr_matrix(output_graph))
+            for name, array in (outputs or {}).items():
+                call.input("--" + name.replace("_", "-"), name, array)
             if weights is not None:
                 call.input("--label-weights", "sample_weight", weights)
             for name, value in flags.items():

@@ -160,15 +160,16 @@ class EigenmapParameters(BaseEstimator):
     ----------
     gamma : float, default=None
         Strength γ of the penalty; positive; None is by cross-validation; for penalty = iterated or
-        heat or sum or polynomial.
+        heat or sum or polynomial or kernel.
 
     eigenvectors : int, default=None
         Number of eigenvectors used; at least 1; None is 20 % of the number of labels, with a
-        penalty 200; one or more for each component with a label.
+        penalty 200; one or more for each component with a label; with penalty kernel the number of
+        its μ.
 
-    penalty : {"none", "iterated", "heat", "sum", "polynomial"}, default="none"
-        Penalty Σr(λ)a² on coefficients a: r = λˢ (iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum) or
-        any polynomial.
+    penalty : {"none", "iterated", "heat", "sum", "polynomial", "kernel"}, default="none"
+        Penalty Σr(λ)a² on coefficients a: r = λˢ (iterated), exp(tλ) (heat), λ²+λ⁴+…+λ²ᵏ (sum), any
+        polynomial, or 1/μ of a list (kernel).
 
     penalty_power : float, default=2.0
         Power s of the penalty λˢ; positive; for penalty = iterated.
@@ -183,13 +184,18 @@ class EigenmapParameters(BaseEstimator):
     penalty_coefficients : sequence of float, default=(0.0, 1.0)
         c₀,c₁,c₂,… of the penalty c₀ + c₁λ + c₂λ² + …; at least 0; for penalty = polynomial.
 
+    penalty_mu : sequence of float, default=None
+        μ₁,μ₂,… of the kernel Σμe(p)e(q), from the smallest eigenvalue on, which has the penalty
+        Σa²/μ; 0 leaves an eigenvector out; at least 0; None is none: the kernel needs it; for
+        penalty = kernel.
+
     penalty_unit : {"twentieth", "one"}, default="twentieth"
         Unit of λ in the penalty: the 20th eigenvalue, or one as in the paper; for penalty =
         iterated or heat or sum or polynomial.
 
     folds : int, default=5
         Folds of the cross-validation inside the fit, at most the number of labels; at least 2; for
-        penalty = iterated or heat or sum or polynomial.
+        penalty = iterated or heat or sum or polynomial or kernel.
 
     laplacian : {"combinatorial", "normalized", "random-walk"}, default="combinatorial"
         Definition of the Laplacian.
@@ -269,6 +275,7 @@ class EigenmapParameters(BaseEstimator):
         heat_t: float = 1.0,
         penalty_order: int = 2,
         penalty_coefficients: Sequence[float] = (0.0, 1.0),
+        penalty_mu: Optional[Sequence[float]] = None,
         penalty_unit: str = 'twentieth',
         folds: int = 5,
         laplacian: str = 'combinatorial',
@@ -298,6 +305,7 @@ class EigenmapParameters(BaseEstimator):
         self.heat_t = heat_t
         self.penalty_order = penalty_order
         self.penalty_coefficients = penalty_coefficients
+        self.penalty_mu = penalty_mu
         self.penalty_unit = penalty_unit
         self.folds = folds
         self.laplacian = laplacian
@@ -612,6 +620,10 @@ class TikhonovParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph.
@@ -702,6 +714,7 @@ class TikhonovParameters(BaseEstimator):
         gamma_a: Optional[float] = None,
         gamma_i: Optional[float] = None,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         priors: Optional[Sequence[float]] = None,
@@ -729,6 +742,7 @@ class TikhonovParameters(BaseEstimator):
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.priors = priors
@@ -1602,6 +1616,10 @@ class LaprlsLinearParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -1685,6 +1703,7 @@ class LaprlsLinearParameters(BaseEstimator):
         gamma_a: Optional[float] = None,
         gamma_i: Optional[float] = None,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         tolerance: float = 1e-08,
@@ -1710,6 +1729,7 @@ class LaprlsLinearParameters(BaseEstimator):
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.tolerance = tolerance
@@ -1750,6 +1770,10 @@ class LapsvmLinearParameters(BaseEstimator):
 
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
+
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
 
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
@@ -1841,6 +1865,7 @@ class LapsvmLinearParameters(BaseEstimator):
         gamma_a: Optional[float] = None,
         gamma_i: Optional[float] = None,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         loss: str = 'squared-hinge',
@@ -1868,6 +1893,7 @@ class LapsvmLinearParameters(BaseEstimator):
         self.gamma_a = gamma_a
         self.gamma_i = gamma_i
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.loss = loss
@@ -2409,6 +2435,10 @@ class TsvmParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -2503,6 +2533,7 @@ class TsvmParameters(BaseEstimator):
         scale: float = 1.0,
         offset: float = 0.0,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         unlabeled_weight: float = 1.0,
@@ -2535,6 +2566,7 @@ class TsvmParameters(BaseEstimator):
         self.scale = scale
         self.offset = offset
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.unlabeled_weight = unlabeled_weight
@@ -2767,6 +2799,10 @@ class LaprlsParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -2779,9 +2815,14 @@ class LaprlsParameters(BaseEstimator):
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
 
-    penalty_coefficients : sequence of float, default=None
-        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
-        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+    intrinsic_sigma : float, default=None
+        σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf,
+        without a graph (2006, Remark 4); positive; None is none: fᵀLᵖf; where gamma_i is positive.
+
+    hessian : int, default=None
+        Dimension of the manifold for the Hessian energy in place of fᵀLᵖf, for values that vary
+        steadily along it (Kim, Steinke & Hein 2009); at least 1; None is none: fᵀLᵖf; where gamma_i
+        is positive.
 
     approximation : {"auto", "exact", "nystrom", "fourier", "matrix-free"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
@@ -2890,10 +2931,12 @@ class LaprlsParameters(BaseEstimator):
         scale: float = 1.0,
         offset: float = 0.0,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
-        penalty_coefficients: Optional[Sequence[float]] = None,
+        intrinsic_sigma: Optional[float] = None,
+        hessian: Optional[int] = None,
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         features: Optional[int] = None,
@@ -2929,10 +2972,12 @@ class LaprlsParameters(BaseEstimator):
         self.scale = scale
         self.offset = offset
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
-        self.penalty_coefficients = penalty_coefficients
+        self.intrinsic_sigma = intrinsic_sigma
+        self.hessian = hessian
         self.approximation = approximation
         self.landmarks = landmarks
         self.features = features
@@ -2996,6 +3041,10 @@ class LapsvmParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -3008,9 +3057,14 @@ class LapsvmParameters(BaseEstimator):
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
 
-    penalty_coefficients : sequence of float, default=None
-        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
-        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+    intrinsic_sigma : float, default=None
+        σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf,
+        without a graph (2006, Remark 4); positive; None is none: fᵀLᵖf; where gamma_i is positive.
+
+    hessian : int, default=None
+        Dimension of the manifold for the Hessian energy in place of fᵀLᵖf, for values that vary
+        steadily along it (Kim, Steinke & Hein 2009); at least 1; None is none: fᵀLᵖf; where gamma_i
+        is positive.
 
     approximation : {"auto", "exact", "nystrom", "fourier"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
@@ -3106,10 +3160,12 @@ class LapsvmParameters(BaseEstimator):
         scale: float = 1.0,
         offset: float = 0.0,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
-        penalty_coefficients: Optional[Sequence[float]] = None,
+        intrinsic_sigma: Optional[float] = None,
+        hessian: Optional[int] = None,
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         features: Optional[int] = None,
@@ -3142,10 +3198,12 @@ class LapsvmParameters(BaseEstimator):
         self.scale = scale
         self.offset = offset
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
-        self.penalty_coefficients = penalty_coefficients
+        self.intrinsic_sigma = intrinsic_sigma
+        self.hessian = hessian
         self.approximation = approximation
         self.landmarks = landmarks
         self.features = features
@@ -3206,6 +3264,10 @@ class LapsvrParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -3218,9 +3280,14 @@ class LapsvrParameters(BaseEstimator):
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
 
-    penalty_coefficients : sequence of float, default=None
-        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
-        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+    intrinsic_sigma : float, default=None
+        σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf,
+        without a graph (2006, Remark 4); positive; None is none: fᵀLᵖf; where gamma_i is positive.
+
+    hessian : int, default=None
+        Dimension of the manifold for the Hessian energy in place of fᵀLᵖf, for values that vary
+        steadily along it (Kim, Steinke & Hein 2009); at least 1; None is none: fᵀLᵖf; where gamma_i
+        is positive.
 
     epsilon : float, default=0.1
         ε of the loss max(0, |y − f| − ε); positive.
@@ -3304,10 +3371,12 @@ class LapsvrParameters(BaseEstimator):
         scale: float = 1.0,
         offset: float = 0.0,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
-        penalty_coefficients: Optional[Sequence[float]] = None,
+        intrinsic_sigma: Optional[float] = None,
+        hessian: Optional[int] = None,
         epsilon: float = 0.1,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
@@ -3337,10 +3406,12 @@ class LapsvrParameters(BaseEstimator):
         self.scale = scale
         self.offset = offset
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
-        self.penalty_coefficients = penalty_coefficients
+        self.intrinsic_sigma = intrinsic_sigma
+        self.hessian = hessian
         self.epsilon = epsilon
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -3398,6 +3469,10 @@ class LapOneclassParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -3410,9 +3485,14 @@ class LapOneclassParameters(BaseEstimator):
         t of the intrinsic norm fᵀexp(tL)f, the heat semigroup's, in place of fᵀLᵖf; positive; None
         is none: fᵀLᵖf; where gamma_i is positive.
 
-    penalty_coefficients : sequence of float, default=None
-        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
-        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+    intrinsic_sigma : float, default=None
+        σ of a second, sharper Gaussian kernel k_s whose norm fᵀK_s⁻¹f takes the place of fᵀLᵖf,
+        without a graph (2006, Remark 4); positive; None is none: fᵀLᵖf; where gamma_i is positive.
+
+    hessian : int, default=None
+        Dimension of the manifold for the Hessian energy in place of fᵀLᵖf, for values that vary
+        steadily along it (Kim, Steinke & Hein 2009); at least 1; None is none: fᵀLᵖf; where gamma_i
+        is positive.
 
     nu : float, default=0.5
         Share ν of the labeled points that may be outside; positive and at most 1.
@@ -3492,10 +3572,12 @@ class LapOneclassParameters(BaseEstimator):
         scale: float = 1.0,
         offset: float = 0.0,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         heat: Optional[float] = None,
-        penalty_coefficients: Optional[Sequence[float]] = None,
+        intrinsic_sigma: Optional[float] = None,
+        hessian: Optional[int] = None,
         nu: float = 0.5,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
@@ -3524,10 +3606,12 @@ class LapOneclassParameters(BaseEstimator):
         self.scale = scale
         self.offset = offset
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.heat = heat
-        self.penalty_coefficients = penalty_coefficients
+        self.intrinsic_sigma = intrinsic_sigma
+        self.hessian = hessian
         self.nu = nu
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -3584,6 +3668,10 @@ class VvmrParameters(BaseEstimator):
     power : int, default=1
         Power p of the Laplacian in fᵀLᵖf; at least 1; where gamma_i is positive.
 
+    penalty_coefficients : sequence of float, default=None
+        c₀,c₁,c₂,… of the intrinsic norm fᵀr(L)f, r(λ) = c₀ + c₁λ + c₂λ² + …, in place of fᵀLᵖf; at
+        least 0; None is none: fᵀLᵖf; where gamma_i is positive.
+
     scaling : {"direct", "per-pair", "per-edge"}, default="direct"
         Take γ_I as it is, or divided by the square of the number of points, or by the sum Σ W_ij of
         the weights of the graph; where gamma_i is positive.
@@ -3600,6 +3688,10 @@ class VvmrParameters(BaseEstimator):
         Join each output with so many others whose targets are nearest, where no graph of the
         outputs is given; at least 1; None is the graph that is given.
 
+    loss : {"squared", "hinge"}, default="squared"
+        Loss: squared, or for labels the hinge, with which every label is a lapsvm of its own,
+        without a likeness of outputs.
+
     approximation : {"auto", "exact", "nystrom", "matrix-free"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
         with a Gram matrix that is not held; auto is what other values imply, or else exact up to
@@ -3612,11 +3704,13 @@ class VvmrParameters(BaseEstimator):
     sampling : {"rpcholesky", "uniform", "kmeans++"}, default="rpcholesky, of nystrom and matrix-free"
         How landmarks are drawn.
 
-    tolerance : float, default=1e-10
-        Violation, relative residual or gradient at which the solver stops; between 0 and 1.
+    tolerance : float, default=None
+        Violation, relative residual or gradient at which the solver stops; between 0 and 1; None is
+        1e-10, with loss hinge 1e-06.
 
-    max_iterations : int, default=1000
-        Iterations after which the solver gives up; at least 1.
+    max_iterations : int, default=None
+        Iterations after which the solver gives up; at least 1; None is 1000, with loss hinge by the
+        solver.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -3687,15 +3781,17 @@ class VvmrParameters(BaseEstimator):
         scale: float = 1.0,
         offset: float = 0.0,
         power: int = 1,
+        penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         gamma_o: float = 0.0,
         output_neighbors: Optional[int] = None,
+        loss: str = 'squared',
         approximation: str = 'auto',
         landmarks: Optional[int] = None,
         sampling: str = 'rpcholesky, of nystrom and matrix-free',
-        tolerance: float = 1e-10,
-        max_iterations: int = 1000,
+        tolerance: Optional[float] = None,
+        max_iterations: Optional[int] = None,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -3721,10 +3817,12 @@ class VvmrParameters(BaseEstimator):
         self.scale = scale
         self.offset = offset
         self.power = power
+        self.penalty_coefficients = penalty_coefficients
         self.scaling = scaling
         self.laplacian = laplacian
         self.gamma_o = gamma_o
         self.output_neighbors = output_neighbors
+        self.loss = loss
         self.approximation = approximation
         self.landmarks = landmarks
         self.sampling = sampling

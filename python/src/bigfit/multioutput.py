@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 
@@ -22,7 +23,8 @@ class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
     points with several labels Y holds 1 and -1; answers are positive for the labels.
     """
 
-    def fit(self: M, X: Matrix, y: Matrix, graph: Matrix = None, output_graph: Matrix = None) -> M:
+    def fit(self: M, X: Matrix, y: Matrix, graph: Matrix = None, output_graph: Matrix = None,
+            output_kernel: Matrix = None, output_norm: Any = None) -> M:
         """Fit to points of which some have values.
 
         Parameters
@@ -35,6 +37,11 @@ class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
             Symmetric weights in place of those of nearest neighbours.
         output_graph : array-like or sparse matrix of shape (n_outputs, n_outputs), default=None
             Symmetric weights between the outputs, for gamma_o.
+        output_kernel : array-like of shape (n_outputs, n_outputs), default=None
+            B of the kernel k(x, z)B, symmetric and positive semidefinite, in place of output_graph.
+        output_norm : array-like of shape (n_powers, n_outputs, n_outputs), default=None
+            B_0, B_1, ... of the intrinsic norm of the sum of L^p (x) B_p, each symmetric and positive
+            semidefinite; of L (x) I by default.
 
         Returns
         -------
@@ -43,7 +50,15 @@ class MultiOutputManifold(RegressorMixin, Regressor, parameters.VvmrParameters):
         X = self._points(X, reset=True)
         y = self._values(y)
         _same_length(X, y)
-        self.transduction_ = self._fit(X, y, {"regression": True}, graph, output_graph)["value"].reshape(y.shape)
+        outputs: dict[str, Any] = {}
+        if output_graph is not None:
+            outputs["output_graph"] = sparse.csr_matrix(output_graph)
+        if output_kernel is not None:
+            outputs["output_kernel"] = check_array(output_kernel, dtype=np.float64)
+        if output_norm is not None:
+            stacked = check_array(output_norm, dtype=np.float64, allow_nd=True)
+            outputs["output_norm"] = stacked.reshape(-1, stacked.shape[-1])
+        self.transduction_ = self._fit(X, y, {"regression": True}, graph, outputs)["value"].reshape(y.shape)
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
         self._shape = y.shape[1:]
         return self
