@@ -49,7 +49,14 @@ func newExact(s *system, deflated bool) *exact {
 	if s.w.NNZ() <= 2*s.w.Rows {
 		return nil // mostly trees, for which the approximate factor is exact
 	}
-	d := dissect(s.w, min(exactMost, exactPerEdge*s.w.NNZ()))
+	limit := min(exactMost, exactPerEdge*s.w.NNZ())
+
+	// A level of a breadth-first search is a separator. On surfaces the best one is half as large or
+	// more; where a quarter of the level would be too large, none is looked for.
+	if hopeless(s.w.Rows, s.narrowest/4, limit) {
+		return nil
+	}
+	d := dissect(s.w, limit)
 	if d == nil {
 		return nil
 	}
@@ -353,5 +360,5 @@ func (s *substitution) backward(t int) {
 // graph of n vertices with nnz stored edges, while it is made, beside the graph.
 func FactorBytes(n, nnz int) int64 {
 	exact := 10*int64(min(exactMost, exactPerEdge*nnz)) + 80*int64(n)
-	return max(exact, 72*int64(nnz)+96*int64(n))
+	return max(exact, 96*int64(nnz)+96*int64(n))
 }

@@ -19,8 +19,8 @@ const (
 	Jacobi
 	// ApproximateCholesky is a sparse factorization with the expectation L + cI: the condition of
 	// the preconditioned operator is moderate whatever the graph (Kyng & Sachdeva, FOCS 2016; Gao,
-	// Kyng & Spielman, arXiv 2303.00709). It takes O(nnz log nnz) operations to make and about
-	// 6·nnz to apply to a vector.
+	// Kyng & Spielman, arXiv 2303.00709). It takes O(nnz log nnz) operations to make, as much time
+	// as some 20 iterations, and 6 to 14 operations for each stored edge to apply to a vector.
 	ApproximateCholesky
 	// Chebyshev is a polynomial of the Laplacian scaled by its diagonal, in
 	// single precision.
@@ -77,7 +77,7 @@ func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Prec
 	if method == Auto {
 		condition := high / min(low, relative+bound)
 		method = Chebyshev
-		if condition > largeCondition || math.Pow(condition, float64(l.Power())) > largePower {
+		if condition > largeCondition || math.Pow(condition, float64(l.Power())) > largePower || s.paired() {
 			method = Cholesky
 		} else if condition > exactCondition && high/bound > largeCondition {
 			if m := newExact(s, true); m != nil {
@@ -94,7 +94,7 @@ func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Prec
 		}
 		fallthrough
 	case ApproximateCholesky:
-		if relative < spread/100 {
+		if s.shadowed() {
 			// So small a ground matters along the null vectors only, which are deflated.
 			clear(s.ground)
 		}

@@ -117,6 +117,7 @@ var order = []string{
 	"cmd/bigfit/internal/fixtures",
 	"cmd/bigfit",
 	"cmd/bigfit/internal/attack",
+	"bench/graphs",
 	"bench/peers",
 	"bench/sets",
 	"bench/auto",
