@@ -38,7 +38,7 @@ func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Met
 	if !(2/math.Max(low, relative) > largeCondition) && !s.paired() {
 		return Jacobi, s.jacobi()
 	}
-	if m := newExact(s, false); m != nil {
+	if m := newExact(s, false, exactMost); m != nil {
 		return Cholesky, m
 	}
 	return ApproximateCholesky, newApproximate(s, seed)

@@ -27,7 +27,7 @@ const (
 	Chebyshev
 	// Cholesky is an exact factorization by nested dissection, as for graphs of the
 	// neighbours of points on a curve or surface, where it has at most 24 numbers a
-	// stored edge and 2²⁵ in all; ApproximateCholesky elsewhere.
+	// stored edge and 2²⁶ in all, 2²⁵ if [Auto] chooses it; ApproximateCholesky elsewhere.
 	Cholesky
 )
 
@@ -74,13 +74,15 @@ func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Prec
 		relative = min(relative, g/s.diagonal[i])
 	}
 	low := min(1, relative+spread)
+	most := exactMany
 	if method == Auto {
+		most = exactMost
 		condition := high / min(low, relative+bound)
 		method = Chebyshev
 		if condition > largeCondition || math.Pow(condition, float64(l.Power())) > largePower || s.paired() {
 			method = Cholesky
 		} else if condition > exactCondition && high/bound > largeCondition {
-			if m := newExact(s, true); m != nil {
+			if m := newExact(s, true, most); m != nil {
 				return Cholesky, m
 			}
 		}
@@ -89,7 +91,7 @@ func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Prec
 	// An exact factor that would be too large falls back to the approximate one.
 	switch method {
 	case Cholesky:
-		if m := newExact(s, true); m != nil {
+		if m := newExact(s, true, most); m != nil {
 			return Cholesky, m
 		}
 		fallthrough
