@@ -7,6 +7,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 // rowGrain is the number of rows in one parallel chunk of a pass over a block.
@@ -14,6 +15,10 @@ const rowGrain = 512
 
 // mul sets c = αab + βc.
 func mul(alpha float64, a, b *mat.Dense, beta float64, c *mat.Dense) {
+	if rows, cols := b.Dims(); rows == 1 && cols == 1 {
+		combine(c, a, alpha*b.At(0, 0), beta)
+		return
+	}
 	dense.Gemm(dense.NoTrans, dense.NoTrans, alpha, a, b, beta, c)
 }
 
@@ -22,8 +27,59 @@ func gram(a, b *mat.Dense) *mat.Dense {
 	_, p := a.Dims()
 	_, q := b.Dims()
 	c := mat.NewDense(p, q, nil)
+	if p == 1 && q == 1 {
+		c.Set(0, 0, dot(a, b))
+		return c
+	}
 	dense.Gemm(dense.Transposed, dense.NoTrans, 1, a, b, 0, c)
 	return c
+}
+
+// vectorGrain is the number of elements of single columns in one parallel chunk.
+const vectorGrain = 1 << 14
+
+// combine sets c = αa + βc for single columns: products of matrices take several times as long. With
+// β = 0 the old contents of c do not matter.
+func combine(c, a *mat.Dense, alpha, beta float64) {
+	to := c.RawMatrix()
+	of := a.RawMatrix()
+	par.For(to.Rows, vectorGrain, func(lo, hi int) {
+		if to.Stride == 1 && of.Stride == 1 && beta != 0 {
+			simd.CombineRow(to.Data[lo:hi], of.Data[lo:hi], alpha, to.Data[lo:hi], beta)
+			return
+		}
+		for i := lo; i < hi; i++ {
+			v := alpha * of.Data[i*of.Stride]
+			if beta != 0 {
+				v += beta * to.Data[i*to.Stride]
+			}
+			to.Data[i*to.Stride] = v
+		}
+	})
+}
+
+// dot returns aᵀb for single columns.
+func dot(a, b *mat.Dense) float64 {
+	x := a.RawMatrix()
+	y := b.RawMatrix()
+	parts := make([]float64, par.Chunks(x.Rows, vectorGrain))
+	par.For(x.Rows, vectorGrain, func(lo, hi int) {
+		if x.Stride == 1 && y.Stride == 1 {
+			parts[lo/vectorGrain] = simd.Dot(x.Data[lo:hi], y.Data[lo:hi])
+			return
+		}
+		sum := 0.0
+		for i := lo; i < hi; i++ {
+			sum += x.Data[i*x.Stride] * y.Data[i*y.Stride]
+		}
+		parts[lo/vectorGrain] = sum
+	})
+
+	sum := 0.0
+	for _, v := range parts {
+		sum += v
+	}
+	return sum
 }
 
 // columns returns columns [from, to) of x as a view.

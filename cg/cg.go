@@ -30,6 +30,9 @@ type Settings struct {
 	// Project takes from B its components along the null vectors. The tolerance
 	// then refers to the rest of B.
 	Project bool
+	// Norm, if positive, is a bound on ‖A‖₂. With it a column that is not within the tolerance because of
+	// rounding gives a [*RoundingError]. [Laplacian] knows it.
+	Norm float64
 	// Block is the largest number of columns that are solved together. Default
 	// 16.
 	Block int
@@ -127,6 +130,9 @@ func newPlan(n, m int, s *Settings) (*plan, error) {
 			p.MemoryLimit)
 	}
 
+	if p.Norm < 0 || math.IsNaN(p.Norm) {
+		fault("norm %v; it must not be negative", p.Norm)
+	}
 	if x := p.Start; x != nil {
 		if rows, cols := x.Dims(); rows != n || cols != m {
 			fault("the start is %d×%d, the solution %d×%d", rows, cols, n, m)
@@ -222,7 +228,7 @@ func checkOrthonormal(n int, v *mat.Dense) error {
 // columns costs a product of A and one of M⁻¹ with an n×b block, and 14nb²
 // operations; Solve holds five such blocks ([Bytes]).
 //
-// On [ErrNotConverged], a [*BreakdownError], a cancelled ctx and an error from a
+// On [ErrNotConverged], which a [*RoundingError] is too, a [*BreakdownError], a cancelled ctx and an error from a
 // hook the Result holds the last iterate with its recomputed residuals; on
 // invalid input it is nil. A nil s means the defaults.
 //

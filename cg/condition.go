@@ -3,13 +3,15 @@ package cg
 import (
 	"math"
 
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
 )
 
 // spread estimates the smallest nonzero eigenvalue of D⁻¹(D − W) in two ways. path is 8/h², a
 // little less than the eigenvalue of a path of h steps; bound is a Rayleigh quotient, which counts
 // the weights and is not below the eigenvalue. h is the number of steps between two far ends of a
-// component, found by two breadth-first searches in each; the largest of all counts.
+// component, found by two breadth-first searches in each; the largest of all counts. The search also
+// finds s.narrowest.
 func (s *system) spread() (path, bound float64) {
 	search := breadthFirst{w: s.w, seen: make([]int32, s.w.Rows)}
 	value := make([]float64, s.w.Rows)
@@ -20,6 +22,7 @@ func (s *system) spread() (path, bound float64) {
 			end, _ := search.from(int32(root), 1)
 			_, ends := search.from(end, 2)
 			steps = max(steps, len(ends))
+			s.narrowest = max(s.narrowest, narrowest(ends))
 			bound = min(bound, max(search.quotient(ends, value), 1e-16))
 		}
 	}
@@ -29,10 +32,14 @@ func (s *system) spread() (path, bound float64) {
 
 // Hard reports whether the graph w is ill-conditioned: whether the condition of D⁻¹L, or of L for
 // the combinatorial kind, behind the null vectors and without shift is above 2000, by the Rayleigh
-// quotient of a wave along the longest path. For such a graph a factor is worth its memory. It
-// costs four passes over the edges.
+// quotient of a wave along the longest path or by pairs with much heavier edges than all others. For
+// such a graph a factor is worth its memory. It costs five passes over the edges.
 func Hard(w *sparse.CSR, kind sparse.Kind) bool {
-	_, bound := (&system{w: w}).spread()
+	s := &system{w: w}
+	_, bound := s.spread()
+	if s.paired() {
+		return true
+	}
 	condition := 2 / bound
 
 	// The eigenvalues of L spread with the degrees.
@@ -48,6 +55,66 @@ func Hard(w *sparse.CSR, kind sparse.Kind) bool {
 	}
 
 	return condition > largeCondition
+}
+
+// paired reports whether many vertices have one edge that is much heavier than all others of both its
+// ends together. Such a pair stands for an eigenvalue of D⁻¹(D − W) of at most 2e-3, wherever it lies
+// in the graph: weights over several decades make many of them, which no wave along a path shows.
+func (s *system) paired() bool {
+	const (
+		conductance = 1e-3
+		least       = 10 // conjugate gradients take as many more steps
+		share       = 1000
+	)
+	if s.w.Val == nil {
+		return false
+	}
+	n := s.w.Rows
+	heaviest := make([]int32, n)
+	rest := make([]float64, n) // what all other edges weigh, over the heaviest one
+	par.For(n, rowGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			col, val := s.w.Row(i)
+			most := 0.0
+			sum := 0.0
+			heaviest[i] = -1
+			for p, v := range val {
+				sum += v
+				if v > most {
+					most = v
+					heaviest[i] = col[p]
+				}
+			}
+			if most > 0 {
+				rest[i] = sum/most - 1
+			}
+		}
+	})
+
+	count := 0
+	for i, j := range heaviest {
+		if int(j) > i && int(heaviest[j]) == i && rest[i]+rest[j] > 0 && rest[i]+rest[j] < 2*conductance {
+			count++
+		}
+	}
+	return count > least+n/share
+}
+
+// narrowest returns the size of the smallest level of a breadth-first search that leaves at least a
+// tenth of the vertices on both sides, or of the largest if there is none. The levels end where ends
+// says.
+func narrowest(ends []int) int {
+	n := ends[len(ends)-1]
+	least := n
+	largest := 0
+	for i := 1; i < len(ends); i++ {
+		size := ends[i] - ends[i-1]
+		largest = max(largest, size)
+		if 10*ends[i-1] >= n && 10*(n-ends[i]) >= n {
+			least = min(least, size)
+		}
+	}
+	return min(least, largest)
 }
 
 // breadthFirst is the memory of breadth-first searches of a graph.

@@ -18,7 +18,8 @@
 // and one column gives the usual method. The residuals are then recomputed from
 // the definition; columns that are not within the tolerance after all go through
 // another cycle, which makes the whole an iterative refinement: a preconditioner
-// may work in single precision.
+// may work in single precision. A tolerance relative to ‖b‖ that rounding does not allow ends in a
+// [*RoundingError], which tells the backward error.
 //
 // [Laplacian] solves (L + cI)ᵖX = B on a graph. The null vectors of the
 // components are eigenvectors of the operator for every c, so that the part of the

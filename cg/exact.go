@@ -32,24 +32,33 @@ type exact struct {
 
 const (
 	// exactPerEdge and exactMost bound the numbers in a factor, beside the stored edges
-	// and in all: 256 MiB.
+	// and in all: 256 MiB. A factor that is asked for by name, to solve many systems, may have
+	// exactMany numbers.
 	exactPerEdge = 24
 	exactMost    = 1 << 25
+	exactMany    = 1 << 26
 	// exactGround is the least weight of a component's edges to the ground, relative to the mean
 	// degree there. The sum of these weights is the last pivot, and it comes from differences
 	// of numbers of the size of degrees: six digits may be lost.
 	exactGround = 1e-6
 )
 
-// newExact returns the factor of a system, or nil where it would take too much memory or rounding
-// would spoil it. With deflated, the null vectors are deflated by the caller, and a ground so small
+// newExact returns the factor of a system, of at most so many numbers, or nil where it would take too
+// much memory or rounding would spoil it. With deflated, the null vectors are deflated by the caller, and a ground so small
 // that rounding would spoil the factor is left out. It takes 3 Σ (s + m)²s operations for fronts of
 // s vertices with m at their border: about 100·n^1.5 for the neighbours of n points on a surface.
-func newExact(s *system, deflated bool) *exact {
+func newExact(s *system, deflated bool, most int) *exact {
 	if s.w.NNZ() <= 2*s.w.Rows {
 		return nil // mostly trees, for which the approximate factor is exact
 	}
-	d := dissect(s.w, min(exactMost, exactPerEdge*s.w.NNZ()))
+	limit := min(most, exactPerEdge*s.w.NNZ())
+
+	// A level of a breadth-first search is a separator. On surfaces the best one is half as large or
+	// more; where a quarter of the level would be too large, none is looked for.
+	if hopeless(s.w.Rows, s.narrowest/4, limit) {
+		return nil
+	}
+	d := dissect(s.w, limit)
 	if d == nil {
 		return nil
 	}
@@ -352,6 +361,6 @@ func (s *substitution) backward(t int) {
 // FactorBytes bounds the memory of a factor by [Cholesky] or [ApproximateCholesky] of a
 // graph of n vertices with nnz stored edges, while it is made, beside the graph.
 func FactorBytes(n, nnz int) int64 {
-	exact := 10*int64(min(exactMost, exactPerEdge*nnz)) + 80*int64(n)
-	return max(exact, 72*int64(nnz)+96*int64(n))
+	exact := 10*int64(min(exactMany, exactPerEdge*nnz)) + 80*int64(n)
+	return max(exact, 96*int64(nnz)+96*int64(n))
 }

@@ -28,7 +28,7 @@ func TestExact(t *testing.T) {
 					t.Fatal(err)
 				}
 				l := plain.With(1, shift)
-				m := newExact(newSystem(l), false)
+				m := newExact(newSystem(l), false, exactMost)
 				if m == nil {
 					t.Fatalf("%s: no factor", name)
 				}
@@ -105,7 +105,7 @@ func TestExactEmptySeparator(t *testing.T) {
 			}
 		}
 		l := laplacian(t, graph(n, edges), sparse.Combinatorial).With(1, 0.1)
-		m := newExact(newSystem(l), true)
+		m := newExact(newSystem(l), true, exactMost)
 		if m == nil {
 			continue
 		}

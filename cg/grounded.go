@@ -10,7 +10,8 @@ import (
 // pinned vertices are replaced by rows and columns of the identity, as harmonic functions need it.
 // The shift and the power of l do not count. pinned may be nil.
 //
-// It is [Cholesky] where the condition of D⁻¹L behind the null vectors is estimated to be large,
+// It is [Cholesky] where the condition of D⁻¹L behind the null vectors is estimated to be large, and
+// [ApproximateCholesky] where that would not fit,
 // and [Jacobi] elsewhere: labels leave a few small eigenvalues, which cost conjugate gradients a
 // few steps only.
 func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Method, Preconditioner) {
@@ -34,10 +35,10 @@ func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Met
 	for i, v := range s.ground {
 		relative = math.Min(relative, v/s.diagonal[i]) // NaN stays
 	}
-	if !(2/math.Max(low, relative) > largeCondition) {
+	if !(2/math.Max(low, relative) > largeCondition) && !s.paired() {
 		return Jacobi, s.jacobi()
 	}
-	if m := newExact(s, false); m != nil {
+	if m := newExact(s, false, exactMost); m != nil {
 		return Cholesky, m
 	}
 	return ApproximateCholesky, newApproximate(s, seed)

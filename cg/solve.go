@@ -97,11 +97,34 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 			err = fmt.Errorf("%w: %d of %d columns have relative residuals up to %.3g after %d "+
 				"iterations, tolerance %g", ErrNotConverged, left, m, r.out.MaxResidual(),
 				r.out.MaxIterations(), p.Tolerance)
+			if e := r.rounding(left); e != nil {
+				err = e
+			}
 		}
 	}
 
 	r.finish()
 	return r.out, err
+}
+
+// rounding returns a [*RoundingError] if rounding explains the residuals of all columns, left of them,
+// that are not within the tolerance, and nil if not.
+func (r *run) rounding(left int) error {
+	if r.Norm == 0 {
+		return nil
+	}
+	e := &RoundingError{Columns: left, Residual: r.out.MaxResidual(), Tolerance: r.Tolerance}
+	lengths := columnNorms(r.out.X)
+	for j, v := range r.out.Residuals {
+		if !(v <= r.Tolerance) {
+			e.Backward = math.Max(e.Backward, v*r.norms[j]/(r.Norm*lengths[j]+r.norms[j]))
+		}
+	}
+
+	if !(e.Backward <= backwardLimit) {
+		return nil
+	}
+	return e
 }
 
 // external takes the solution from another program and computes its residuals.
@@ -430,7 +453,7 @@ func (r *run) turn() error {
 	mul(1, r.q, t, 0, q)
 	mul(1, r.z, t, 0, p)
 	if r.p != nil {
-		dense.Gemm(dense.NoTrans, dense.Transposed, 1, r.p, xi, 1, p)
+		mul(1, r.p, mat.DenseCopyOf(xi.T()), 1, p)
 	}
 	mul(1, xi, r.c, 0, c)
 	r.ap = r.q

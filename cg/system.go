@@ -19,6 +19,9 @@ type system struct {
 	diagonal []float64 // D + G; the mean in the place of a zero
 	outer    []float64 // R^½
 	mean     float64   // of the diagonal without zeros, 1 if there is nothing else
+	// narrowest is the size of the narrowest level of a breadth-first search, of the component where it is
+	// the largest; 0 if not known. See [narrowest].
+	narrowest int
 }
 
 func newSystem(l *sparse.Laplacian) *system {
@@ -59,4 +62,14 @@ func (s *system) jacobi() Preconditioner {
 		m.inverse[i] = s.outer[i] / d * s.outer[i]
 	}
 	return m
+}
+
+// shadowed reports whether rounding hides the ground everywhere beside the degrees.
+func (s *system) shadowed() bool {
+	for i, g := range s.ground {
+		if g > 1e-12*s.diagonal[i] {
+			return false
+		}
+	}
+	return true
 }

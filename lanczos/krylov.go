@@ -261,6 +261,9 @@ func (k *krylov) assess(z *ritz) {
 		est := math.MaxFloat64
 		if theta > 1 {
 			est = z.residual[j] * k.f.amplification(k.f.lambda(theta), theta)
+			if k.f.inverts() {
+				est /= inverseSmooth
+			}
 		}
 		if est <= k.target {
 			k.state.Converged++

@@ -51,6 +51,11 @@ type Row struct {
 // Run runs one of the embedded scripts and returns the JSON objects it prints.
 // Its stderr goes to log.
 func Run(ctx context.Context, log io.Writer, script string, args ...string) ([]map[string]any, error) {
+	return run(ctx, log, environment(), script, args)
+}
+
+func run(ctx context.Context, log io.Writer, environment []string, script string, args []string) ([]map[string]any,
+	error) {
 	text, err := scripts.ReadFile(script)
 	if err != nil {
 		return nil, err
@@ -60,9 +65,14 @@ func Run(ctx context.Context, log io.Writer, script string, args ...string) ([]m
 	}
 	cmd := exec.CommandContext(ctx, python, append([]string{"-"}, args...)...)
 	cmd.Stdin = bytes.NewReader(text)
-	cmd.Env = environment()
+	cmd.Env = environment
 	cmd.Stderr = log
 	return objects(cmd, script)
+}
+
+// PETSc is [Run] for a script that imports petsc4py, on one rank.
+func PETSc(ctx context.Context, log io.Writer, script string, args ...string) ([]map[string]any, error) {
+	return run(ctx, log, slepcEnvironment(), script, args)
 }
 
 // SLEPc runs the embedded eigs_slepc.py on two MPI ranks and returns the JSON objects it

@@ -1,0 +1,233 @@
+package cg
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// elimination is a graph whose vertices are eliminated one after the other.
+type elimination struct {
+	unit     float64 // of the weights
+	vertices []vertex
+	ground   []float64 // weight of the edge to the vertex that stays
+	queue    degreeQueue
+	store    linkStore
+	list     []link
+	random   *rand.PCG
+	most     int32   // copies that an edge may have
+	crowded  int     // neighbours of an eliminated vertex from which on they have one
+	star     []spoke // lightest first
+	found    []spoke // in the order of the links
+	keys     []uint64
+	sums     []float64 // of the weights in star from each place on
+}
+
+// vertex is the state of a vertex, in one place for the cache.
+type vertex struct {
+	links  linkList
+	at     int32 // −1 if eliminated, the place in found plus 1 while it is collected, 0 otherwise
+	degree int32 // links to vertices that are not eliminated
+	bucket int32 // see degreeQueue
+}
+
+// A spoke is the sum of the edges from the vertex that is eliminated to one of its neighbours.
+type spoke struct {
+	weight float64
+	to     int32
+	links  int32 // parallel edges
+	copies int32
+	change int32 // edges that the neighbour wins or loses
+}
+
+// newElimination returns the graph of a system. The order of elimination and all draws follow from
+// the system and the seed.
+func newElimination(s *system, seed uint64) *elimination {
+	n := s.w.Rows
+	g := &elimination{unit: s.mean, vertices: make([]vertex, n), ground: make([]float64, n),
+		random: rand.NewPCG(seed, 0x63686f6c), // "chol"
+		store:  newLinkStore(n), most: splitEdges, crowded: crowdedLeast + crowdedStar*s.w.NNZ()/max(n, 1)}
+	for i := range n {
+		col, val := s.w.Row(i)
+		v := &g.vertices[i]
+		for p, j := range col {
+			w := 1.0
+			if val != nil {
+				w = val[p]
+			}
+			if int(j) != i && w > 0 {
+				g.store.add(&v.links, newLink(j, g.most, w/g.unit))
+			}
+		}
+		g.ground[i] = s.ground[i] / g.unit
+		v.degree = v.links.length
+	}
+
+	g.queue.fill(g.vertices)
+	return g
+}
+
+// newLink returns a link with one copy, or two if there are more.
+func newLink(to, copies int32, weight float64) link {
+	if copies > 1 {
+		to = ^to
+	}
+	return link{to, float32(max(weight, leastWeight))}
+}
+
+// collect removes v from the graph, puts its edges to the remaining vertices into star, lightest
+// first, and returns the sum of their weights and of the ground.
+func (g *elimination) collect(v int32) float64 {
+	g.found = g.found[:0]
+	g.list = g.store.moveTo(g.list[:0], &g.vertices[v].links)
+	for _, l := range g.list {
+		to := l.to
+		copies := int32(1)
+		if to < 0 {
+			to = ^to
+			copies = g.most
+		}
+		end := &g.vertices[to]
+		switch {
+		case end.at < 0:
+		case end.at > 0:
+			e := &g.found[end.at-1]
+			e.weight += float64(l.weight)
+			e.links++
+			e.copies = g.most
+		default:
+			g.found = append(g.found, spoke{float64(l.weight), to, 1, copies, 0})
+			end.at = int32(len(g.found))
+		}
+	}
+
+	for i := range g.found {
+		e := &g.found[i]
+		e.weight = float64(float32(e.weight)) // as the factor holds it
+		e.change = -e.links
+		g.vertices[e.to].at = 0
+	}
+	g.vertices[v].at = -1
+	g.sort()
+	if len(g.star) > g.crowded {
+		g.most = 1
+	}
+
+	// The sums begin with the heaviest, so that none is a difference.
+	g.sums = slices.Grow(g.sums[:0], len(g.star))[:len(g.star)]
+	sum := 0.0
+	for i := len(g.star) - 1; i >= 0; i-- {
+		sum += g.star[i].weight
+		g.sums[i] = sum
+	}
+	return sum + g.ground[v]
+}
+
+// sort makes star the spokes in found by weight, and by their order where weights are equal. Positive
+// floating-point numbers are in the order of their bits.
+func (g *elimination) sort() {
+	g.keys = g.keys[:0]
+	for i, e := range g.found {
+		g.keys = append(g.keys, uint64(math.Float32bits(float32(e.weight)))<<32|uint64(i))
+	}
+	keys := g.keys
+	if len(keys) > 16 {
+		slices.Sort(keys)
+	} else {
+		for i := 1; i < len(keys); i++ {
+			k := keys[i]
+			j := i
+			for ; j > 0 && k < keys[j-1]; j-- {
+				keys[j] = keys[j-1]
+			}
+			keys[j] = k
+		}
+	}
+
+	g.star = g.star[:0]
+	for _, k := range keys {
+		g.star = append(g.star, g.found[uint32(k)])
+	}
+}
+
+// replace puts edges between the neighbours of v in the place of the star of v.
+func (g *elimination) replace(v int32, total float64) {
+	last := len(g.star) - 1
+	ground := g.ground[v] / total
+	for i := range g.star {
+		e := &g.star[i]
+		if ground > 0 {
+			g.ground[e.to] += e.weight * ground
+		}
+		if i == last {
+			break
+		}
+
+		rest := g.sums[i+1]
+		weight := e.weight * (rest / total)
+		if i+1 == last {
+			g.join(e, &g.star[last], e.copies, weight)
+			continue
+		}
+		u := float64(g.random.Uint64()>>11) * 0x1p-53
+		if e.copies == 1 {
+			g.join(e, g.draw(i, u*rest), 1, weight)
+			continue
+		}
+		first := g.draw(i, u*rest/2)
+		second := g.draw(i, (u+1)*rest/2)
+		if first == second {
+			g.join(e, first, 2, weight)
+		} else {
+			g.join(e, first, 1, weight/2)
+			g.join(e, second, 1, weight/2)
+		}
+	}
+
+	for i := range g.star {
+		e := &g.star[i]
+		end := &g.vertices[e.to]
+		g.queue.change(end, e.to, e.change)
+		g.tidy(end)
+	}
+}
+
+// draw returns the spoke j > i where the sum of the weights from j on passes pick.
+func (g *elimination) draw(i int, pick float64) *spoke {
+	lo := i + 1
+	hi := len(g.sums)
+	for hi-lo > 8 {
+		middle := (lo + hi) / 2
+		if g.sums[middle] > pick {
+			lo = middle
+		} else {
+			hi = middle
+		}
+	}
+	j := hi - 1
+	for j > lo && !(g.sums[j] > pick) {
+		j--
+	}
+	return &g.star[j]
+}
+
+// join adds an edge between two neighbours.
+func (g *elimination) join(a, b *spoke, copies int32, weight float64) {
+	g.store.add(&g.vertices[a.to].links, newLink(b.to, copies, weight))
+	g.store.add(&g.vertices[b.to].links, newLink(a.to, copies, weight))
+	a.change++
+	b.change++
+}
+
+// tidy removes links to eliminated vertices from the list of a vertex, if they are the greater part.
+func (g *elimination) tidy(v *vertex) {
+	if v.links.length <= 2*v.degree+4*chunkLinks {
+		return
+	}
+	g.list = g.store.moveTo(g.list[:0], &v.links)
+	for _, l := range g.list {
+		if g.vertices[max(l.to, ^l.to)].at >= 0 {
+			g.store.add(&v.links, l)
+		}
+	}
+}
