@@ -100,6 +100,5 @@ release:
 release-check:
 	RELEASE_CHECK=1 go test -count=1 -timeout 30m -run '^TestRelease$$' -v ./packaging/release
 
-
 ci:
 	.ci/run
