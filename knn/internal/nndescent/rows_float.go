@@ -29,7 +29,6 @@ func (f *Floats) Meter() Meter { return &FloatMeter{rows: f} }
 type FloatMeter struct {
 	Point []float32
 	rows  *Floats
-	sieve sieve
 }
 
 // At makes row i the point.

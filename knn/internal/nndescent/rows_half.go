@@ -76,7 +76,6 @@ type HalfMeter struct {
 	flat  []float32 // gathered rows times their scales, without gaps
 	apart []bool    // whether the scale of a gathered row is 0
 	ids   []int32   // 0, 1, …, for the largest number of rows ever gathered
-	sieve sieve
 }
 
 // At makes row i the point.
