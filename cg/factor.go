@@ -10,8 +10,8 @@ import (
 
 // factors is M⁻¹ = E·(I−N)⁻ᵀ·F·(I−N)⁻¹·E for diagonal E and F and a strictly lower triangular N,
 // rows and columns in the order of elimination: N·F⁻¹ holds weights, and F⁻¹ their sums. Weights in
-// single precision halve the memory that a substitution reads. It computes in double precision, and
-// because the sums are those of the rounded weights, rounding changes weights and nothing else.
+// single precision halve the memory that a substitution reads. It computes in double precision. The sums
+// are sums of rounded weights, so that the factors are exact for a graph with weights that differ by their rounding.
 type factors struct {
 	order   []int32   // vertex at each place
 	outer   []float64 // E, at a place

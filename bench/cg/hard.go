@@ -27,8 +27,8 @@ const (
 	peerIterations = 1000
 )
 
-// hard measures one right-hand side on each family of bench/graphs. A time is that of factor and
-// solution, by one thread; µs count for each nonzero of the matrix.
+// hard measures one right-hand side on each family of bench/graphs. It times the factor and
+// the solution together, on one thread, in µs for each nonzero of the matrix.
 func (o *options) hard(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "bigfit-cg-")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 const root = "../.."
 
-// TestPages: the tables of the pages are those of the committed runs, and every run stands in a page.
+// TestPages checks that the tables in the pages equal the committed runs, and that each run has a table.
 func TestPages(t *testing.T) {
 	list, err := pages(root)
 	if err != nil {

@@ -83,7 +83,7 @@ func wrapFlags(usage func(*cobra.Command) error) func(*cobra.Command) error {
 	}
 }
 
-// first is what bigfit says without a command.
+// first is printed where no command is given.
 const first = `bigfit learns from a few labels and many unlabeled points. What to do first:
 
   bigfit demo                                       see it work, on digits that it draws

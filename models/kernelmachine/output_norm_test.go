@@ -103,7 +103,7 @@ func TestVVMROutputNorm(t *testing.T) {
 		}
 	}
 
-	// L ⊗ I is what there is without matrices.
+	// Without matrices the norm is L ⊗ I.
 	s := &VVMRSettings{Regularizer: regularizer.Regularizer{GammaA: 1e-3, GammaI: 0.02, Laplacian: sparse.Normalized}, GammaO: 0.5}
 	plain, err := FitVVMR(ctx, &Data{Points: x, Kernel: k, Laplacian: lap}, targets, o, s, nil)
 	if err != nil {

@@ -115,8 +115,8 @@ func TestSharpKernel(t *testing.T) {
 	}
 }
 
-// With the machine's own kernel for the sharp one the solution is that of γ_A + γ_I and no intrinsic norm (2006,
-// Proposition 6), which also holds where the kernel is nearly singular.
+// A sharp kernel equal to the machine's own makes it a machine with γ_A + γ_I and without an intrinsic norm (2006,
+// Proposition 6). This also holds where the kernel is nearly singular.
 func TestSharpKernelIsTheKernel(t *testing.T) {
 	c := newReference(t, 40, 12, 2, false)
 	for _, sigma := range []float64{0.5, 1.5} {

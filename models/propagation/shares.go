@@ -200,11 +200,13 @@ func ShareFactors(p *mat.Dense, shares []float64, labeled []int32, counts []floa
 	return v.factors(), off
 }
 
-// ShareShifts returns shifts b with which the largest of f_ic + b_c, of scores f of n points (n×c) that are not
-// bounded from below, gives each class its share, and says which shares they are: those of [ShareFactors] for the scores
-// exp(f), in logarithms, with mean 0. The shares are priors or, where those are nil, what shares says for targets t, which are of the n points. A
-// point whose scores are all equal does not count, as nothing is known of it. A class without a share is below all
-// others by twice the range of the scores at these points. The cost is that of [Shared]; n more rows of c values are held.
+// ShareShifts returns shifts b that give each class its share of n points: the class of point i has the largest f_ic + b_c, for
+// scores f (n×c) that may be negative. It also returns the shares. The shifts are the logarithms of the factors that
+// [ShareFactors] finds for exp(f), with mean 0. The shares are priors; where priors are nil, shares says how the targets t of
+// the n points give them.
+//
+// A point whose scores are all equal does not count, as nothing is known of it. A class without a share gets a shift of
+// twice the range of the scores, below all others. It takes some thirty passes over the scores, and holds n·c more values.
 func ShareShifts(f *mat.Dense, priors []float64, shares ClassShares, t *models.Targets) ([]float64, *Shared) {
 	n, c := f.Dims()
 	exp := mat.NewDense(n, c, nil)

@@ -1,4 +1,4 @@
-// Package page is what a person sees: one page, one script, one style sheet, and what is shown of each point.
+// Package page serves the page to label with: one page, one script, one style sheet, and the picture or text of each point.
 //
 // Texts of the data reach the page as JSON, and the script writes them as text, never as HTML.
 package page
