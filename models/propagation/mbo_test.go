@@ -79,7 +79,7 @@ func TestVolumes(t *testing.T) {
 	}
 	for _, shares := range [][]float64{{0.25, 0.25, 0.25, 0.25}, {0.7, 0.1, 0.15, 0.05}} {
 		v := newVolumes(n, shares, live)
-		if off := v.project(u); off > volumeTolerance {
+		if off := v.project(u); off > v.tolerance() {
 			t.Errorf("shares %v are off by %g", shares, off)
 		}
 		counts := make([]float64, c)
@@ -97,7 +97,7 @@ func TestVolumes(t *testing.T) {
 			}
 		}
 		for j, s := range shares {
-			if math.Abs(counts[j]-s) > 1.01*volumeTolerance {
+			if math.Abs(counts[j]-s) > 1.01*v.tolerance() {
 				t.Errorf("class %d has %.4f of the points, asked for %.4f", j, counts[j], s)
 			}
 		}
@@ -130,7 +130,7 @@ func TestPoissonMBOFewLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g.Off > volumeTolerance {
+		if g.Off > mostVolumeTolerance {
 			t.Errorf("%+v: sizes are off by %g", s, g.Off)
 		}
 		return metrics.ErrorRate(g.Labels, truth, y)

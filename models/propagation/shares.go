@@ -289,9 +289,6 @@ func (v *volumes) leaveOut(labeled []int32, counts []float64) bool {
 	return total > float64(len(labeled)) && sum > 0
 }
 
-// offTolerance is the difference of a share above which a summary warns.
-const offTolerance = 5 * volumeTolerance
-
 // Warnings returns a warning where a class has not got its share; nil else.
 func (s *Shared) Warnings() []string {
 	if s == nil || !(s.Off > offTolerance) {

@@ -108,7 +108,7 @@ func TestShares(t *testing.T) {
 			m := fit(models.Values{"priors": given})
 			p := m.Training(true)
 			for c, got := range shareCounts(p.Classes[:alone], classes) {
-				if math.Abs(got-counts[c])/total > volumeTolerance+1/total {
+				if math.Abs(got-counts[c])/total > mostVolumeTolerance+1/total {
 					t.Errorf("class %d has %v points of %v", c, got, counts[c])
 				}
 			}
@@ -176,7 +176,7 @@ func TestShares(t *testing.T) {
 				got := shareCounts(m.Training(false).Classes[:alone], classes)
 				want := m.Summary().Fact("shares").([]float64)
 				for c := range got {
-					if math.Abs(got[c]/total-want[c]) > volumeTolerance+1/total || origin != "estimate" && math.Abs(want[c]-0.1) > 1e-12 {
+					if math.Abs(got[c]/total-want[c]) > mostVolumeTolerance+1/total || origin != "estimate" && math.Abs(want[c]-0.1) > 1e-12 {
 						t.Errorf("%s: class %d has the share %v, asked for %v", origin, c, got[c]/total, want[c])
 					}
 				}
@@ -226,7 +226,7 @@ func TestShareFactors(t *testing.T) {
 			count++
 		}
 	}
-	if math.Abs(count-800) > 1 || off > volumeTolerance {
+	if math.Abs(count-800) > 1 || off > mostVolumeTolerance {
 		t.Errorf("%v points of the first class, off by %v", count, off)
 	}
 	if factors, off := ShareFactors(mat.NewDense(1, 2, []float64{1, 0}), []float64{1, 1}, []int32{0}, []float64{1, 0}); factors != nil || off != 0 {

@@ -361,7 +361,7 @@ func (m *Sized) Summary() models.Summary {
 		m.fit.Rounds, 100*m.fit.Changed, s.Text)
 	s.Facts = append(s.Facts, models.Fact{Key: "rounds", Value: m.fit.Rounds},
 		models.Fact{Key: "changed", Value: m.fit.Changed}, models.Fact{Key: "shares", Value: m.fit.Shares})
-	if m.fit.Off > 5*volumeTolerance {
+	if m.fit.Off > offTolerance {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("a class's share of the points differs by %.1f percentage points "+
 			"from its size: too many points have equal scores", 100*m.fit.Off))
 	}
