@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -172,6 +173,16 @@ func (t *Targets) TotalWeight() float64 {
 		sum += v
 	}
 	return sum
+}
+
+// LossShares returns the shares w_q/Σw of the labeled points in a mean loss; nil for 1/l each.
+func (t *Targets) LossShares() []float64 {
+	if t.Weights == nil {
+		return nil
+	}
+	out := slices.Clone(t.Weights)
+	floats.Scale(1/t.TotalWeight(), out)
+	return out
 }
 
 // Masses returns Σ_q w_q p_qc for every class c, over the labeled points q with the weights w: the numbers

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
@@ -107,24 +108,27 @@ func (k LabelGram) Among(ctx context.Context, kept, asked []int) (LabelGram, *ma
 	return LabelGram{among, k.Shift}, across, nil
 }
 
-// LeastSquares returns g of the minimum of Σ(y − f − b)² + ridge·fᵀH⁻¹f over f and b for the
-// columns of y: (ridge·I + (1 − ridge·τ)Z)g = y − b. Either b = 0, or, with intercept, b is such
-// that the columns of β sum to zero, which is the stationarity of the squared loss in b.
-func (k LabelGram) LeastSquares(ctx context.Context, y *mat.Dense, ridge float64, intercept bool) (*mat.Dense,
-	[]float64, error) {
+// LeastSquares returns g of the minimum of Σ s_i(y_i − f_i − b)² + γfᵀH⁻¹f over f and b for the
+// columns of y, with shares s of the labels in the loss, nil for 1/l each: with S = diag(s),
+//
+//	(γS⁻¹(I − τZ) + Z)g = y − b.
+//
+// Either b = 0, or, with intercept, b is such that the columns of β sum to zero, which is the
+// stationarity of the squared loss in b. It costs l³/3 operations; 2l³/3 with shares and τ > 0,
+// where the matrix is not symmetric.
+func (k LabelGram) LeastSquares(ctx context.Context, y *mat.Dense, gamma float64, shares []float64,
+	intercept bool) (*mat.Dense, []float64, error) {
 	l, c := y.Dims()
 	a := mat.DenseCopyOf(k.Z)
-	if k.Shift > 0 {
-		dense.Multiply(a, 1-ridge*k.Shift)
-	}
 	for i := range l {
+		ridge := gamma * float64(l)
+		if shares != nil {
+			ridge = gamma / shares[i]
+		}
+		if row := a.RawRowView(i); k.Shift > 0 {
+			floats.Scale(1-ridge*k.Shift, row)
+		}
 		a.Set(i, i, a.At(i, i)+ridge)
-	}
-	if err := dense.Cholesky(ctx, a); ctx.Err() != nil {
-		return nil, nil, ctx.Err()
-	} else if err != nil {
-		return nil, nil, fmt.Errorf("solvers: K + γ_A l I: the kernel is not positive definite, or "+
-			"γ_A is too small: %w", err)
 	}
 
 	// Solve for the targets and for a column of ones; b combines both.
@@ -133,8 +137,12 @@ func (k LabelGram) LeastSquares(ctx context.Context, y *mat.Dense, ridge float64
 	for i := range l {
 		b.Set(i, c, 1)
 	}
-	dense.SolveLower(dense.NoTrans, a, b)
-	dense.SolveLower(dense.Transposed, a, b)
+	if err := solveRidged(ctx, a, b, shares == nil || k.Shift == 0); ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	} else if err != nil {
+		return nil, nil, fmt.Errorf("solvers: K + γ_A l I: the kernel is not positive definite, or "+
+			"γ_A is too small: %w", err)
+	}
 	g := mat.DenseCopyOf(b.Slice(0, l, 0, c))
 	intercepts := make([]float64, c)
 	if !intercept {
@@ -153,6 +161,23 @@ func (k LabelGram) LeastSquares(ctx context.Context, y *mat.Dense, ridge float64
 	}
 
 	return g, intercepts, nil
+}
+
+// solveRidged solves for b in place, by Cholesky factorization of a symmetric a or by LU. It overwrites a.
+func solveRidged(ctx context.Context, a, b *mat.Dense, symmetric bool) error {
+	if !symmetric {
+		f, err := dense.FactorLU(ctx, a)
+		if err == nil {
+			f.Solve(ctx, b)
+		}
+		return err
+	}
+	if err := dense.Cholesky(ctx, a); err != nil {
+		return err
+	}
+	dense.SolveLower(dense.NoTrans, a, b)
+	dense.SolveLower(dense.Transposed, a, b)
+	return nil
 }
 
 // betaSums returns the sums of β = g − τZg.

@@ -23,6 +23,7 @@ import (
 type NormRoot struct {
 	n       int
 	labeled []int
+	roots   []float64 // √s_i of the shares of the labels; nil for 1/√l each
 	powers  []rootPower
 	columns int // q
 }
@@ -63,6 +64,28 @@ func NewNormRoot(n int, labeled []int, l *sparse.Laplacian, weights []float64) *
 	return s
 }
 
+// WithShares returns S with ESEᵀ, S = diag(shares), in place of EEᵀ/l: shares of the labels in the loss,
+// their sum one, or nil for 1/l each.
+func (s *NormRoot) WithShares(shares []float64) *NormRoot {
+	if shares == nil {
+		return s
+	}
+	out := *s
+	out.roots = make([]float64, len(shares))
+	for q, v := range shares {
+		out.roots[q] = math.Sqrt(v)
+	}
+	return &out
+}
+
+// root returns the entry of S of label q.
+func (s *NormRoot) root(q int) float64 {
+	if s.roots == nil {
+		return 1 / math.Sqrt(float64(len(s.labeled)))
+	}
+	return s.roots[q]
+}
+
 // NewOutputNormRoot returns S for n points and the outputs o, with w_p = γ for every B_p of their penalty.
 func NewOutputNormRoot(n int, labeled []int, l *sparse.Laplacian, gamma float64, o *Outputs) *NormRoot {
 	weights := make([]float64, len(o.Penalty))
@@ -99,8 +122,8 @@ func (s *NormRoot) MulTo(dst, h *mat.Dense) {
 	}
 
 	// The first l rows of h belong to the labeled points.
-	scale := 1 / math.Sqrt(float64(len(s.labeled)))
 	for p, i := range s.labeled {
+		scale := s.root(p)
 		to := dst.RawRowView(i)
 		for j, v := range h.RawRowView(p) {
 			to[j] += scale * v
@@ -139,8 +162,8 @@ func (p *rootPower) turn(v *mat.Dense) *mat.Dense {
 // MulTransTo sets dst = Sᵀ·v.
 func (s *NormRoot) MulTransTo(dst, v *mat.Dense) {
 	_, c := dst.Dims()
-	scale := 1 / math.Sqrt(float64(len(s.labeled)))
 	for p, i := range s.labeled {
+		scale := s.root(p)
 		to := dst.RawRowView(p)
 		for j, u := range v.RawRowView(i) {
 			to[j] = scale * u

@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/num/dense"
@@ -8,11 +9,13 @@ import (
 )
 
 // PointNorm is the operator B = E(I − C)Eᵀ/l + γM on n points: E has the columns of
-// the identity for the l labeled points, and C takes the mean over them, or is zero.
+// the identity for the l labeled points, and C takes the mean over them, or is zero. Labels
+// with shares s have S = diag(s) in place of 1/l, and the mean with these weights.
 type PointNorm struct {
 	Points  int // n
 	Labeled []int
-	Centred bool // C is the mean
+	Shares  []float64 // of the labels in the loss, their sum 1; nil for 1/l each
+	Centred bool      // C is the mean
 	Gamma   float64
 	M       sparse.Operator // symmetric positive semidefinite; nil if γ is 0
 }
@@ -30,12 +33,12 @@ func (b *PointNorm) MulTo(dst, x *mat.Dense) {
 	}
 
 	_, c := x.Dims()
-	scale := 1 / float64(len(b.Labeled))
 	mean := make([]float64, c)
 	if b.Centred {
 		mean = b.mean(x)
 	}
-	for _, i := range b.Labeled {
+	for q, i := range b.Labeled {
+		scale := shareOf(b.Shares, len(b.Labeled), q)
 		to := dst.RawRowView(i)
 		for j, v := range x.RawRowView(i) {
 			to[j] += scale * (v - mean[j])
@@ -43,10 +46,24 @@ func (b *PointNorm) MulTo(dst, x *mat.Dense) {
 	}
 }
 
+// shareOf returns the share of label q of l in the loss.
+func shareOf(shares []float64, l, q int) float64 {
+	if shares == nil {
+		return 1 / float64(l)
+	}
+	return shares[q]
+}
+
 // mean returns the mean of the rows of x over the labeled points.
 func (b *PointNorm) mean(x *mat.Dense) []float64 {
 	_, c := x.Dims()
 	mean := make([]float64, c)
+	if b.Shares != nil {
+		for q, i := range b.Labeled {
+			floats.AddScaled(mean, b.Shares[q], x.RawRowView(i))
+		}
+		return mean
+	}
 	for _, i := range b.Labeled {
 		for j, v := range x.RawRowView(i) {
 			mean[j] += v / float64(len(b.Labeled))

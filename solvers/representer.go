@@ -97,19 +97,24 @@ type Represented struct {
 }
 
 // Fit solves for g = Ey/l with targets y of the labeled points, l×c: f = Kα has the
-// least 1/l Σ(f(x_i) − y_i)² + γ‖f‖² + the rest of B. With a centred norm that
+// least 1/l Σ(f(x_i) − y_i)² + γ‖f‖² + the rest of B, or with shares of the labels in place of
+// 1/l. With a centred norm that
 // is f plus its intercept, the mean of y − f. It costs 12n²c to 30n²c operations.
 func (s *Representer) Fit(ctx context.Context, y *mat.Dense) (*Represented, error) {
 	n, _ := s.gram.Dims()
 	l, c := y.Dims()
 	out := &Represented{Intercepts: make([]float64, c)}
 	if s.norm.Centred {
-		out.Intercepts = dense.ColumnMeans(y)
+		out.Intercepts = dense.WeightedMeans(y, s.norm.Shares)
 	}
 	g := mat.NewDense(n, c, nil)
 	for q, i := range s.norm.Labeled {
 		for j, v := range y.RawRowView(q) {
-			g.Set(i, j, (v-out.Intercepts[j])/float64(l))
+			if v -= out.Intercepts[j]; s.norm.Shares == nil {
+				g.Set(i, j, v/float64(l))
+			} else {
+				g.Set(i, j, v*s.norm.Shares[q])
+			}
 		}
 	}
 

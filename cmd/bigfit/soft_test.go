@@ -250,7 +250,7 @@ func TestLabelWeights(t *testing.T) {
 		succeed(t, "fit", "--model", model, "X.npy", "few.npy", "--label-weights", "w.npy", "-o", "m.npz", "-q")
 		succeed(t, "suspects", "m.npz", "-o", "s.csv", "-q")
 	}
-	refused(t, []string{"fit", "--model", "rls", "X.npy", "few.npy", "--label-weights", "w.npy", "-o", "z.npz"}, "no weights of labels", "lgc")
+	refused(t, []string{"fit", "--model", "svm", "X.npy", "few.npy", "--label-weights", "w.npy", "-o", "z.npz"}, "no weights of labels", "lgc")
 	w[5] = -1
 	must(t, npy.WriteFile("w.npy", nil, w))
 	refused(t, []string{"fit", "X.npy", "few.npy", "--label-weights", "w.npy", "-o", "z.npz"}, "w.npy", "point 5 is -1")

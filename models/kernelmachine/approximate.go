@@ -206,9 +206,7 @@ func (p *ApproximateProblem) labeled(t *models.Targets, intercept bool) *linear.
 	w := linear.NewLabeled(p.linear, t)
 	// Least squares without an intercept are those through the origin: nothing is centred.
 	if !intercept {
-		clear(w.Mean)
-		clear(w.TargetMean)
-		w.Centred = t.Y
+		w.ThroughOrigin()
 	}
 	return w
 }
@@ -309,6 +307,8 @@ func (p *ApproximateProblem) check(t *models.Targets, s *Settings) error {
 		return errors.New("kernelmachine: no point has a target")
 	case s.Method == SVM && t.Classes == nil:
 		return errors.New("kernelmachine: a support vector machine separates classes; for values use rls")
+	case s.Method == SVM && t.Weights != nil:
+		return errWeights
 	case s.GammaI > 0 && p.data.Laplacian == nil:
 		return errors.New("kernelmachine: γ_I is positive, but there is no graph")
 	case s.IntrinsicSigma > 0 || s.Hessian > 0:

@@ -60,7 +60,8 @@ func Fit(ctx context.Context, d *Data, t *models.Targets, s *Settings) (*Machine
 	if err != nil {
 		return nil, err
 	}
-	if filled.Method == RLS && filled.IntrinsicSigma == 0 && (filled.GammaI > 0 ||
+	heated := filled.Heat > 0 && t.Weights != nil // whose equations have no weights of labels
+	if filled.Method == RLS && filled.IntrinsicSigma == 0 && !heated && (filled.GammaI > 0 ||
 		mat.Norm(p.gram, 1) > 1e7*filled.GammaA*float64(len(t.Labeled))) {
 		return p.leastSquares(ctx, t, &filled)
 	}
@@ -266,10 +267,11 @@ func (m *Machine) solve(ctx context.Context, gram solvers.LabelGram, t *models.T
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	g, m.Intercepts, err = gram.LeastSquares(ctx, t.Y, m.Settings.GammaA*float64(len(t.Labeled)),
-		m.Settings.Intercept)
+	g, m.Intercepts, err = gram.LeastSquares(ctx, t.Y, m.Settings.GammaA, t.LossShares(), m.Settings.Intercept)
 	return g, err
 }
+
+var errWeights = errors.New("kernelmachine: support vector machines have no weights of labels; least squares have")
 
 // programs solves the quadratic program of every column, with rows of gram or, if its τ is 0, of
 // any kernel, and sets Intercepts and Gap. It solves together columns one after the other in each
@@ -280,6 +282,9 @@ func (m *Machine) programs(ctx context.Context, rows solvers.Rows, gram solvers.
 	s := &m.Settings
 	if s.Method == SVM && t.Classes == nil {
 		return nil, errors.New("kernelmachine: a support vector machine separates classes; for values use svr")
+	}
+	if t.Weights != nil {
+		return nil, errWeights
 	}
 	l := rows.Dim()
 	c := s.columns(t)

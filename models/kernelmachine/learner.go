@@ -51,7 +51,7 @@ var scores = [...]string{
 }
 
 var learns = [...]models.Learns{
-	RLS: models.LearnsClasses | models.LearnsValues | models.LearnsShares, SVM: models.LearnsClasses,
+	RLS: models.LearnsClasses | models.LearnsValues | models.LearnsShares | models.LearnsWeights, SVM: models.LearnsClasses,
 	SVR: models.LearnsValues, OneClass: models.LearnsInside,
 }
 

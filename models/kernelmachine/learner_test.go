@@ -333,6 +333,15 @@ func TestFitGrid(t *testing.T) {
 				t.Errorf("%s: the cost is %+v, %v", l.Info().Name, cost, err)
 			}
 			checkGrid(t, k, g, graph)
+			if k.Method != RLS {
+				continue
+			}
+
+			g.Targets = weighted(t, targets)
+			if g.Splits, err = g.Targets.Splits(3, 1, 3); err != nil {
+				t.Fatal(err)
+			}
+			checkGrid(t, k, g, graph)
 		}
 	}
 }

@@ -16,10 +16,10 @@ import (
 // equation (8) of 2006 over γ_A l, by a [solvers.Representer]. As γ_A → 0 it tends to
 // the smoothest interpolation, where K̃ of [Warped] is lost in rounding. With an
 // intercept b, which minimizes the loss, J takes the mean over the labeled points out
-// of what it selects, and b is the mean of y − f.
+// of what it selects, and b is the mean of y − f. Weights w of the labels put w_i/Σw in place of 1/l.
 func (p *Problem) leastSquares(ctx context.Context, t *models.Targets, s *Settings) (*Machine, error) {
 	n, _ := p.gram.Dims()
-	b := &solvers.PointNorm{Points: n, Labeled: t.Labeled, Centred: s.Intercept,
+	b := &solvers.PointNorm{Points: n, Labeled: t.Labeled, Shares: t.LossShares(), Centred: s.Intercept,
 		Gamma: s.Intrinsic(n, p.data.Laplacian)}
 	var err error
 	if s.GammaI > 0 {

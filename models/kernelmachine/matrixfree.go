@@ -79,7 +79,7 @@ func (p *ApproximateProblem) conjugateGradients(ctx context.Context, w *linear.L
 	m *Approximate) error {
 	s := m.Settings
 	n, r := p.phi.Dims()
-	root := p.normRoot(w.Targets.Labeled, s.Regularizer)
+	root := p.normRoot(w.Targets.Labeled, s.Regularizer).WithShares(w.Targets.LossShares())
 	h, _, err := p.leading(ctx, w, s.Regularizer, r, 1)
 	if err != nil {
 		return err

@@ -7,13 +7,14 @@ import (
 	"github.com/bigfit/bigfit/solvers"
 )
 
-// inBasis is the design (X − 1·meanᵀ)·U·diag(scale). A nil U is the identity,
-// and a nil mean zero.
+// inBasis is the design diag(roots)·(X − 1·meanᵀ)·U·diag(scale). A nil U is the identity, a nil
+// mean zero, and nil roots are ones.
 type inBasis struct {
 	x     solvers.Design
 	mean  []float64
 	u     *mat.Dense
 	scale []float64
+	roots []float64
 }
 
 func (b inBasis) Dims() (l, d int) { return b.x.Dims() }
@@ -41,10 +42,15 @@ func (b inBasis) MulTo(dst, w *mat.Dense) {
 		}
 		dense.AddRow(dst, shift)
 	}
+	dense.ScaleRows(dst, b.roots)
 }
 
 // MulTransTo sets dst to the product of the transpose with r.
 func (b inBasis) MulTransTo(dst, r *mat.Dense) {
+	if b.roots != nil {
+		r = mat.DenseCopyOf(r)
+		dense.ScaleRows(r, b.roots)
+	}
 	v := dst
 	if b.u != nil {
 		v = mat.NewDense(len(b.scale), r.RawMatrix().Cols, nil)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
@@ -24,12 +25,16 @@ type Labeled struct {
 	x       solvers.Design // the labeled rows
 	Centred *mat.Dense     // targets less their means
 	rows    *mat.Dense     // X̃U, if it is small
+	// roots are √(lw_i/Σw) of the weights of the labels: what rows of X̃ and Centred are multiplied by, so
+	// that all else is as without weights. Nil for ones.
+	roots []float64
 }
 
 // SmallRows is the number of elements up to which X̃U is formed though l ≥ d.
 const SmallRows = 1 << 23
 
-// NewLabeled selects the labeled points and centres their targets.
+// NewLabeled selects the labeled points and centres their targets. Weights of the labels are for
+// least squares alone.
 func NewLabeled(p *Problem, t *models.Targets) *Labeled {
 	x := data.Select(p.x, t.Labeled)
 	w := &Labeled{p: p, Targets: t, x: solvers.NewDesign(x)}
@@ -38,23 +43,44 @@ func NewLabeled(p *Problem, t *models.Targets) *Labeled {
 	row := make([]float64, w.Dim)
 	for i := range w.Rows {
 		data.RowTo(row, x, i)
-		for j, v := range row {
-			w.Mean[j] += v
+		if t.Weights != nil {
+			floats.Scale(t.Weights[i], row)
 		}
+		floats.Add(w.Mean, row)
 	}
 
+	total := t.TotalWeight()
 	for j := range w.Mean {
-		w.Mean[j] /= float64(w.Rows)
+		w.Mean[j] /= total
 	}
-	// Points and targets less their means eliminate the intercept.
-	w.TargetMean = dense.ColumnMeans(t.Y)
-	w.Centred = mat.DenseCopyOf(t.Y)
-	for i := range w.Rows {
-		for j, v := range w.TargetMean {
-			w.Centred.Set(i, j, w.Centred.At(i, j)-v)
+	if t.Weights != nil {
+		w.roots = make([]float64, w.Rows)
+		for i, v := range t.Weights {
+			w.roots[i] = math.Sqrt(v * float64(w.Rows) / total)
 		}
 	}
+	// Points and targets less their means eliminate the intercept.
+	w.TargetMean = dense.WeightedMeans(t.Y, t.LossShares())
+	w.centre()
 	return w
+}
+
+// centre makes Centred of the targets and their means.
+func (w *Labeled) centre() {
+	w.Centred = mat.DenseCopyOf(w.Targets.Y)
+	for i := range w.Rows {
+		floats.Sub(w.Centred.RawRowView(i), w.TargetMean)
+	}
+	if w.roots != nil {
+		dense.ScaleRows(w.Centred, w.roots)
+	}
+}
+
+// ThroughOrigin takes means of zero, for functions without an intercept.
+func (w *Labeled) ThroughOrigin() {
+	clear(w.Mean)
+	clear(w.TargetMean)
+	w.centre()
 }
 
 // Fit fills in m; before is the model of the step before or nil.
@@ -154,7 +180,7 @@ func (w *Labeled) NormalEquations(ctx context.Context, m *Model) error {
 	return nil
 }
 
-// centred returns the labeled rows lo to hi less the mean, in buffer, which is
+// centred returns the labeled rows lo to hi less the mean, times their roots, in buffer, which is
 // grown if it has to be and returned.
 func (w *Labeled) centred(buffer []float64, lo, hi int) (block *mat.Dense, grown []float64) {
 	if size := (hi - lo) * w.Dim; cap(buffer) < size {
@@ -166,8 +192,9 @@ func (w *Labeled) centred(buffer []float64, lo, hi int) (block *mat.Dense, grown
 		for i := a; i < b; i++ {
 			row := block.RawRowView(i)
 			data.RowTo(row, points, lo+i)
-			for j, v := range w.Mean {
-				row[j] -= v
+			floats.Sub(row, w.Mean)
+			if w.roots != nil {
+				floats.Scale(w.roots[lo+i], row)
 			}
 		}
 	})
@@ -259,7 +286,7 @@ func (w *Labeled) newtonInBasis(ctx context.Context, m, before *Model) error {
 		scale[j] = 1 / math.Sqrt(2*v)
 	}
 	// Where Z is small it is formed; otherwise products go through X and U.
-	x := inBasis{w.x, w.Mean, u, scale}
+	x := inBasis{x: w.x, mean: w.Mean, u: u, scale: scale}
 	if w.Rows < w.Dim || w.Rows*w.Dim <= SmallRows {
 		z, _, err := w.inEigenbasis(ctx)
 		if err != nil {

@@ -84,7 +84,7 @@ type learner struct {
 // Info describes the learner.
 func (k learner) Info() models.Info {
 	i := models.Info{Name: k.name, Help: k.help, Needs: models.NeedsPoints,
-		Learns: models.LearnsClasses | models.LearnsValues | models.LearnsShares,
+		Learns: models.LearnsClasses | models.LearnsValues | models.LearnsShares | models.LearnsWeights,
 		Scores: "least-squares estimate f = wᵀx + b of 1 for the class and −1 for the others, or the value",
 		Source: "Belkin, Niyogi & Sindhwani 2006, section 4.2, with γ_I = 0"}
 	if k.hinge {

@@ -223,6 +223,62 @@ func TestLinearIsTheKernelFormula(t *testing.T) {
 	}
 }
 
+// With weights of the labels all ways of fitting agree, and the weighted objective has no slope there, by differences.
+func TestLinearWeights(t *testing.T) {
+	for _, labels := range []int{6, 60} { // fewer than dimensions, and more
+		c := newLinearCase(t, 150, 9, labels)
+		weights := make([]float64, 150)
+		for i := range weights {
+			weights[i] = 0.5 + float64(i%7)
+		}
+		y, err := c.t.Weighted(weights)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range both {
+			s := Settings{Regularizer: regular(kind, 1), Tolerance: 1e-12}
+			p, err := NewProblem(context.Background(), c.x, c.laplacian(t, kind), s.Regularizer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := p.Fit(context.Background(), y, &s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for what, other := range map[string]*Model{"sparse points": c.fit(t, data.ToSparse(c.x), y, s), "products": c.free(t, c.x, y, s)} {
+				if e := far(m.Coefficients, other.Coefficients); !(e <= 1e-8) {
+					t.Errorf("%d labels, %v: %s are %.1e away", labels, kind, what, e)
+				}
+			}
+			if e := far(m.Coefficients, c.fit(t, c.x, c.t, s).Coefficients); e < 1e-3 {
+				t.Errorf("%d labels, %v: weights change the coefficients by %.1e", labels, kind, e)
+			}
+
+			const e = 1e-5
+			for o := range 3 {
+				for j := range 10 { // j = 9 is the intercept
+					at := func(by float64) float64 {
+						moved := &Model{Settings: m.Settings, Classes: m.Classes, Coefficients: mat.DenseCopyOf(m.Coefficients), Intercepts: slices.Clone(m.Intercepts)}
+						if j < 9 {
+							moved.Coefficients.Set(j, o, moved.Coefficients.At(j, o)+by)
+						} else {
+							moved.Intercepts[o] += by
+						}
+						return p.Objective(moved, y)[o]
+					}
+					if slope := (at(e) - at(-e)) / (2 * e); !(math.Abs(slope) <= 1e-8) {
+						t.Errorf("%d labels, %v: slope %.2e of output %d along %d", labels, kind, slope, o, j)
+					}
+				}
+			}
+			s.Loss = SquaredHinge
+			if _, err := p.Fit(context.Background(), y, &s); err == nil || !strings.Contains(err.Error(), "no weights") {
+				t.Errorf("weights with the hinge: %v", err)
+			}
+		}
+	}
+}
+
 // The objective has no slope at the minimum, by differences.
 func TestLinearMinimizes(t *testing.T) {
 	c := newLinearCase(t, 150, 9, 40)

@@ -239,6 +239,9 @@ func (p *Problem) Path(ctx context.Context, t *models.Targets, settings []Settin
 		if err = p.check(&filled[i], t.Classes); err != nil {
 			return nil, err
 		}
+		if t.Weights != nil && filled[i].Loss != LeastSquares {
+			return nil, fmt.Errorf("linear: the %v loss has no weights of labels; the squared loss has", filled[i].Loss)
+		}
 	}
 
 	// Sums over the labeled points serve the whole path, and each model starts at the one before.
@@ -310,7 +313,7 @@ func (p *Problem) Objective(m *Model, t *models.Targets) []float64 {
 	f := m.values(solvers.DenseDesign{Points: data.Select(p.given, t.Labeled)}, l)
 	for i := range l {
 		for j, v := range f.RawRowView(i) {
-			total[j] += m.Settings.loss(t.Y.At(i, j), v) / float64(l)
+			total[j] += t.Weight(i) * m.Settings.loss(t.Y.At(i, j), v) / t.TotalWeight()
 		}
 	}
 

@@ -70,7 +70,7 @@ func (o ridgeOperator) MulTo(dst, w *mat.Dense) {
 func (w *Labeled) conjugateGradients(ctx context.Context, m, before *Model) error {
 	s := m.Settings
 	_, outputs := w.Centred.Dims()
-	labeled := inBasis{x: w.x, mean: w.Mean}
+	labeled := inBasis{x: w.x, mean: w.Mean, roots: w.roots}
 	a := ridgeOperator{w.p.norm(s.Regularizer, 1), labeled, w.Rows}
 	b := mat.NewDense(w.Dim, outputs, nil)
 	labeled.MulTransTo(b, w.Centred)
@@ -115,7 +115,12 @@ func (w *Labeled) newton(ctx context.Context, m, before *Model) error {
 // takes r of the diagonal of L alone, without the edges between points of one feature.
 func (w *Labeled) diagonal(r regularizer.Regularizer, factor, weight float64) []float64 {
 	out := make([]float64, w.Dim)
-	solvers.AddSquares(out, w.x, func(int) float64 { return weight })
+	solvers.AddSquares(out, w.x, func(i int) float64 {
+		if w.roots == nil {
+			return weight
+		}
+		return weight * w.roots[i] * w.roots[i]
+	})
 	// The diagonal of centred rows: Σx² − lμ².
 	for j, mean := range w.Mean {
 		out[j] = max(0, out[j]-weight*float64(w.Rows)*mean*mean) + factor*r.GammaA

@@ -77,6 +77,9 @@ func SumLabeled(ctx context.Context, x data.Points, t *models.Targets) (*Sums, e
 	_, m := t.Y.Dims()
 	out := &Sums{Mean: make([]float64, d), TargetMean: make([]float64, m), Gram: mat.NewDense(d, d, nil),
 		Moments: mat.NewDense(d, m, nil)}
+	if t.Weights != nil {
+		return nil, models.Faultf("least squares in parts have no weights of labels; leave the weights out, or fit in one piece")
+	}
 	p, err := NewSummed(x, nil)
 	if err != nil {
 		return nil, err

@@ -6,9 +6,9 @@ import pytest
 import bigfit
 
 WEIGHTED = [bigfit.AutoClassifier, bigfit.KNeighborsClassifier, bigfit.LabelSpreading, bigfit.Poisson, bigfit.PoissonMBO,
-            bigfit.ReweightedClassifier, bigfit.TikhonovClassifier]
-SOFT = [*WEIGHTED, bigfit.CutClassifier, bigfit.LabelPropagation, bigfit.RLSClassifier, bigfit.LapRLSClassifier,
-        bigfit.LinearRLSClassifier, bigfit.SSSLClassifier]
+            bigfit.ReweightedClassifier, bigfit.TikhonovClassifier, bigfit.RLSClassifier, bigfit.LapRLSClassifier,
+            bigfit.LinearRLSClassifier, bigfit.LinearLapRLSClassifier]
+SOFT = [*WEIGHTED, bigfit.CutClassifier, bigfit.LabelPropagation, bigfit.SSSLClassifier]
 QUICK = {"gamma_a": 1e-5, "gamma_i": 1e-3}
 
 

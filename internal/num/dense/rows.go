@@ -34,6 +34,22 @@ func ScaleRows(a *mat.Dense, scale []float64) {
 	}
 }
 
+// WeightedMeans returns the sum of the rows times their shares, whose sum is one; with nil shares the
+// mean of every column.
+func WeightedMeans(y *mat.Dense, shares []float64) []float64 {
+	if shares == nil {
+		return ColumnMeans(y)
+	}
+	_, c := y.Dims()
+	out := make([]float64, c)
+	for i, share := range shares {
+		for j, v := range y.RawRowView(i) {
+			out[j] += share * v
+		}
+	}
+	return out
+}
+
 // ColumnMeans returns the mean of every column.
 func ColumnMeans(y *mat.Dense) []float64 {
 	l, m := y.Dims()

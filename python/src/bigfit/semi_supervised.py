@@ -141,7 +141,7 @@ class KNeighborsClassifier(ClassifierMixin, Weighted, parameters.KnnParameters):
     """
 
 
-class RLSClassifier(ClassifierMixin, Margins, parameters.RlsParameters):
+class RLSClassifier(ClassifierMixin, Weighted, Margins, parameters.RlsParameters):
     """Regularized least squares with a kernel, by the labeled points alone.
 
     See Also
@@ -209,7 +209,7 @@ class SVR(RegressorMixin, Regressor, parameters.SvrParameters):
     """
 
 
-class LinearRLSClassifier(ClassifierMixin, Margins, parameters.RlsLinearParameters):
+class LinearRLSClassifier(ClassifierMixin, Weighted, Margins, parameters.RlsLinearParameters):
     """Regularized least squares, linear in the columns of X; dense or sparse."""
 
 
@@ -230,7 +230,7 @@ class LinearTSVC(ClassifierMixin, _Transductive, parameters.TsvmLinearParameters
     _supervised = "svm-linear", parameters.SvmLinearParameters
 
 
-class LapRLSClassifier(ClassifierMixin, Margins, parameters.LaprlsParameters):
+class LapRLSClassifier(ClassifierMixin, Weighted, Margins, parameters.LaprlsParameters):
     """Laplacian regularized least squares with a kernel; Belkin, Niyogi & Sindhwani 2006.
 
     Weights gamma_a and gamma_i that are not given are chosen by cross-validation on the
@@ -250,7 +250,7 @@ class LapSVR(RegressorMixin, Regressor, parameters.LapsvrParameters):
     """Laplacian support vector regression with a kernel; Sindhwani, Niyogi & Belkin 2005."""
 
 
-class LinearLapRLSClassifier(ClassifierMixin, Margins, parameters.LaprlsLinearParameters):
+class LinearLapRLSClassifier(ClassifierMixin, Weighted, Margins, parameters.LaprlsLinearParameters):
     """Laplacian regularized least squares, linear in the columns of X; dense or sparse."""
 
 
