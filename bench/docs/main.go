@@ -3,13 +3,14 @@
 //	go run ./bench/docs                                                        # make docs: tables into the pages
 //	go run ./bench/docs -record clustering go run ./bench/reproduce clustering --data DIR
 //
-// A run is a file docs/results/NAME.json: the command, the date, the commit and the machine, and the first table that
-// the command printed. In a page it stands between the lines
+// A run is a file docs/results/NAME.json: the command, the date, the commit and the machine, and the tables that
+// the command printed. In a page a table stands between the lines
 //
 //	<!-- results clustering -->
 //	<!-- end of results -->
 //
-// A test compares the pages with the runs.
+// These lines show the first table whole. The second table is "results scene table=2", and the first two rows of a
+// table are "results usps rows=2". A test compares the pages with the runs.
 package main
 
 import (
@@ -25,6 +26,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,20 +49,25 @@ func main() {
 	}
 }
 
-// A run is a table with where it comes from.
+// A run holds the tables of a command with where they come from.
 type run struct {
-	Command string     `json:"command"`
-	Date    string     `json:"date"`
-	Commit  string     `json:"commit"` // of the checkout, with a mark if it had changes
-	Go      string     `json:"go"`
-	System  string     `json:"system"`
-	CPUs    int        `json:"cpus"`
-	Kernels string     `json:"kernels"` // instruction set of the inner loops
-	Header  []string   `json:"header"`
-	Rows    [][]string `json:"rows"`
+	Command string  `json:"command"`
+	Date    string  `json:"date"`
+	Commit  string  `json:"commit"` // of the checkout, with a mark if it had changes
+	Go      string  `json:"go"`
+	System  string  `json:"system"`
+	CPUs    int     `json:"cpus"`
+	Kernels string  `json:"kernels"` // instruction set of the inner loops
+	Tables  []table `json:"tables"`
 }
 
-// record runs a command in the folder of the checkout and keeps the first table that it prints.
+// A table is one that a command printed.
+type table struct {
+	Header []string   `json:"header"`
+	Rows   [][]string `json:"rows"`
+}
+
+// record runs a command in the folder of the checkout and keeps the tables that it prints.
 func record(root, name string, command []string) error {
 	if len(command) == 0 {
 		return errors.New("name the command whose table is to be kept")
@@ -74,7 +81,7 @@ func record(root, name string, command []string) error {
 	}
 	r := run{Command: shown(command), Date: time.Now().UTC().Format(time.DateOnly), Go: runtime.Version(),
 		System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Kernels: fmt.Sprint(simd.Path())}
-	if r.Header, r.Rows, err = firstTable(string(out)); err != nil {
+	if r.Tables, err = tablesOf(string(out)); err != nil {
 		return err
 	}
 	if r.Commit, err = commit(root); err != nil {
@@ -115,69 +122,127 @@ func commit(root string) (string, error) {
 	return at, err
 }
 
-// firstTable returns the cells of the first table of Markdown in a text.
-func firstTable(text string) (header []string, rows [][]string, err error) {
+// tablesOf returns the tables of Markdown in a text.
+func tablesOf(text string) (out []table, err error) {
+	inside := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if !strings.HasPrefix(line, "|") {
-			if header != nil {
-				break
-			}
+			inside = false
 			continue
 		}
-		cells := strings.Split(strings.Trim(line, "|"), "|")
+		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|"), "|")
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
+		if !inside {
+			inside = true
+			out = append(out, table{Header: cells})
+			continue
+		}
+
+		t := &out[len(out)-1]
 		switch {
-		case header == nil:
-			header = cells
-		case strings.Trim(line, "|-: ") == "":
-		case len(cells) != len(header):
-			return nil, nil, fmt.Errorf("a row of %d cells below a header of %d: %s", len(cells), len(header), line)
+		case strings.Trim(line, "|-: ") == "" && strings.Contains(line, "-"):
+		case len(cells) != len(t.Header):
+			return nil, fmt.Errorf("a row of %d cells below a header of %d: %s", len(cells), len(t.Header), line)
 		default:
-			rows = append(rows, cells)
+			t.Rows = append(t.Rows, cells)
 		}
 	}
-	if len(rows) == 0 {
-		return nil, nil, errors.New("the command printed no table")
+	if len(out) == 0 || len(out[0].Rows) == 0 {
+		return nil, errors.New("the command printed no table")
 	}
-	return header, rows, nil
+	return out, nil
 }
 
-// markdown is the run as it stands in a page.
-func (r *run) markdown() string {
+// choice says which part of a run a page shows.
+type choice struct {
+	table int // from 1
+	rows  int // the first so many, all if it is 0
+}
+
+// parseChoice reads what stands behind the name of a run: table=2 rows=3.
+func parseChoice(text string) (choice, error) {
+	c := choice{table: 1}
+	for _, word := range strings.Fields(text) {
+		key, value, _ := strings.Cut(word, "=")
+		k, err := strconv.Atoi(value)
+		if err != nil || k < 1 {
+			return c, fmt.Errorf("%s: give a number from 1 on, as table=2 or rows=2", word)
+		}
+		switch key {
+		case "table":
+			c.table = k
+		case "rows":
+			c.rows = k
+		default:
+			return c, fmt.Errorf("%s: a page chooses by table=N and rows=N", word)
+		}
+	}
+	return c, nil
+}
+
+// markdown is a table of the run as it stands in a page.
+func (r *run) markdown(c choice) (string, error) {
+	if c.table > len(r.Tables) || c.rows > len(r.Tables[c.table-1].Rows) {
+		return "", fmt.Errorf("table %d with %d rows is asked for; the run has %d tables", c.table, c.rows, len(r.Tables))
+	}
+	t := r.Tables[c.table-1]
+	rows := t.Rows
+	if c.rows > 0 {
+		rows = rows[:c.rows]
+	}
+
 	var b strings.Builder
 	row := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
-	row(r.Header)
-	b.WriteString(strings.Repeat("|---", len(r.Header)) + "|\n")
-	for _, cells := range r.Rows {
+	row(t.Header)
+	b.WriteString(strings.Repeat("|---", len(t.Header)) + "|\n")
+	for _, cells := range rows {
 		row(cells)
 	}
 	fmt.Fprintf(&b, "\n`%s`, %s, commit %s, %s with %s.\n", r.Command, r.Date, r.Commit, r.System, r.Kernels)
-	return b.String()
+	return b.String(), nil
 }
 
 // place matches a run in a page.
-var place = regexp.MustCompile(`(?s)<!-- results (\S+) -->\n(.*?)<!-- end of results -->\n`)
+var place = regexp.MustCompile(`(?s)<!-- results (\S+)([^>]*?) -->\n(.*?)<!-- end of results -->\n`)
 
 // filled returns a page with the tables of the runs in a folder, and the names of those that it has.
 func filled(page []byte, folder string) (out []byte, names []string, err error) {
 	out = place.ReplaceAllFunc(page, func(found []byte) []byte {
-		name := string(place.FindSubmatch(found)[1])
+		m := place.FindSubmatch(found)
+		name, how := string(m[1]), string(m[2])
 		names = append(names, name)
-		text, readErr := os.ReadFile(filepath.Join(folder, name+".json"))
-		var r run
-		if readErr == nil {
-			readErr = json.Unmarshal(text, &r)
-		}
-		if readErr != nil {
-			err = errors.Join(err, readErr)
+		text, fault := shownRun(filepath.Join(folder, name+".json"), how)
+		if fault != nil {
+			err = errors.Join(err, fault)
 			return found
 		}
-		return fmt.Appendf(nil, "<!-- results %s -->\n%s<!-- end of results -->\n", name, r.markdown())
+		return fmt.Appendf(nil, "<!-- results %s%s -->\n%s<!-- end of results -->\n", name, how, text)
 	})
 	return out, names, err
+}
+
+// shownRun reads a run and returns the table that a page chooses.
+func shownRun(path, how string) (string, error) {
+	c, err := parseChoice(how)
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	var r run
+	if err := json.Unmarshal(text, &r); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	out, err := r.markdown(c)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return out, nil
 }
 
 // pages returns the pages of the checkout that may have tables.

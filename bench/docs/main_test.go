@@ -43,17 +43,45 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestFirstTable(t *testing.T) {
-	header, rows, err := firstTable("words\n\n| a | b |\n|---|:--|\n| 1 | x y |\n|  | 2 |\n\n| other |\n|---|\n| 3 |\n")
-	if err != nil || !slices.Equal(header, []string{"a", "b"}) || len(rows) != 2 || rows[0][1] != "x y" || rows[1][0] != "" {
-		t.Errorf("%q, %q, %v", header, rows, err)
+func TestTables(t *testing.T) {
+	got, err := tablesOf("words\n\n| a | b |\n|---|:--|\n| 1 | x y |\n|  | 2 |\n\n| other |\n|---|\n| 3 |\n")
+	if err != nil || len(got) != 2 || !slices.Equal(got[0].Header, []string{"a", "b"}) || len(got[0].Rows) != 2 {
+		t.Fatalf("%q, %v", got, err)
 	}
-	for _, text := range []string{"", "no table", "| a | b |\n|---|---|\n| 1 |\n"} {
-		if _, _, err := firstTable(text); err == nil {
+	if got[0].Rows[0][1] != "x y" || got[0].Rows[1][0] != "" || got[1].Rows[0][0] != "3" {
+		t.Errorf("%q", got)
+	}
+	for _, text := range []string{"", "no table", "| a | b |\n|---|---|\n| 1 |\n", "| a |\n|---|\n"} {
+		if _, err := tablesOf(text); err == nil {
 			t.Errorf("%q has a table", text)
 		}
 	}
 	if got := shown([]string{"go", "run", "x", "--data", "/secret"}); got != "go run x --data DIR" {
 		t.Error(got)
+	}
+}
+
+func TestChoices(t *testing.T) {
+	r := run{Tables: []table{{Header: []string{"a"}, Rows: [][]string{{"1"}, {"2"}}}, {Header: []string{"b"}, Rows: [][]string{{"3"}}}}}
+	for _, c := range []struct{ how, has, hasNot string }{
+		{"", "| 2 |", "| 3 |"},
+		{" rows=1", "| 1 |", "| 2 |"},
+		{" table=2", "| 3 |", "| 1 |"},
+		{" table=3", "", ""},
+		{" rows=3", "", ""},
+		{" rows=0", "", ""},
+		{" columns=1", "", ""},
+	} {
+		choice, err := parseChoice(c.how)
+		text := ""
+		if err == nil {
+			text, err = r.markdown(choice)
+		}
+		if (err != nil) != (c.has == "") {
+			t.Errorf("%q: %v", c.how, err)
+		}
+		if c.has != "" && (!strings.Contains(text, c.has) || strings.Contains(text, c.hasNot)) {
+			t.Errorf("%q:\n%s", c.how, text)
+		}
 	}
 }
