@@ -2,6 +2,7 @@
 //
 //	go run ./bench/docs                                                        # make docs: tables into the pages
 //	go run ./bench/docs -record clustering go run ./bench/reproduce clustering --data DIR
+//	go run ./bench/reproduce all --data DIR --report site/ && go run ./bench/docs -from site/
 //
 // A run is a file docs/results/NAME.json: the command, the date, the commit and the machine, and the tables that
 // the command printed. In a page a table stands between the lines
@@ -10,36 +11,40 @@
 //	<!-- end of results -->
 //
 // These lines show the first table whole. The second table is "results scene table=2", and the first two rows of a
-// table are "results usps rows=2". A test compares the pages with the runs.
+// table are "results usps rows=2". "results mnist kept" marks a table that was there before its run was kept: it stays
+// until docs/results has one. A test compares the pages with the runs.
 package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
 	"log"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/bench/runs"
 )
 
 func main() {
 	log.SetFlags(0)
 	name := flag.String("record", "", "run the command that follows and keep its table under this `name`")
+	from := flag.String("from", "", "take the runs that the pages show from a `folder` of reproduce all --report")
 	flag.Parse()
 	err := error(nil)
-	if *name != "" {
+	switch {
+	case *name != "":
 		err = record(".", *name, flag.Args())
+	case *from != "":
+		err = take(".", *from)
 	}
 	if err == nil {
 		err = write(".")
@@ -47,24 +52,6 @@ func main() {
 	if err != nil {
 		log.Fatal("docs: ", err)
 	}
-}
-
-// A run holds the tables of a command with where they come from.
-type run struct {
-	Command string  `json:"command"`
-	Date    string  `json:"date"`
-	Commit  string  `json:"commit"` // of the checkout, with a mark if it had changes
-	Go      string  `json:"go"`
-	System  string  `json:"system"`
-	CPUs    int     `json:"cpus"`
-	Kernels string  `json:"kernels"` // instruction set of the inner loops
-	Tables  []table `json:"tables"`
-}
-
-// A table is one that a command printed.
-type table struct {
-	Header []string   `json:"header"`
-	Rows   [][]string `json:"rows"`
 }
 
 // record runs a command in the folder of the checkout and keeps the tables that it prints.
@@ -79,51 +66,84 @@ func record(root, name string, command []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(command, " "), err)
 	}
-	r := run{Command: shown(command), Date: time.Now().UTC().Format(time.DateOnly), Go: runtime.Version(),
-		System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Kernels: fmt.Sprint(simd.Path())}
-	if r.Tables, err = tablesOf(string(out)); err != nil {
-		return err
-	}
-	if r.Commit, err = commit(root); err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(&r, "", "  ")
+	tables, err := tablesOf(string(out))
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(root, "docs", "results", name+".json"), append(text, '\n'), 0o666)
+	return save(root, name, runs.New(root, command, tables))
 }
 
-// shown is a command as others run it: the folder of the data differs between machines.
-func shown(command []string) string {
-	words := append([]string{}, command...)
-	for i := range len(words) - 1 {
-		if words[i] == "--data" {
-			words[i+1] = "DIR"
+// save writes a run into the folder of the committed runs.
+func save(root, name string, r *runs.Run) error {
+	if r.Commit == "" {
+		return fmt.Errorf("%s: it is not known of which commit the run is; run it in a checkout", name)
+	}
+	text, err := r.JSON()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(root, "docs", "results", name+".json"), text, 0o666)
+}
+
+// take copies the runs that the pages show from a folder that reproduce all --report left.
+func take(root, from string) error {
+	list, err := pages(root)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, path := range list {
+		page, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range place.FindAllSubmatch(page, -1) {
+			names = append(names, string(m[1]))
 		}
 	}
-	return strings.Join(words, " ")
-}
+	slices.Sort(names)
+	names = slices.Compact(names)
 
-// commit names the commit of the checkout.
-func commit(root string) (string, error) {
-	git := func(args ...string) (string, error) {
-		out, err := exec.Command("git", append([]string{"-C", root}, args...)...).Output()
-		return strings.TrimSpace(string(out)), err
-	}
-	at, err := git("rev-parse", "--short=10", "HEAD")
+	found, err := filepath.Glob(filepath.Join(from, "*"+runs.Suffix))
 	if err != nil {
-		return "", err
+		return err
 	}
-	changed, err := git("status", "--porcelain", "--untracked-files=no")
-	if changed != "" {
-		at += " with changes"
+	if len(found) == 0 {
+		return fmt.Errorf("%s has no run, a file *%s; give the folder of reproduce all --report", from, runs.Suffix)
 	}
-	return at, err
+	var absent []string
+	for _, path := range found {
+		if name := strings.TrimSuffix(filepath.Base(path), runs.Suffix); !slices.Contains(names, name) {
+			absent = append(absent, name)
+		}
+	}
+	if len(absent) > 0 {
+		log.Printf("no page shows %s of %s", strings.Join(absent, ", "), from)
+	}
+
+	var kept []string
+	for _, name := range names {
+		path := filepath.Join(from, name+runs.Suffix)
+		if !slices.Contains(found, path) {
+			kept = append(kept, name)
+			continue
+		}
+		r, err := runs.Read(path)
+		if err == nil {
+			err = save(root, name, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(kept) > 0 {
+		log.Printf("%s has no run of %s: their tables stay as they are", from, strings.Join(kept, ", "))
+	}
+	return nil
 }
 
 // tablesOf returns the tables of Markdown in a text.
-func tablesOf(text string) (out []table, err error) {
+func tablesOf(text string) (out []runs.Table, err error) {
 	inside := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -137,7 +157,7 @@ func tablesOf(text string) (out []table, err error) {
 		}
 		if !inside {
 			inside = true
-			out = append(out, table{Header: cells})
+			out = append(out, runs.Table{Header: cells})
 			continue
 		}
 
@@ -160,12 +180,18 @@ func tablesOf(text string) (out []table, err error) {
 type choice struct {
 	table int // from 1
 	rows  int // the first so many, all if it is 0
+	// kept says that the page has a table of before runs were kept: it stays until there is a run.
+	kept bool
 }
 
 // parseChoice reads what stands behind the name of a run: table=2 rows=3.
 func parseChoice(text string) (choice, error) {
 	c := choice{table: 1}
 	for _, word := range strings.Fields(text) {
+		if word == "kept" {
+			c.kept = true
+			continue
+		}
 		key, value, _ := strings.Cut(word, "=")
 		k, err := strconv.Atoi(value)
 		if err != nil || k < 1 {
@@ -184,7 +210,7 @@ func parseChoice(text string) (choice, error) {
 }
 
 // markdown is a table of the run as it stands in a page.
-func (r *run) markdown(c choice) (string, error) {
+func markdown(r *runs.Run, c choice) (string, error) {
 	if c.table > len(r.Tables) || c.rows > len(r.Tables[c.table-1].Rows) {
 		return "", fmt.Errorf("table %d with %d rows is asked for; the run has %d tables", c.table, c.rows, len(r.Tables))
 	}
@@ -201,7 +227,11 @@ func (r *run) markdown(c choice) (string, error) {
 	for _, cells := range rows {
 		row(cells)
 	}
-	fmt.Fprintf(&b, "\n`%s`, %s, commit %s, %s with %s.\n", r.Command, r.Date, r.Commit, r.System, r.Kernels)
+	fmt.Fprintf(&b, "\n`%s`, %s, commit %s, %s with %s", r.Command, r.Date, r.Commit, r.System, r.Kernels)
+	if r.Seconds > 0 {
+		fmt.Fprintf(&b, "; it took %.0f s", math.Ceil(r.Seconds))
+	}
+	b.WriteString(".\n")
 	return b.String(), nil
 }
 
@@ -213,8 +243,19 @@ func filled(page []byte, folder string) (out []byte, names []string, err error) 
 	out = place.ReplaceAllFunc(page, func(found []byte) []byte {
 		m := place.FindSubmatch(found)
 		name, how := string(m[1]), string(m[2])
+		c, fault := parseChoice(how)
+		if fault != nil {
+			err = errors.Join(err, fault)
+			return found
+		}
+		path := filepath.Join(folder, name+".json")
+		if _, fault := os.Stat(path); c.kept && errors.Is(fault, fs.ErrNotExist) {
+			return found
+		}
+
 		names = append(names, name)
-		text, fault := shownRun(filepath.Join(folder, name+".json"), how)
+		how = strings.Replace(how, " kept", "", 1)
+		text, fault := shownRun(path, c)
 		if fault != nil {
 			err = errors.Join(err, fault)
 			return found
@@ -225,20 +266,12 @@ func filled(page []byte, folder string) (out []byte, names []string, err error) 
 }
 
 // shownRun reads a run and returns the table that a page chooses.
-func shownRun(path, how string) (string, error) {
-	c, err := parseChoice(how)
+func shownRun(path string, c choice) (string, error) {
+	r, err := runs.Read(path)
 	if err != nil {
 		return "", err
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	var r run
-	if err := json.Unmarshal(text, &r); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	out, err := r.markdown(c)
+	out, err := markdown(r, c)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}

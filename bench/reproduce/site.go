@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/bench/console"
 	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/bench/runs"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/internal/view/report"
@@ -202,7 +204,7 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 	return fault
 }
 
-// addPage writes the page of an experiment, and its records as JSON beside it.
+// addPage writes the page of an experiment, and beside it its records and its tables as JSON.
 func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceOptions, r *reproduction,
 	out *outcome) error {
 	b, err := r.blocks(ctx)
@@ -217,9 +219,42 @@ func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceO
 		if err := report.Save(filepath.Join(s.dir, out.Page), page); err != nil {
 			return err
 		}
-		return atomicfile.Atomically(filepath.Join(s.dir, e.name+".json"),
-			func(w io.Writer) error { return json.NewEncoder(w).Encode(r.table) })
+		if err := atomicfile.Atomically(filepath.Join(s.dir, e.name+".json"),
+			func(w io.Writer) error { return json.NewEncoder(w).Encode(r.table) }); err != nil {
+			return err
+		}
+		text, err := o.record(a, e, r).JSON()
+		if err != nil {
+			return err
+		}
+		return atomicfile.Atomically(filepath.Join(s.dir, e.name+runs.Suffix), func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
 	})
+}
+
+// record returns the tables as they are printed, with the command that makes them: bench/docs takes them
+// into the pages of docs.
+func (o *reproduceOptions) record(a *app, e *experiment, r *reproduction) *runs.Run {
+	command := []string{"go", "run", "./bench/reproduce", e.name}
+	if len(e.needs) > 0 {
+		command = append(command, "--data", o.Dir)
+	}
+	if a.Given["splits"] && !slices.Contains(e.fixed, "splits") {
+		command = append(command, "--splits", strconv.Itoa(o.Splits))
+	}
+	if a.Seed != 0 {
+		command = append(command, "--seed", strconv.FormatUint(a.Seed, 10))
+	}
+
+	var tables []runs.Table
+	for _, g := range r.table.Grids() {
+		tables = append(tables, runs.Table{Header: g.Header, Rows: g.Rows})
+	}
+	out := runs.New(".", command, tables)
+	out.Seconds = r.seconds
+	return out
 }
 
 // writeIndex writes the page of all experiments.
