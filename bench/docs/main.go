@@ -12,7 +12,8 @@
 //
 // These lines show the first table whole. The second table is "results scene table=2", and the first two rows of a
 // table are "results usps rows=2". "results mnist kept" marks a table that was there before its run was kept: it stays
-// until docs/results has one. A test compares the pages with the runs.
+// until docs/results has one. "caption=TEXT", at the end, writes a line above the table, so that what is kept may be
+// nothing at all. A test compares the pages with the runs.
 package main
 
 import (
@@ -181,12 +182,14 @@ type choice struct {
 	table int // from 1
 	rows  int // the first so many, all if it is 0
 	// kept says that the page has a table of before runs were kept: it stays until there is a run.
-	kept bool
+	kept    bool
+	caption string // a line above the table, the rest behind caption=
 }
 
 // parseChoice reads what stands behind the name of a run: table=2 rows=3.
 func parseChoice(text string) (choice, error) {
 	c := choice{table: 1}
+	text, c.caption, _ = strings.Cut(text, "caption=")
 	for _, word := range strings.Fields(text) {
 		if word == "kept" {
 			c.kept = true
@@ -203,7 +206,7 @@ func parseChoice(text string) (choice, error) {
 		case "rows":
 			c.rows = k
 		default:
-			return c, fmt.Errorf("%s: a page chooses by table=N and rows=N", word)
+			return c, fmt.Errorf("%s: a page chooses by table=N, rows=N, kept and caption=TEXT", word)
 		}
 	}
 	return c, nil
@@ -221,6 +224,9 @@ func markdown(r *runs.Run, c choice) (string, error) {
 	}
 
 	var b strings.Builder
+	if c.caption != "" {
+		fmt.Fprintf(&b, "%s:\n\n", c.caption)
+	}
 	row := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
 	row(t.Header)
 	b.WriteString(strings.Repeat("|---", len(t.Header)) + "|\n")
@@ -254,7 +260,9 @@ func filled(page []byte, folder string) (out []byte, names []string, err error) 
 		}
 
 		names = append(names, name)
-		how = strings.Replace(how, " kept", "", 1)
+		if c.kept {
+			how = strings.Replace(how, " kept", "", 1)
+		}
 		text, fault := shownRun(path, c)
 		if fault != nil {
 			err = errors.Join(err, fault)

@@ -66,6 +66,7 @@ func TestChoices(t *testing.T) {
 		{"", "| 2 |", "| 3 |"},
 		{" rows=1", "| 1 |", "| 2 |"},
 		{" table=2", "| 3 |", "| 1 |"},
+		{" kept table=2 caption=`x` with a kept word", "`x` with a kept word:\n\n| b |", "| 1 |"},
 		{" table=3", "", ""},
 		{" rows=3", "", ""},
 		{" rows=0", "", ""},
