@@ -48,7 +48,8 @@ type site struct {
 	Rule        string    `json:"rule"`
 	Experiments []outcome `json:"experiments"`
 
-	dir string // the folder of the pages, empty if there are none
+	dir  string    // the folder of the pages, empty if there are none
+	from *runs.Run // says of what checkout and on what machine the experiments run
 }
 
 // indexPage is the page of all experiments.
@@ -64,6 +65,10 @@ func (a *app) reproduceAll(ctx context.Context, o *reproduceOptions) error {
 	// The folder is made before the first run, which may take an hour, so that a wrong name fails
 	// at once.
 	s := &site{Rule: results.VerdictRule, dir: o.report}
+	if s.dir != "" {
+		// The checkout may change while the experiments run.
+		s.from = runs.New(".", nil, nil)
+	}
 	if s.dir != "" {
 		if _, err := os.Stat(s.dir); os.IsNotExist(err) {
 			defer atomicfile.Unclaim(s.dir) // if no page was written
@@ -223,7 +228,7 @@ func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceO
 			func(w io.Writer) error { return json.NewEncoder(w).Encode(r.table) }); err != nil {
 			return err
 		}
-		text, err := o.record(a, e, r).JSON()
+		text, err := o.record(a, e, r, s.from).JSON()
 		if err != nil {
 			return err
 		}
@@ -236,7 +241,7 @@ func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceO
 
 // record returns the tables as they are printed, with the command that makes them: bench/docs takes them
 // into the pages of docs.
-func (o *reproduceOptions) record(a *app, e *experiment, r *reproduction) *runs.Run {
+func (o *reproduceOptions) record(a *app, e *experiment, r *reproduction, from *runs.Run) *runs.Run {
 	command := []string{"go", "run", "./bench/reproduce", e.name}
 	if len(e.needs) > 0 {
 		command = append(command, "--data", o.Dir)
@@ -248,13 +253,13 @@ func (o *reproduceOptions) record(a *app, e *experiment, r *reproduction) *runs.
 		command = append(command, "--seed", strconv.FormatUint(a.Seed, 10))
 	}
 
-	var tables []runs.Table
-	for _, g := range r.table.Grids() {
-		tables = append(tables, runs.Table{Header: g.Header, Rows: g.Rows})
-	}
-	out := runs.New(".", command, tables)
+	out := *from
+	out.Command = runs.Shown(command)
 	out.Seconds = r.seconds
-	return out
+	for _, g := range r.table.Grids() {
+		out.Tables = append(out.Tables, runs.Table{Header: g.Header, Rows: g.Rows})
+	}
+	return &out
 }
 
 // writeIndex writes the page of all experiments.

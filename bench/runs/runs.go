@@ -38,13 +38,13 @@ type Table struct {
 
 // New returns a run of today on this machine. root is the folder of the checkout; outside of one Commit is empty.
 func New(root string, command []string, tables []Table) *Run {
-	return &Run{Command: shown(command), Date: time.Now().UTC().Format(time.DateOnly), Commit: commit(root),
+	return &Run{Command: Shown(command), Date: time.Now().UTC().Format(time.DateOnly), Commit: commit(root),
 		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
 		Kernels: fmt.Sprint(simd.Path()), Tables: tables}
 }
 
-// shown is a command as others run it: the folder of the data differs between machines.
-func shown(command []string) string {
+// Shown is a command as others run it: the folder of the data differs between machines.
+func Shown(command []string) string {
 	words := append([]string{}, command...)
 	for i := range len(words) - 1 {
 		if words[i] == "--data" {
