@@ -88,7 +88,7 @@ var experiments = []experiment{
 	{name: "webkb", paper: paper2006, shows: "Table 5, and three columns of 2005: course pages", minutes: 2,
 		needs: []string{"webkb_sindhwani_page_X.npz", "webkb_sindhwani_link_X.npz", "webkb_sindhwani_y.npy"},
 		fixed: fixedRows, run: (*app).webkb},
-	{name: "point-cloud", paper: paper2005, shows: "table of g50c, coil20, uspst and mac-windows",
+	{name: "point-cloud", paper: paper2005, shows: "table of g50c, coil20, uspst (also 2006, Table 3) and mac-windows",
 		minutes: 10,
 		needs: []string{"sindhwani_g50c.npz", "coil20.npz", "sindhwani_uspst.npz", "sindhwani_text1_X.npz",
 			"sindhwani_text1_y_splits.npz"},
