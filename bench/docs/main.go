@@ -60,6 +60,8 @@ func record(root, name string, command []string) error {
 	if len(command) == 0 {
 		return errors.New("name the command whose table is to be kept")
 	}
+	// The checkout may change while the command runs.
+	r := runs.New(root, command)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = root
 	cmd.Stderr = os.Stderr
@@ -67,11 +69,10 @@ func record(root, name string, command []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(command, " "), err)
 	}
-	tables, err := tablesOf(string(out))
-	if err != nil {
+	if r.Tables, err = tablesOf(string(out)); err != nil {
 		return err
 	}
-	return save(root, name, runs.New(root, command, tables))
+	return save(root, name, r)
 }
 
 // save writes a run into the folder of the committed runs.

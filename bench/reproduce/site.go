@@ -67,7 +67,7 @@ func (a *app) reproduceAll(ctx context.Context, o *reproduceOptions) error {
 	s := &site{Rule: results.VerdictRule, dir: o.report}
 	if s.dir != "" {
 		// The checkout may change while the experiments run.
-		s.from = runs.New(".", nil, nil)
+		s.from = runs.New(".", nil)
 	}
 	if s.dir != "" {
 		if _, err := os.Stat(s.dir); os.IsNotExist(err) {

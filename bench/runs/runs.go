@@ -36,11 +36,12 @@ type Table struct {
 	Rows   [][]string `json:"rows"`
 }
 
-// New returns a run of today on this machine. root is the folder of the checkout; outside of one Commit is empty.
-func New(root string, command []string, tables []Table) *Run {
+// New returns a run of today on this machine, without tables. root is the folder of the checkout; outside of one Commit
+// is empty.
+func New(root string, command []string) *Run {
 	return &Run{Command: Shown(command), Date: time.Now().UTC().Format(time.DateOnly), Commit: commit(root),
 		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
-		Kernels: fmt.Sprint(simd.Path()), Tables: tables}
+		Kernels: fmt.Sprint(simd.Path())}
 }
 
 // Shown is a command as others run it: the folder of the data differs between machines.

@@ -10,7 +10,8 @@ import (
 
 func TestRun(t *testing.T) {
 	command := []string{"go", "run", "x", "--data", "/secret", "--seed", "1"}
-	r := New(t.TempDir(), command, []Table{{Header: []string{"a"}, Rows: [][]string{{"1"}}}})
+	r := New(t.TempDir(), command)
+	r.Tables = []Table{{Header: []string{"a"}, Rows: [][]string{{"1"}}}}
 	if r.Command != "go run x --data DIR --seed 1" || command[4] != "/secret" || r.Commit != "" || r.Kernels == "" {
 		t.Errorf("%+v", r)
 	}
