@@ -23,7 +23,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -234,11 +233,7 @@ func markdown(r *runs.Run, c choice) (string, error) {
 	for _, cells := range rows {
 		row(cells)
 	}
-	fmt.Fprintf(&b, "\n`%s`, %s, commit %s, %s with %s", r.Command, r.Date, r.Commit, r.System, r.Kernels)
-	if r.Seconds > 0 {
-		fmt.Fprintf(&b, "; it took %.0f s", math.Ceil(r.Seconds))
-	}
-	b.WriteString(".\n")
+	fmt.Fprintf(&b, "\n`%s`, %s, commit %s, %s with %s.\n", r.Command, r.Date, r.Commit, r.System, r.Kernels)
 	return b.String(), nil
 }
 

@@ -135,7 +135,7 @@ func TestFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "a\n<!-- results one table=2 rows=1 -->\n| b |\n|---|\n| 3 |\n\n`go run x --data DIR`, 2026-01-02, commit abc,  with ; it took 3 s.\n" +
+	want := "a\n<!-- results one table=2 rows=1 -->\n| b |\n|---|\n| 3 |\n\n`go run x --data DIR`, 2026-01-02, commit abc,  with .\n" +
 		"<!-- end of results -->\nb\n<!-- results two kept -->\n" + before + "<!-- end of results -->\n"
 	if string(got) != want {
 		t.Errorf("%q, want %q", got, want)
