@@ -253,6 +253,10 @@ func (e *Experiment) Run(ctx context.Context, obs stage.Observer) (*Outcome, err
 // neighbours in o, and adds its records. If it returns lanczos.ErrNotConverged, the records
 // come from the eigenpairs found so far.
 func (e *Experiment) reading(ctx context.Context, o *Outcome, obs stage.Observer) error {
+	// The eigenvectors of the reading before would lie in memory beside the basis of this one.
+	o.Eigs = nil
+	o.Graph = nil
+
 	obs.Begin("graph")
 	w, _, err := knn.FromNeighbors(o.Neighbors, e.Graph)
 	if err != nil {
