@@ -257,7 +257,15 @@ func (o *reproduceOptions) record(a *app, e *experiment, r *reproduction, from *
 	out.Command = runs.Shown(command)
 	out.Seconds = r.seconds
 	for _, g := range r.table.Grids() {
-		out.Tables = append(out.Tables, runs.Table{Header: g.Header, Rows: g.Rows})
+		t := runs.Table{Header: g.Header}
+		for _, row := range g.Rows {
+			cells := slices.Clone(row)
+			for i := range cells {
+				cells[i] = strings.TrimSpace(cells[i])
+			}
+			t.Rows = append(t.Rows, cells)
+		}
+		out.Tables = append(out.Tables, t)
 	}
 	return &out
 }
