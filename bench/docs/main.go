@@ -2,19 +2,22 @@
 //
 //	go run ./bench/docs                                                        # make docs: tables into the pages
 //	go run ./bench/docs -record clustering go run ./bench/reproduce clustering --data DIR
+//	go run ./bench/reproduce all --data DIR --report site/ && go run ./bench/docs -from site/
 //
-// A run is a file docs/results/NAME.json: the command, the date, the commit and the machine, and the first table that
-// the command printed. In a page it stands between the lines
+// A run is a file docs/results/NAME.json: the command, the date, the commit and the machine, and the tables that
+// the command printed. In a page a table stands between the lines
 //
 //	<!-- results clustering -->
 //	<!-- end of results -->
 //
-// A test compares the pages with the runs.
+// These lines show the first table whole. The second table is "results scene table=2", and the first two rows of a
+// table are "results usps rows=2". "results mnist kept" marks a table that was there before its run was kept: it stays
+// until docs/results has one. "caption=TEXT", at the end, writes a line above the table, so that what is kept may be
+// nothing at all. A test compares the pages with the runs.
 package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,20 +27,24 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
+	"slices"
+	"strconv"
 	"strings"
-	"time"
 
-	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/bench/runs"
 )
 
 func main() {
 	log.SetFlags(0)
 	name := flag.String("record", "", "run the command that follows and keep its table under this `name`")
+	from := flag.String("from", "", "take the runs that the pages show from a `folder` of reproduce all --report")
 	flag.Parse()
 	err := error(nil)
-	if *name != "" {
+	switch {
+	case *name != "":
 		err = record(".", *name, flag.Args())
+	case *from != "":
+		err = take(".", *from)
 	}
 	if err == nil {
 		err = write(".")
@@ -47,24 +54,13 @@ func main() {
 	}
 }
 
-// A run is a table with where it comes from.
-type run struct {
-	Command string     `json:"command"`
-	Date    string     `json:"date"`
-	Commit  string     `json:"commit"` // of the checkout, with a mark if it had changes
-	Go      string     `json:"go"`
-	System  string     `json:"system"`
-	CPUs    int        `json:"cpus"`
-	Kernels string     `json:"kernels"` // instruction set of the inner loops
-	Header  []string   `json:"header"`
-	Rows    [][]string `json:"rows"`
-}
-
-// record runs a command in the folder of the checkout and keeps the first table that it prints.
+// record runs a command in the folder of the checkout and keeps the tables that it prints.
 func record(root, name string, command []string) error {
 	if len(command) == 0 {
 		return errors.New("name the command whose table is to be kept")
 	}
+	// The checkout may change while the command runs.
+	r := runs.New(root, command)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = root
 	cmd.Stderr = os.Stderr
@@ -72,112 +68,218 @@ func record(root, name string, command []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(command, " "), err)
 	}
-	r := run{Command: shown(command), Date: time.Now().UTC().Format(time.DateOnly), Go: runtime.Version(),
-		System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Kernels: fmt.Sprint(simd.Path())}
-	if r.Header, r.Rows, err = firstTable(string(out)); err != nil {
+	if r.Tables, err = tablesOf(string(out)); err != nil {
 		return err
 	}
-	if r.Commit, err = commit(root); err != nil {
-		return err
+	return save(root, name, r)
+}
+
+// save writes a run into the folder of the committed runs.
+func save(root, name string, r *runs.Run) error {
+	if r.Commit == "" {
+		return fmt.Errorf("%s: it is not known of which commit the run is; run it in a checkout", name)
 	}
-	text, err := json.MarshalIndent(&r, "", "  ")
+	text, err := r.JSON()
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(root, "docs", "results", name+".json"), append(text, '\n'), 0o666)
+	return os.WriteFile(filepath.Join(root, "docs", "results", name+".json"), text, 0o666)
 }
 
-// shown is a command as others run it: the folder of the data differs between machines.
-func shown(command []string) string {
-	words := append([]string{}, command...)
-	for i := range len(words) - 1 {
-		if words[i] == "--data" {
-			words[i+1] = "DIR"
+// take copies the runs that the pages show from a folder that reproduce all --report left.
+func take(root, from string) error {
+	list, err := pages(root)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, path := range list {
+		page, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range place.FindAllSubmatch(page, -1) {
+			names = append(names, string(m[1]))
 		}
 	}
-	return strings.Join(words, " ")
-}
+	slices.Sort(names)
+	names = slices.Compact(names)
 
-// commit names the commit of the checkout.
-func commit(root string) (string, error) {
-	git := func(args ...string) (string, error) {
-		out, err := exec.Command("git", append([]string{"-C", root}, args...)...).Output()
-		return strings.TrimSpace(string(out)), err
-	}
-	at, err := git("rev-parse", "--short=10", "HEAD")
+	found, err := filepath.Glob(filepath.Join(from, "*"+runs.Suffix))
 	if err != nil {
-		return "", err
+		return err
 	}
-	changed, err := git("status", "--porcelain", "--untracked-files=no")
-	if changed != "" {
-		at += " with changes"
+	if len(found) == 0 {
+		return fmt.Errorf("%s has no run, a file *%s; give the folder of reproduce all --report", from, runs.Suffix)
 	}
-	return at, err
+	var absent []string
+	for _, path := range found {
+		if name := strings.TrimSuffix(filepath.Base(path), runs.Suffix); !slices.Contains(names, name) {
+			absent = append(absent, name)
+		}
+	}
+	if len(absent) > 0 {
+		log.Printf("no page shows %s of %s", strings.Join(absent, ", "), from)
+	}
+
+	var kept []string
+	for _, name := range names {
+		path := filepath.Join(from, name+runs.Suffix)
+		if !slices.Contains(found, path) {
+			kept = append(kept, name)
+			continue
+		}
+		r, err := runs.Read(path)
+		if err == nil {
+			err = save(root, name, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(kept) > 0 {
+		log.Printf("%s has no run of %s: their tables stay as they are", from, strings.Join(kept, ", "))
+	}
+	return nil
 }
 
-// firstTable returns the cells of the first table of Markdown in a text.
-func firstTable(text string) (header []string, rows [][]string, err error) {
+// tablesOf returns the tables of Markdown in a text.
+func tablesOf(text string) (out []runs.Table, err error) {
+	inside := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if !strings.HasPrefix(line, "|") {
-			if header != nil {
-				break
-			}
+			inside = false
 			continue
 		}
-		cells := strings.Split(strings.Trim(line, "|"), "|")
+		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|"), "|")
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
+		if !inside {
+			inside = true
+			out = append(out, runs.Table{Header: cells})
+			continue
+		}
+
+		t := &out[len(out)-1]
 		switch {
-		case header == nil:
-			header = cells
-		case strings.Trim(line, "|-: ") == "":
-		case len(cells) != len(header):
-			return nil, nil, fmt.Errorf("a row of %d cells below a header of %d: %s", len(cells), len(header), line)
+		case strings.Trim(line, "|-: ") == "" && strings.Contains(line, "-"):
+		case len(cells) != len(t.Header):
+			return nil, fmt.Errorf("a row of %d cells below a header of %d: %s", len(cells), len(t.Header), line)
 		default:
-			rows = append(rows, cells)
+			t.Rows = append(t.Rows, cells)
 		}
 	}
-	if len(rows) == 0 {
-		return nil, nil, errors.New("the command printed no table")
+	if len(out) == 0 || len(out[0].Rows) == 0 {
+		return nil, errors.New("the command printed no table")
 	}
-	return header, rows, nil
+	return out, nil
 }
 
-// markdown is the run as it stands in a page.
-func (r *run) markdown() string {
+// choice says which part of a run a page shows.
+type choice struct {
+	table int // from 1
+	rows  int // the first so many, all if it is 0
+	// kept says that the page has a table of before runs were kept: it stays until there is a run.
+	kept    bool
+	caption string // a line above the table, the rest behind caption=
+}
+
+// parseChoice reads what stands behind the name of a run: table=2 rows=3.
+func parseChoice(text string) (choice, error) {
+	c := choice{table: 1}
+	text, c.caption, _ = strings.Cut(text, "caption=")
+	for _, word := range strings.Fields(text) {
+		if word == "kept" {
+			c.kept = true
+			continue
+		}
+		key, value, _ := strings.Cut(word, "=")
+		k, err := strconv.Atoi(value)
+		if err != nil || k < 1 {
+			return c, fmt.Errorf("%s: give a number from 1 on, as table=2 or rows=2", word)
+		}
+		switch key {
+		case "table":
+			c.table = k
+		case "rows":
+			c.rows = k
+		default:
+			return c, fmt.Errorf("%s: a page chooses by table=N, rows=N, kept and caption=TEXT", word)
+		}
+	}
+	return c, nil
+}
+
+// markdown is a table of the run as it stands in a page.
+func markdown(r *runs.Run, c choice) (string, error) {
+	if c.table > len(r.Tables) || c.rows > len(r.Tables[c.table-1].Rows) {
+		return "", fmt.Errorf("table %d with %d rows is asked for; the run has %d tables", c.table, c.rows, len(r.Tables))
+	}
+	t := r.Tables[c.table-1]
+	rows := t.Rows
+	if c.rows > 0 {
+		rows = rows[:c.rows]
+	}
+
 	var b strings.Builder
+	if c.caption != "" {
+		fmt.Fprintf(&b, "%s:\n\n", c.caption)
+	}
 	row := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
-	row(r.Header)
-	b.WriteString(strings.Repeat("|---", len(r.Header)) + "|\n")
-	for _, cells := range r.Rows {
+	row(t.Header)
+	b.WriteString(strings.Repeat("|---", len(t.Header)) + "|\n")
+	for _, cells := range rows {
 		row(cells)
 	}
 	fmt.Fprintf(&b, "\n`%s`, %s, commit %s, %s with %s.\n", r.Command, r.Date, r.Commit, r.System, r.Kernels)
-	return b.String()
+	return b.String(), nil
 }
 
 // place matches a run in a page.
-var place = regexp.MustCompile(`(?s)<!-- results (\S+) -->\n(.*?)<!-- end of results -->\n`)
+var place = regexp.MustCompile(`(?s)<!-- results (\S+)([^>]*?) -->\n(.*?)<!-- end of results -->\n`)
 
 // filled returns a page with the tables of the runs in a folder, and the names of those that it has.
 func filled(page []byte, folder string) (out []byte, names []string, err error) {
 	out = place.ReplaceAllFunc(page, func(found []byte) []byte {
-		name := string(place.FindSubmatch(found)[1])
-		names = append(names, name)
-		text, readErr := os.ReadFile(filepath.Join(folder, name+".json"))
-		var r run
-		if readErr == nil {
-			readErr = json.Unmarshal(text, &r)
-		}
-		if readErr != nil {
-			err = errors.Join(err, readErr)
+		m := place.FindSubmatch(found)
+		name, how := string(m[1]), string(m[2])
+		c, fault := parseChoice(how)
+		if fault != nil {
+			err = errors.Join(err, fault)
 			return found
 		}
-		return fmt.Appendf(nil, "<!-- results %s -->\n%s<!-- end of results -->\n", name, r.markdown())
+		path := filepath.Join(folder, name+".json")
+		if _, fault := os.Stat(path); c.kept && errors.Is(fault, fs.ErrNotExist) {
+			return found
+		}
+
+		names = append(names, name)
+		if c.kept {
+			how = strings.Replace(how, " kept", "", 1)
+		}
+		text, fault := shownRun(path, c)
+		if fault != nil {
+			err = errors.Join(err, fault)
+			return found
+		}
+		return fmt.Appendf(nil, "<!-- results %s%s -->\n%s<!-- end of results -->\n", name, how, text)
 	})
 	return out, names, err
+}
+
+// shownRun reads a run and returns the table that a page chooses.
+func shownRun(path string, c choice) (string, error) {
+	r, err := runs.Read(path)
+	if err != nil {
+		return "", err
+	}
+	out, err := markdown(r, c)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return out, nil
 }
 
 // pages returns the pages of the checkout that may have tables.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bigfit/bigfit/bench/runs"
 )
 
 const root = "../.."
@@ -43,17 +45,106 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestFirstTable(t *testing.T) {
-	header, rows, err := firstTable("words\n\n| a | b |\n|---|:--|\n| 1 | x y |\n|  | 2 |\n\n| other |\n|---|\n| 3 |\n")
-	if err != nil || !slices.Equal(header, []string{"a", "b"}) || len(rows) != 2 || rows[0][1] != "x y" || rows[1][0] != "" {
-		t.Errorf("%q, %q, %v", header, rows, err)
+func TestTables(t *testing.T) {
+	got, err := tablesOf("words\n\n| a | b |\n|---|:--|\n| 1 | x y |\n|  | 2 |\n\n| other |\n|---|\n| 3 |\n")
+	if err != nil || len(got) != 2 || !slices.Equal(got[0].Header, []string{"a", "b"}) || len(got[0].Rows) != 2 {
+		t.Fatalf("%q, %v", got, err)
 	}
-	for _, text := range []string{"", "no table", "| a | b |\n|---|---|\n| 1 |\n"} {
-		if _, _, err := firstTable(text); err == nil {
+	if got[0].Rows[0][1] != "x y" || got[0].Rows[1][0] != "" || got[1].Rows[0][0] != "3" {
+		t.Errorf("%q", got)
+	}
+	for _, text := range []string{"", "no table", "| a | b |\n|---|---|\n| 1 |\n", "| a |\n|---|\n"} {
+		if _, err := tablesOf(text); err == nil {
 			t.Errorf("%q has a table", text)
 		}
 	}
-	if got := shown([]string{"go", "run", "x", "--data", "/secret"}); got != "go run x --data DIR" {
-		t.Error(got)
+}
+
+func TestChoices(t *testing.T) {
+	r := &runs.Run{Tables: []runs.Table{{Header: []string{"a"}, Rows: [][]string{{"1"}, {"2"}}}, {Header: []string{"b"}, Rows: [][]string{{"3"}}}}}
+	for _, c := range []struct{ how, has, hasNot string }{
+		{"", "| 2 |", "| 3 |"},
+		{" rows=1", "| 1 |", "| 2 |"},
+		{" table=2", "| 3 |", "| 1 |"},
+		{" kept table=2 caption=`x` with a kept word", "`x` with a kept word:\n\n| b |", "| 1 |"},
+		{" table=3", "", ""},
+		{" rows=3", "", ""},
+		{" rows=0", "", ""},
+		{" columns=1", "", ""},
+	} {
+		choice, err := parseChoice(c.how)
+		text := ""
+		if err == nil {
+			text, err = markdown(r, choice)
+		}
+		if (err != nil) != (c.has == "") {
+			t.Errorf("%q: %v", c.how, err)
+		}
+		if c.has != "" && (!strings.Contains(text, c.has) || strings.Contains(text, c.hasNot)) {
+			t.Errorf("%q:\n%s", c.how, text)
+		}
+	}
+}
+
+// checkout is a folder with one page.
+func checkout(t *testing.T, page string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range map[string]string{"README.md": "", "python/README.md": "", "docs/results/.keep": "", "docs/page.md": page} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// A page takes the runs that a folder has; a table that was kept stays until there is its run.
+func TestFrom(t *testing.T) {
+	const before = "| old |\n|---|\n| 0 |\n"
+	root := checkout(t, "a\n<!-- results one table=2 rows=1 kept -->\n"+before+"<!-- end of results -->\nb\n"+
+		"<!-- results two kept -->\n"+before+"<!-- end of results -->\n")
+	from := t.TempDir()
+	if err := take(root, from); err == nil || !strings.Contains(err.Error(), "has no run") {
+		t.Fatalf("of an empty folder: %v", err)
+	}
+	keep := func(name, commit string) {
+		t.Helper()
+		r := runs.Run{Command: "go run x --data DIR", Date: "2026-01-02", Commit: commit, Seconds: 2.5, Tables: []runs.Table{
+			{Header: []string{"a"}, Rows: [][]string{{"1"}}}, {Header: []string{"b"}, Rows: [][]string{{"3"}, {"4"}}}}}
+		text, err := r.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(from, name+runs.Suffix), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep("one", "abc")
+	keep("other", "abc") // no page shows it
+	if err := take(root, from); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(root); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(root, "docs", "page.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "a\n<!-- results one table=2 rows=1 -->\n| b |\n|---|\n| 3 |\n\n`go run x --data DIR`, 2026-01-02, commit abc,  with .\n" +
+		"<!-- end of results -->\nb\n<!-- results two kept -->\n" + before + "<!-- end of results -->\n"
+	if string(got) != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if _, err := os.Stat(filepath.Join(root, "docs", "results", "other.json")); err == nil {
+		t.Error("a run that no page shows was taken")
+	}
+	keep("two", "")
+	if err := take(root, from); err == nil || !strings.Contains(err.Error(), "which commit") {
+		t.Errorf("a run of no commit: %v", err)
 	}
 }

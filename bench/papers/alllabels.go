@@ -77,8 +77,9 @@ func allLabels(ctx context.Context, x data.Points, truth *data.Labels, o Options
 
 	var out []results.Record
 	for j, m := range machines[:2] {
-		out = append(out, MachineRecord(s.name+", all labels", m.name, best[j], s.all[m.name],
-			fmt.Sprintf("σ = %.3g", widths[j])))
+		r := MachineRecord(s.name+", all labels", m.name, best[j], 0, fmt.Sprintf("σ = %.3g", widths[j]))
+		r[2].Published = s.all[m.name] // of coil20 no error at all
+		out = append(out, r)
 	}
 	return out, nil
 }

@@ -214,6 +214,9 @@ func TestPointCloud(t *testing.T) {
 	if r, remark := cell(t, table, "g50c, all labels", "RLS"); !(r.Number <= 5) || r.Published != 4 || !strings.Contains(remark, "σ = ") {
 		t.Errorf("%+v, %q", r, remark)
 	}
+	if r, _ := cell(t, table, "coil20, all labels", "SVM"); r.Published != 0 {
+		t.Errorf("%+v, the paper has 0.0", r)
+	}
 	again, err := PointCloud(context.Background(), Options{Dir: dir, Seed: 2}, &observer{t: t})
 	if err != nil || fmt.Sprint(table.Records) != fmt.Sprint(again.Records) {
 		t.Errorf("the second run differs: %v", err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/bench/runs"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
@@ -110,6 +111,12 @@ func TestReproduceAll(t *testing.T) {
 	// The signs of two columns are easier to tell than scenes; 25 rows for targets of either kind.
 	if len(scene) != 50 || !(best > scene[0].Paper+5) {
 		t.Fatalf("best %v of %+v", best, scene)
+	}
+	kept, err := runs.Read("site/scene.run.json")
+	must(t, err)
+	if kept.Command != "go run ./bench/reproduce scene --data DIR --splits 2" || len(kept.Tables) != 2 ||
+		len(kept.Tables[0].Rows) != 5 || !(kept.Seconds > 0) || kept.Tables[0].Header[0] != `γ_I \ γ_O` {
+		t.Errorf("the run of scene is %+v", kept)
 	}
 	index := string(readFile(t, "site/index.html"))
 	for _, w := range []string{`<a href="moons.html">moons</a>`, `<a href="scene.html">scene</a>`, "<td>1 differs</td>", "plain RLS (γ_I = γ_O = 0) has", "two standard errors",

@@ -112,7 +112,9 @@ labels ± the standard deviation, in percent, and the paper's figure in brackets
 all runs every experiment whose data are in --data, or those of --only. With
 --report DIR it writes index.html, every table and figure with settings, times and a
 verdict for each cell (reached, better, missed, other data, differs, fitted), and a
-page and the JSON of each experiment beside it. The index is written again after each.
+page, the records and the printed tables of each experiment beside it, as .html, .json
+and .run.json; go run ./bench/docs -from DIR takes the tables into the pages of docs.
+The index is written again after each.
 
 --recipe paper is the paper's method; of mnist, newsgroups and phonemes it shows the
 graph as written, weights one, and W = A + Aᵀ, in which an edge that both ends name

@@ -275,7 +275,8 @@ func (a *app) multiLabel(ctx context.Context, e *multilabel.Experiment, o papers
 	n, d := e.Points.Dims()
 	_, labels := e.Labels.Dims()
 	done(fmt.Sprintf("%s: %d points × %d, %d labels", e.Name, n, d, labels))
-	if err := a.need("kernel", 6*kernel.GramBytes(n), 10*float64(n)*float64(n)*float64(n),
+	// Six matrices of n×n at a time, and about one more that waits for the collector.
+	if err := a.need("kernel", 7*kernel.GramBytes(n)+stage.RuntimeBytes, 10*float64(n)*float64(n)*float64(n),
 		"use less data"); err != nil {
 		return nil, err
 	}

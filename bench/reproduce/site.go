@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/bench/console"
 	"github.com/bigfit/bigfit/bench/papers"
+	"github.com/bigfit/bigfit/bench/runs"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
 	"github.com/bigfit/bigfit/internal/suggest"
 	"github.com/bigfit/bigfit/internal/view/report"
@@ -46,7 +48,8 @@ type site struct {
 	Rule        string    `json:"rule"`
 	Experiments []outcome `json:"experiments"`
 
-	dir string // the folder of the pages, empty if there are none
+	dir  string    // the folder of the pages, empty if there are none
+	from *runs.Run // says of what checkout and on what machine the experiments run
 }
 
 // indexPage is the page of all experiments.
@@ -62,6 +65,10 @@ func (a *app) reproduceAll(ctx context.Context, o *reproduceOptions) error {
 	// The folder is made before the first run, which may take an hour, so that a wrong name fails
 	// at once.
 	s := &site{Rule: results.VerdictRule, dir: o.report}
+	if s.dir != "" {
+		// The checkout may change while the experiments run.
+		s.from = runs.New(".", nil)
+	}
 	if s.dir != "" {
 		if _, err := os.Stat(s.dir); os.IsNotExist(err) {
 			defer atomicfile.Unclaim(s.dir) // if no page was written
@@ -202,7 +209,7 @@ func (a *app) addOutcome(ctx context.Context, s *site, e *experiment, o *reprodu
 	return fault
 }
 
-// addPage writes the page of an experiment, and its records as JSON beside it.
+// addPage writes the page of an experiment, and beside it its records and its tables as JSON.
 func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceOptions, r *reproduction,
 	out *outcome) error {
 	b, err := r.blocks(ctx)
@@ -217,9 +224,50 @@ func (a *app) addPage(ctx context.Context, s *site, e *experiment, o *reproduceO
 		if err := report.Save(filepath.Join(s.dir, out.Page), page); err != nil {
 			return err
 		}
-		return atomicfile.Atomically(filepath.Join(s.dir, e.name+".json"),
-			func(w io.Writer) error { return json.NewEncoder(w).Encode(r.table) })
+		if err := atomicfile.Atomically(filepath.Join(s.dir, e.name+".json"),
+			func(w io.Writer) error { return json.NewEncoder(w).Encode(r.table) }); err != nil {
+			return err
+		}
+		text, err := o.record(a, e, r, s.from).JSON()
+		if err != nil {
+			return err
+		}
+		return atomicfile.Atomically(filepath.Join(s.dir, e.name+runs.Suffix), func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
 	})
+}
+
+// record returns the tables as they are printed, with the command that makes them: bench/docs takes them
+// into the pages of docs.
+func (o *reproduceOptions) record(a *app, e *experiment, r *reproduction, from *runs.Run) *runs.Run {
+	command := []string{"go", "run", "./bench/reproduce", e.name}
+	if len(e.needs) > 0 {
+		command = append(command, "--data", o.Dir)
+	}
+	if a.Given["splits"] && !slices.Contains(e.fixed, "splits") {
+		command = append(command, "--splits", strconv.Itoa(o.Splits))
+	}
+	if a.Seed != 0 {
+		command = append(command, "--seed", strconv.FormatUint(a.Seed, 10))
+	}
+
+	out := *from
+	out.Command = runs.Shown(command)
+	out.Seconds = r.seconds
+	for _, g := range r.table.Grids() {
+		t := runs.Table{Header: g.Header}
+		for _, row := range g.Rows {
+			cells := slices.Clone(row)
+			for i := range cells {
+				cells[i] = strings.TrimSpace(cells[i])
+			}
+			t.Rows = append(t.Rows, cells)
+		}
+		out.Tables = append(out.Tables, t)
+	}
+	return &out
 }
 
 // writeIndex writes the page of all experiments.

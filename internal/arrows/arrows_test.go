@@ -126,6 +126,7 @@ var order = []string{
 	"bench/calibration",
 	"bench/crowds",
 	"bench/console",
+	"bench/runs",
 	"bench/audit",
 	"bench/campaigns",
 	"bench/papers",
