@@ -13,6 +13,33 @@ type command struct{ name, short string }
 // listed matches a line of the lists of commands and topics.
 var listed = regexp.MustCompile(`^  (?:bigfit )?([a-z][a-z-]*) +(\S.*)$`)
 
+// A helpWriter writes help texts as Markdown. It knows the pages that a text may name.
+type helpWriter struct{ known map[string]bool }
+
+// named matches flags and commands in a text.
+var named = regexp.MustCompile(`--[a-z][a-z0-9-]*[a-z0-9]|bigfit (?:help )?([a-z][a-z-]*)`)
+
+// text is a line of a help with its flags and commands as code, and commands as links to their pages.
+func (h *helpWriter) text(line string) string {
+	var b strings.Builder
+	last := 0
+	for _, m := range named.FindAllStringSubmatchIndex(line, -1) {
+		b.WriteString(escaped(line[last:m[0]]))
+		last = m[1]
+		found := line[m[0]:m[1]]
+		switch {
+		case m[2] < 0:
+			b.WriteString(code(found))
+		case h.known[line[m[2]:m[3]]]:
+			fmt.Fprintf(&b, "[%s](site:reference/commands/%s.html)", code(found), line[m[2]:m[3]])
+		default:
+			b.WriteString(escaped(found))
+		}
+	}
+	b.WriteString(escaped(line[last:]))
+	return b.String()
+}
+
 // addCommands adds a page for each command and topic, and the list of them.
 func (s *site) addCommands(ctx context.Context) error {
 	text, err := s.run(ctx, "--help")
@@ -25,6 +52,10 @@ func (s *site) addCommands(ctx context.Context) error {
 		return fmt.Errorf("bigfit --help lists %d commands and %d topics", len(commands), len(topics))
 	}
 
+	w := &helpWriter{known: map[string]bool{}}
+	for _, c := range append(commands, topics...) {
+		w.known[c.name] = true
+	}
 	var index strings.Builder
 	index.WriteString("# Commands\n\nMade from the help of the program. `bigfit COMMAND --help` prints the same.\n\n")
 	put := func(title string, list []command) {
@@ -36,18 +67,18 @@ func (s *site) addCommands(ctx context.Context) error {
 	}
 	put("Commands", commands)
 	put("Topics of help", topics)
-	index.WriteString("## bigfit\n\n" + help.markdown())
+	index.WriteString("## bigfit\n\n" + w.markdown(help))
 	if err := s.addReference("Commands", "index", index.String()); err != nil {
 		return err
 	}
 
 	for _, c := range commands {
-		if err := s.addHelp(ctx, c, c.name, "--help"); err != nil {
+		if err := s.addHelp(ctx, w, c, c.name, "--help"); err != nil {
 			return err
 		}
 	}
 	for _, c := range topics {
-		if err := s.addHelp(ctx, c, "help", c.name); err != nil {
+		if err := s.addHelp(ctx, w, c, "help", c.name); err != nil {
 			return err
 		}
 	}
@@ -61,12 +92,12 @@ func (s *site) addReference(group, name, text string) error {
 }
 
 // addHelp adds the page of a command or topic.
-func (s *site) addHelp(ctx context.Context, c command, args ...string) error {
+func (s *site) addHelp(ctx context.Context, w *helpWriter, c command, args ...string) error {
 	text, err := s.run(ctx, args...)
 	if err != nil {
 		return err
 	}
-	return s.addReference("Commands", c.name, fmt.Sprintf("# bigfit %s\n\n%s", c.name, splitHelp(string(text)).markdown()))
+	return s.addReference("Commands", c.name, fmt.Sprintf("# bigfit %s\n\n%s", c.name, w.markdown(splitHelp(string(text)))))
 }
 
 // A help is what a command prints of itself: a text, and parts below a title.
@@ -119,25 +150,25 @@ func (h *help) list(title string) (out []command) {
 	return out
 }
 
-// markdown is the help as a page has it.
-func (h *help) markdown() string {
+// markdown is a help as a page has it.
+func (w *helpWriter) markdown(h *help) string {
 	var b strings.Builder
-	b.WriteString(prose(h.text))
+	b.WriteString(w.prose(h.text))
 	for _, p := range h.parts {
 		switch p.title {
 		case "Usage:":
 			b.WriteString("## Usage\n\n" + block("", p.lines[1:]))
 		case "Flags:":
-			b.WriteString("## Flags\n\n" + flags(p.lines[1:]))
+			b.WriteString("## Flags\n\n" + w.flags(p.lines[1:]))
 		case "Global Flags:":
-			b.WriteString("## Flags of all commands\n\n" + flags(p.lines[1:]))
+			b.WriteString("## Flags of all commands\n\n" + w.flags(p.lines[1:]))
 		}
 	}
 	return b.String()
 }
 
 // prose is the text of a help: lines that begin with spaces stay as they are.
-func prose(lines []string) string {
+func (w *helpWriter) prose(lines []string) string {
 	var b strings.Builder
 	for len(lines) > 0 {
 		k := 0
@@ -149,7 +180,7 @@ func prose(lines []string) string {
 			b.WriteString(block("", lines[:k]))
 		} else {
 			for _, line := range lines[:k] {
-				b.WriteString(escaped(line) + "\n")
+				b.WriteString(w.text(line) + "\n")
 			}
 			b.WriteString("\n")
 		}
@@ -182,7 +213,7 @@ func block(kind string, lines []string) string {
 var flagLine = regexp.MustCompile(`^  (?:(-\w), |    )(--[\w-]+)(?: (\S+))?  +(\S.*)$`)
 
 // flags is the list of flags as a table.
-func flags(lines []string) string {
+func (w *helpWriter) flags(lines []string) string {
 	var rows [][3]string
 	for _, line := range lines {
 		if m := flagLine.FindStringSubmatch(line); m != nil {
@@ -198,7 +229,7 @@ func flags(lines []string) string {
 	var b strings.Builder
 	b.WriteString("| flag | value | meaning |\n|---|---|---|\n")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", r[0], escaped(r[1]), escaped(r[2]))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", r[0], escaped(r[1]), w.text(r[2]))
 	}
 	return b.String() + "\n"
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"go/ast"
@@ -10,6 +11,8 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +40,7 @@ func (s *site) addFormats(context.Context) error {
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(found, func(a, b drawing) int { return cmp.Compare(internal(a.source), internal(b.source)) })
 	if len(found) < 5 {
 		return fmt.Errorf("%d drawings of formats are in the source", len(found))
 	}
@@ -48,6 +52,16 @@ func (s *site) addFormats(context.Context) error {
 		b.WriteString(d.text)
 	}
 	return s.add(&page{path: "reference/formats.html", section: sectionRef, text: b.String()})
+}
+
+// internal is 1 for sources of folders that come and go during runs, which users do not open.
+func internal(source string) int {
+	for _, folder := range []string{"internal/", "engine/", "knn/parts/", "lanczos/snapshot"} {
+		if strings.HasPrefix(source, folder) {
+			return 1
+		}
+	}
+	return 0
 }
 
 // drawn is what the head of a drawing has: the columns of its table.
@@ -65,6 +79,9 @@ func drawn(text string) bool {
 	return has("dtype") && has("meaning") || has("field") && has("meaning") || has("file") && has("content") ||
 		strings.HasPrefix(head, "model.npz") || strings.HasPrefix(head, "division.npz")
 }
+
+// bracketed matches a link to a name of Go, which leads nowhere outside of its package.
+var bracketed = regexp.MustCompile(`\\?\[\*?([A-Za-z][\w.]*)\\?\]`)
 
 // drawingsOf returns the drawings in the comments of a file.
 func drawingsOf(root, file string) ([]drawing, error) {
@@ -87,7 +104,8 @@ func drawingsOf(root, file string) ([]drawing, error) {
 		p := &comment.Printer{HeadingLevel: 4, HeadingID: func(*comment.Heading) string { return "" },
 			DocLinkURL: func(*comment.DocLink) string { return "" }}
 		text := strings.ReplaceAll(string(p.Markdown(&comment.Doc{Content: kept})), "\t", "    ")
-		out = append(out, drawing{source, fmt.Sprintf("## %s\n\n%s\n", titleOf(source, group, tree), text)})
+		text = bracketed.ReplaceAllString(text, "$1")
+		out = append(out, drawing{source, fmt.Sprintf("## %s\n\n%s\nDrawn in `%s`.\n\n", titleOf(source, group, tree), text, source)})
 	}
 	return out, nil
 }
@@ -117,11 +135,30 @@ func partsDrawn(d *comment.Doc, isPackage bool) []comment.Block {
 	return out
 }
 
+// titles are what the drawings show, by where they stand; any other has the name of its place.
+var titles = map[string]string{
+	"archive":                  "The manifest",
+	"sparse: npz":              "graph.npz",
+	"sparse: folder":           "Graph folder",
+	"lanczos: file":            "eigs.npz",
+	"lanczos: snapshot":        "Snapshot of unfinished eigenpairs",
+	"models: file":             "model.npz",
+	"models/pool: file":        "model.npz of auto",
+	"models/correction: model": "model.npz of correct-and-smooth",
+	"internal/file/checkpoint": "Checkpoint folder",
+	"knn/parts: work":          "Work folder",
+	"engine":                   "Task folder of an engine",
+}
+
 // titleOf names a drawing by where it stands.
 func titleOf(source string, group *ast.CommentGroup, tree *ast.File) string {
+	place := path.Dir(source)
 	name := strings.TrimSuffix(path.Base(source), ".go")
-	if group == tree.Doc || name == path.Base(path.Dir(source)) {
-		return path.Dir(source)
+	if group != tree.Doc && name != path.Base(place) {
+		place += ": " + name
 	}
-	return path.Dir(source) + ": " + name
+	if title := titles[place]; title != "" {
+		return title
+	}
+	return place
 }

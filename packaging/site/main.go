@@ -90,6 +90,7 @@ func (s *site) make(ctx context.Context, out string) error {
 		{"file formats", s.addFormats},
 		{"runs", s.addRuns},
 		{"gallery", s.addGallery},
+		{"order", s.arrange},
 		{"links", s.convert},
 	} {
 		start, before := time.Now(), len(s.pages)

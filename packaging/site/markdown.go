@@ -20,6 +20,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // A heading of a page.
@@ -201,7 +202,7 @@ func textOf(n ast.Node, source []byte) string {
 func addText(b *strings.Builder, n ast.Node, source []byte) {
 	switch n := n.(type) {
 	case *ast.Text:
-		b.Write(n.Segment.Value(source))
+		b.Write(util.UnescapePunctuations(n.Segment.Value(source)))
 		if n.SoftLineBreak() || n.HardLineBreak() {
 			b.WriteByte(' ')
 		}

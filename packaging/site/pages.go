@@ -69,6 +69,27 @@ var others = []struct {
 	{"SECURITY.md", "design/security.html", sectionDesign, ""},
 }
 
+// leading are the pages that stand first in their sections, in this order; all others follow in the order of their names.
+var leading = []string{
+	"index.html", "howto/install.html", "howto/coming-from.html", "glossary.html", "gallery.html",
+	"howto/auto.html", "howto/next.html", "howto/label.html", "howto/audit.html", "howto/report.html", "howto/soft.html",
+	"reference/commands/index.html", "reference/learners/index.html", "reference/models.html", "reference/python/index.html",
+	"reference/go/index.html", "reference/formats.html",
+	"evidence/papers.html", "evidence/runs.html", "evidence/speed.html", "evidence/scale.html", "evidence/reliability.html",
+	"evidence/probabilities.html", "evidence/memory.html",
+	"design/architecture.html",
+}
+
+// arrange puts the leading pages first.
+func (s *site) arrange(context.Context) error {
+	rank := map[string]int{}
+	for i, path := range leading {
+		rank[path] = i - len(leading)
+	}
+	slices.SortStableFunc(s.pages, func(a, b *page) int { return rank[a.path] - rank[b.path] })
+	return nil
+}
+
 // frontPages lie beside the front page, by their names.
 var frontPages = []string{"glossary"}
 

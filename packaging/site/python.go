@@ -100,9 +100,12 @@ func (m *module) importedFrom() string {
 	return "bigfit"
 }
 
+// mostColumns is how many letters of code stand beside each other in a page.
+const mostColumns = 76
+
 // wrapSignature is a call with its parameters, on several lines where it is long.
 func wrapSignature(name, signature string) string {
-	if len(name)+len(signature) <= 90 {
+	if len(name)+len(signature) <= mostColumns {
 		return name + signature
 	}
 	inside := strings.TrimSuffix(strings.TrimPrefix(signature, "("), ")")
@@ -110,7 +113,7 @@ func wrapSignature(name, signature string) string {
 	b.WriteString(name + "(")
 	column := 1000
 	for _, p := range strings.SplitAfter(inside, ", ") {
-		if column+len(p) > 90 {
+		if column+len(p) > mostColumns {
 			b.WriteString("\n    ")
 			column = 4
 		}

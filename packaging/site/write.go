@@ -25,13 +25,12 @@ var pageTemplate = template.Must(template.ParseFS(assets, "assets/page.html"))
 // A view is what the template of a page sees.
 type view struct {
 	Title, Root, Version string
-	Body                 template.HTML
+	Lead, Body           template.HTML // the lead is the begin of the front page
 	Nav                  []navSection
 	Contents             []heading
-	Group                []navPage // pages beside this one, in its group
-	GroupTitle           string
 	Before, After        *navPage
 	Front                bool
+	Kind                 string // of pages with a look of their own
 	Cards                []navPage
 }
 
@@ -109,8 +108,15 @@ func (s *site) view(p *page) *view {
 		v.Contents = nil
 	}
 	if v.Front {
+		// The ways on stand below the first paragraph, which says what bigfit is.
+		head, rest, _ := strings.Cut(p.body, "</p>")
+		v.Lead, v.Body = template.HTML(head+"</p>"), template.HTML(rest)
 		v.Title = "bigfit: semi-supervised learning on graphs"
 		v.Cards = s.cards()
+		v.Kind = "front"
+	}
+	if p.source == glossarySource {
+		v.Kind = "glossary"
 	}
 	if p.section == sectionTutorial {
 		v.Before, v.After = s.neighbours(p)
@@ -140,12 +146,7 @@ func (s *site) neighbours(p *page) (before, after *navPage) {
 func (s *site) cards() []navPage {
 	var out []navPage
 	for _, c := range sections[1:] {
-		for _, p := range s.pages {
-			if p.section == c {
-				out = append(out, navPage{Title: c.title, About: c.about, URL: firstOf(s.pages, c)})
-				break
-			}
-		}
+		out = append(out, navPage{Title: c.title, About: c.about, URL: firstOf(s.pages, c)})
 	}
 	return append(out, navPage{Title: "Gallery", About: "Pictures that the program draws, with their commands.", URL: "gallery.html"})
 }
@@ -153,7 +154,7 @@ func (s *site) cards() []navPage {
 // firstOf is the first page of a section.
 func firstOf(pages []*page, c *section) string {
 	for _, p := range pages {
-		if p.section == c && p.group == "" {
+		if p.section == c {
 			return p.path
 		}
 	}
