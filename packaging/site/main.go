@@ -66,6 +66,9 @@ var topLevel = []string{"index.html", "glossary.html", "gallery.html", "tutorial
 
 // make writes the site to a folder, whole or not at all.
 func (s *site) make(ctx context.Context, out string) error {
+	if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
+		return err
+	}
 	if err := atomicfile.CheckFolder(out, holds, topLevel); err != nil {
 		return err
 	}
@@ -104,9 +107,6 @@ func (s *site) make(ctx context.Context, out string) error {
 		fmt.Fprintln(s.notes)
 	}
 
-	if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
-		return err
-	}
 	if err := atomicfile.Folder(out, holds, topLevel, s.write); err != nil {
 		return err
 	}
