@@ -222,8 +222,14 @@ func addText(b *strings.Builder, n ast.Node, source []byte) {
 	}
 }
 
-// mostText is how much of a passage the search looks through, in bytes: the index is loaded whole.
-const mostText = 1200
+// mostText returns how much of a passage the search looks through, in bytes: the index is loaded whole. Classes and
+// learners repeat the parameters of the graph.
+func mostText(p *page) int {
+	if p.group == "Python" || p.group == "Learners" {
+		return 1200
+	}
+	return 4000
+}
 
 // passagesOf cuts a page at its headings.
 func passagesOf(tree ast.Node, source []byte, p *page) []passage {
@@ -232,8 +238,8 @@ func passagesOf(tree ast.Node, source []byte, p *page) []passage {
 	end := func() {
 		if len(out) > 0 {
 			words := strings.Join(strings.Fields(b.String()), " ")
-			if len(words) > mostText {
-				words = strings.ToValidUTF8(words[:mostText], "")
+			if len(words) > mostText(p) {
+				words = strings.ToValidUTF8(words[:mostText(p)], "")
 			}
 			out[len(out)-1].text = words
 		}

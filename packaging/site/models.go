@@ -35,15 +35,17 @@ func (s *site) addModels(ctx context.Context) error {
 	var index strings.Builder
 	index.WriteString("# Learners\n\nMade from `bigfit models --json`. [Models](site:reference/models.html) compares them.\n\n")
 	index.WriteString("| model | what it does | learns |\n|---|---|---|\n")
+	names := map[string]bool{}
 	for i := range list {
 		l := &list[i]
+		names[l.Name] = true
 		fmt.Fprintf(&index, "| [`%s`](site:reference/learners/%s.html) | %s | %s |\n", l.Name, l.Name, escaped(l.Help), spaced(l.Learns))
 	}
 	if err := s.addReference("Learners", "index", index.String()); err != nil {
 		return err
 	}
 	for i := range list {
-		if err := s.addReference("Learners", list[i].Name, list[i].markdown()); err != nil {
+		if err := s.addReference("Learners", list[i].Name, list[i].markdown(names)); err != nil {
 			return err
 		}
 	}
@@ -54,9 +56,9 @@ func (s *site) addModels(ctx context.Context) error {
 func spaced(list string) string { return strings.ReplaceAll(list, ",", ", ") }
 
 // markdown is the page of a learner.
-func (l *learner) markdown() string {
+func (l *learner) markdown(names map[string]bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s.\n\n", l.Name, escaped(strings.TrimSuffix(upper(l.Help), ".")))
+	fmt.Fprintf(&b, "# %s\n\n%s.\n\n", l.Name, sentence(l.Help, names))
 	if l.Formula != "" {
 		b.WriteString(block("formula", strings.Split(l.Formula, "\n")))
 	}
@@ -98,10 +100,15 @@ func parameters(list []parameter) string {
 	return b.String() + "\n"
 }
 
-// upper is text with a capital in front.
-func upper(text string) string {
-	if text == "" {
+// sentence is a help as a sentence of Markdown: with a capital, unless it begins with the name of a learner.
+func sentence(help string, names map[string]bool) string {
+	help = strings.TrimSuffix(help, ".")
+	first, rest, _ := strings.Cut(help, " ")
+	if names[first] {
+		return fmt.Sprintf("[%s](site:reference/learners/%s.html) %s", code(first), first, escaped(rest))
+	}
+	if help == "" {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return escaped(strings.ToUpper(help[:1]) + help[1:])
 }

@@ -23,25 +23,37 @@
     return loading;
   }
 
+  // The s of plurals counts for nothing.
+  const stem = w => w.length > 4 ? w.replace(/s$/, "") : w;
+
+  // Classes, Go and changes name everything once more; texts that people wrote come first.
+  function weight(url) {
+    if (url.startsWith("reference/go/")) return .3;
+    if (url.startsWith("reference/python/") && url.includes("#")) return .5;
+    return url.startsWith("design/") ? .5 : 1;
+  }
+
   // A passage counts if it has all words. Words in headings count more than words in texts, and whole names most.
   function score(p, words) {
     let sum = 0;
-    for (const w of words) {
+    const title = p.title.toLowerCase(), whole = words.join(" ");
+    for (const word of words) {
+      const w = stem(word);
       if (!p.low.includes(w)) return 0;
-      const title = p.title.toLowerCase();
-      if (title === w || title === "bigfit " + w || title.endsWith("." + w)) sum += 60;
-      else if (title.startsWith(w)) sum += 25;
+      if (title.startsWith(w)) sum += 25;
       else if (title.includes(w)) sum += 15;
       else if (p.head.includes(w)) sum += 8;
-      else sum += 1;
+      sum += Math.min(6, p.low.split(w).length - 1);
     }
-    // Go has the most passages; tasks come first among equals.
-    return sum - (p.url.startsWith("reference/go/") ? .5 : 0);
+    if (title === whole || title === "bigfit " + whole || stem(title) === stem(whole)) sum += 60;
+    else if (title.includes(stem(whole))) sum += 20;
+    else if (p.low.includes(stem(whole))) sum += 8;
+    return sum * weight(p.url);
   }
 
   function snippet(p, words) {
     const low = p.text.toLowerCase();
-    const first = Math.min(...words.map(w => low.indexOf(w)).filter(i => i >= 0));
+    const first = Math.min(...words.map(w => low.indexOf(stem(w))).filter(i => i >= 0));
     const from = Number.isFinite(first) ? Math.max(0, first - 30) : 0;
     return (from > 0 ? "… " : "") + p.text.slice(from, from + 120);
   }
