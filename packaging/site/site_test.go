@@ -268,6 +268,25 @@ func TestBrokenLinks(t *testing.T) {
 	}
 }
 
+// TestDocs follows the links among the pages that people wrote, which takes no program.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	s := &site{root: root, notes: io.Discard, bySource: map[string]*page{}, byPath: map[string]*page{}, files: map[string]bool{}}
+	if err := s.addDocs(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.convert(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	links := 0
+	for _, p := range s.pages {
+		links += len(p.links)
+	}
+	if links < 60 {
+		t.Errorf("only %d links were followed", links)
+	}
+}
+
 // TestHeadings names headings as GitHub does.
 func TestHeadings(t *testing.T) {
 	t.Parallel()
