@@ -58,27 +58,27 @@ func (s *site) addCommands(ctx context.Context) error {
 	}
 	var index strings.Builder
 	index.WriteString("# Commands\n\nMade from the help of the program. `bigfit COMMAND --help` prints the same.\n\n")
-	put := func(title string, list []command) {
+	put := func(title, call string, list []command) {
 		fmt.Fprintf(&index, "## %s\n\n| | |\n|---|---|\n", title)
 		for _, c := range list {
-			fmt.Fprintf(&index, "| [`bigfit %s`](site:reference/commands/%s.html) | %s |\n", c.name, c.name, escaped(c.short))
+			fmt.Fprintf(&index, "| [`%s%s`](site:reference/commands/%s.html) | %s |\n", call, c.name, c.name, escaped(c.short))
 		}
 		index.WriteString("\n")
 	}
-	put("Commands", commands)
-	put("Topics of help", topics)
+	put("Commands", "bigfit ", commands)
+	put("Topics of help", "bigfit help ", topics)
 	index.WriteString("## bigfit\n\n" + w.markdown(help))
 	if err := s.addReference("Commands", "index", index.String()); err != nil {
 		return err
 	}
 
 	for _, c := range commands {
-		if err := s.addHelp(ctx, w, c, c.name, "--help"); err != nil {
+		if err := s.addHelp(ctx, w, c.name, "bigfit "+c.name, c.name, "--help"); err != nil {
 			return err
 		}
 	}
 	for _, c := range topics {
-		if err := s.addHelp(ctx, w, c, "help", c.name); err != nil {
+		if err := s.addHelp(ctx, w, c.name, "bigfit help "+c.name, "help", c.name); err != nil {
 			return err
 		}
 	}
@@ -91,13 +91,13 @@ func (s *site) addReference(group, name, text string) error {
 		section: sectionRef, group: group, text: text})
 }
 
-// addHelp adds the page of a command or topic.
-func (s *site) addHelp(ctx context.Context, w *helpWriter, c command, args ...string) error {
+// addHelp adds the page of a command or topic: what bigfit prints with the arguments.
+func (s *site) addHelp(ctx context.Context, w *helpWriter, name, title string, args ...string) error {
 	text, err := s.run(ctx, args...)
 	if err != nil {
 		return err
 	}
-	return s.addReference("Commands", c.name, fmt.Sprintf("# bigfit %s\n\n%s", c.name, w.markdown(splitHelp(string(text)))))
+	return s.addReference("Commands", name, fmt.Sprintf("# %s\n\n%s", title, w.markdown(splitHelp(string(text)))))
 }
 
 // A help is what a command prints of itself: a text, and parts below a title.

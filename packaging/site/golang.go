@@ -162,13 +162,14 @@ func (g *goWriter) values(list []*doc.Value) {
 
 // anchors writes places that links lead to, for names without a heading.
 func (g *goWriter) anchors(names []string) {
+	var b strings.Builder
 	for _, name := range names {
 		if ast.IsExported(name[strings.LastIndex(name, ".")+1:]) {
-			fmt.Fprintf(&g.b, "<a id=\"%s\"></a>", name)
+			fmt.Fprintf(&b, "<a id=\"%s\"></a>", name)
 		}
 	}
-	if len(names) > 0 {
-		g.b.WriteString("\n\n")
+	if b.Len() > 0 {
+		g.b.WriteString("<div>" + b.String() + "</div>\n\n")
 	}
 }
 
