@@ -107,3 +107,38 @@ func (g *glossary) linkText(p *page, t *ast.Text, source []byte, seen map[string
 		t.Segment = text.NewSegment(to, t.Segment.Stop)
 	}
 }
+
+// linkCommands links the first code of a page that calls a command, as bigfit audit X y, to the page of the command.
+func (s *site) linkCommands(p *page, tree ast.Node, source []byte) {
+	var spans []*ast.CodeSpan
+	var collect func(ast.Node)
+	collect = func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.Heading, *ast.Link, *ast.Image:
+			return
+		case *ast.CodeSpan:
+			spans = append(spans, n)
+			return
+		}
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			collect(c)
+		}
+	}
+	collect(tree)
+
+	seen := map[string]bool{p.path: true}
+	for _, span := range spans {
+		call, ok := strings.CutPrefix(textOf(span, source), "bigfit ")
+		name, _, _ := strings.Cut(call, " ")
+		target := "reference/commands/" + name + ".html"
+		if !ok || s.byPath[target] == nil || seen[target] {
+			continue
+		}
+		seen[target] = true
+		l := ast.NewLink()
+		l.Destination = []byte(relative(p.path, target))
+		parent := span.Parent()
+		parent.ReplaceChild(parent, span, l)
+		l.AppendChild(l, span)
+	}
+}

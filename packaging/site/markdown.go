@@ -112,6 +112,7 @@ func (s *site) convertPage(p *page) error {
 
 	p.passages = passagesOf(tree, source, p)
 	s.glossary.link(p, tree, source)
+	s.linkCommands(p, tree, source)
 	var b bytes.Buffer
 	if err := markdown.Renderer().Render(&b, source, tree); err != nil {
 		return err

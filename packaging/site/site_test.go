@@ -91,6 +91,7 @@ func checkPages(t *testing.T, s *site, built map[string]string) {
 		"gallery.html":                     "<svg class=\"chart\"",
 		"tutorial/1-embeddings.html":       "rel=\"next\"",
 		"howto/audit.html":                 "<table>",
+		"howto/coming-from.html":           `<a href="../reference/commands/tune.html"><code>bigfit tune`,
 		"reference/commands/fit.html":      "--checkpoint",
 		"reference/commands/data.html":     "sparse",
 		"reference/learners/laprls.html":   "γ_I fᵀLᵖf",
