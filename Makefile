@@ -12,7 +12,7 @@ RACE = ./internal/num/par ./internal/num/dense ./cmd/bigfit/internal/progress ./
 # Seeds of an overnight run of the attacks on the command.
 SEEDS ?= 20000
 
-.PHONY: build test lint race purego fuzz sample soak bench memory generate docs python wheels release release-check ci
+.PHONY: build test lint race purego fuzz sample soak bench memory generate docs site python wheels release release-check ci
 
 build:
 	go build ./...
@@ -91,6 +91,10 @@ wheels:
 # Tables of docs and README from the runs in docs/results.
 docs:
 	go run ./bench/docs
+
+# The documentation as static pages, in dist/site; its links are followed, and its gallery is drawn.
+site:
+	go run ./packaging/site -python $(PYTHON)
 
 # Everything of a release, into dist: archives, wheels, Debian packages, bills of materials, recipes, sums.
 release:

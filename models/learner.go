@@ -58,6 +58,9 @@ type Learner interface {
 type Info struct {
 	Name string `json:"name"` // name on the command line and in manifests
 	Help string `json:"help"` // one line
+	// Formula says what a fit computes or minimizes, in lines, with the names of the papers: l of n points have labels
+	// y, W are the weights of the graph and L its Laplacian.
+	Formula string `json:"formula,omitempty"`
 	// Source names the paper, section and equation.
 	Source string `json:"source,omitempty"`
 	// Scores says what the scores of the learner's models mean, in one line. They differ

@@ -122,6 +122,75 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// ours matches the code in a cell of docs/coming-from.md.
+var ours = regexp.MustCompile("`([^`]+)`")
+
+// TestComingFrom runs docs/coming-from.md: its files are made, then every command and every call of the last two columns
+// of its tables is run.
+func TestComingFrom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the page has some eighty commands and calls; left out with -short")
+	}
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash to run the page with")
+	}
+	root := filepath.Join(packageDir, "..", "..")
+	t.Parallel()
+	text := string(readFile(t, filepath.Join(root, "docs", "coming-from.md")))
+	path, err := program()
+	must(t, err)
+	dir := t.TempDir()
+	var python strings.Builder
+	for _, b := range blocksOf(text) {
+		switch b.kind {
+		case "sh":
+			runShell(t, dir, path, b.text)
+		case "python":
+			python.WriteString(b.text)
+		}
+	}
+
+	// A command or call that stands there twice is run once.
+	ran := map[string]bool{}
+	commands, calls := 0, 0
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 5 {
+			continue
+		}
+		for _, m := range ours.FindAllStringSubmatch(cells[3], -1) {
+			if strings.HasPrefix(m[1], "bigfit ") && !ran[m[1]] {
+				ran[m[1]] = true
+				runShell(t, dir, path, m[1])
+				commands++
+			}
+		}
+		for _, m := range ours.FindAllStringSubmatch(cells[2], -1) {
+			if strings.Contains(m[1], "(") && !ran[m[1]] {
+				ran[m[1]] = true
+				// A failure of Python names the line, which is the call.
+				python.WriteString(m[1] + "\n")
+				calls++
+			}
+		}
+	}
+	if commands < 35 || calls < 35 {
+		t.Errorf("%d commands and %d calls are in the page", commands, calls)
+	}
+
+	const interpreter = "/usr/bin/python3"
+	if exec.Command(interpreter, "-c", "import sklearn").Run() != nil {
+		t.Skip("no scikit-learn for the calls in Python")
+	}
+	writeFile(t, filepath.Join(dir, "calls.py"), []byte(python.String()))
+	cmd := exec.CommandContext(t.Context(), interpreter, "-B", "-W", "ignore", "calls.py")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(root, "python", "src"), "BIGFIT_BIN="+path)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // runPage runs one page with the command in path, in a folder.
 func runPage(t *testing.T, page, text, path, dir string) {
 	blocks := blocksOf(text)

@@ -72,6 +72,9 @@ func (d learnerInfo) String() string {
 func (d learnerInfo) about() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", d.Name, d.Help)
+	for line := range strings.Lines(d.Formula) {
+		fmt.Fprintf(&b, "    %s\n", strings.TrimSuffix(line, "\n"))
+	}
 	if d.Source != "" {
 		fmt.Fprintf(&b, "  after %s\n", d.Source)
 	}

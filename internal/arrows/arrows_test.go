@@ -119,6 +119,7 @@ var order = []string{
 	"cmd/bigfit",
 	"cmd/bigfit/internal/attack",
 	"packaging/release",
+	"packaging/site",
 	"bench/graphs",
 	"bench/peers",
 	"bench/sets",

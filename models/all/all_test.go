@@ -3,6 +3,7 @@ package all
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestFind(t *testing.T) {
@@ -26,5 +27,20 @@ func TestFind(t *testing.T) {
 				t.Errorf("%v, want %q", err, want)
 			}
 		})
+	}
+}
+
+// Pages of the documentation and bigfit models show the formula of every learner.
+func TestFormulas(t *testing.T) {
+	for _, l := range Learners {
+		info := l.Info()
+		if info.Formula == "" {
+			t.Errorf("%s has no formula", info.Name)
+		}
+		for line := range strings.Lines(info.Formula) {
+			if n := utf8.RuneCountInString(line); n > 120 {
+				t.Errorf("%s has a formula of %d signs in a line: %s", info.Name, n, line)
+			}
+		}
 	}
 }

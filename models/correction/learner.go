@@ -80,7 +80,9 @@ func (l Learner) settings(v models.Values) (Settings, error) {
 // Info describes the learner.
 func (l Learner) Info() models.Info {
 	return models.Info{Name: Name,
-		Help:   "a model of the columns, corrected and smoothed along the graph (Huang et al. 2021)",
+		Help: "a model of the columns, corrected and smoothed along the graph (Huang et al. 2021)",
+		Formula: "H = (1 − α₂)(I − α₂S)⁻¹ G,  S = D^-½ W D^-½,  G = Y at the labels, Z + Ê at all other points,\n" +
+			"Z the base's predictions, Ê its errors at the labels, spread by (1 − α₁)(I − α₁S)⁻¹ and scaled",
 		Source: "Huang, He, Singh, Lim & Benson 2021, section 2",
 		Scores: "H = (1 − α₂)(I − α₂S)⁻¹G of corrected predictions G, to be compared within a point",
 		Learns: models.LearnsClasses | models.LearnsShares, Needs: models.NeedsPoints | models.NeedsGraph, Keeps: true}

@@ -72,6 +72,8 @@ type Learner struct{}
 // Info describes the learner.
 func (Learner) Info() models.Info {
 	return models.Info{Name: Name, Help: "least squares on eigenfunctions of a kernel over all points",
+		Formula: "min over a  Σ over labels of (f(x_i) − y_i)²,  f = Σ_{j ≤ s} a_j φ_j,\n" +
+			"φ_j the leading eigenfunctions of the kernel over all n points",
 		Source: "Ji et al. 2012, algorithm 1",
 		Scores: "least-squares estimate f of 1 for the class and −1 for the others, or the value",
 		Learns: models.LearnsClasses | models.LearnsValues | models.LearnsShares,

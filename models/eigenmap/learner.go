@@ -103,6 +103,8 @@ var params = models.Table[options]{
 func (Learner) Info() models.Info {
 	return models.Info{Name: Name, Help: "least squares on eigenvectors of the Laplacian (Belkin & " +
 		"Niyogi 2004)",
+		Formula: "min over a  1/l Σ over labels of (f_i − y_i)² [+ γ Σ_j r(λ_j) a_j²],  f = Σ_{j ≤ p} a_j e_j,\n" +
+			"Le_j = λ_j e_j the eigenpairs of the smallest eigenvalues",
 		Source: "Belkin & Niyogi 2004, section 4, steps 1 to 4; penalties: section 7.1",
 		Scores: "least-squares estimate f of 1 for the class, −1 for others; of new points the share " +
 			"of votes (extension knn)",

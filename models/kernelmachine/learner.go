@@ -42,6 +42,18 @@ var helps = [...][2]string{
 		"oneclass with the intrinsic norm"},
 }
 
+// formulas say what each method minimizes, without and with the intrinsic norm. The kernel gives the norm ‖f‖.
+var formulas = [...][2]string{
+	RLS: {"min over f  1/l Σ (f(x_i) − y_i)² + γ_A ‖f‖²",
+		"min over f  1/l Σ (f(x_i) − y_i)² + γ_A ‖f‖² + γ_I fᵀLᵖf"},
+	SVM: {"min over f  1/l Σ max(0, 1 − y_i f(x_i)) + γ_A ‖f‖²",
+		"min over f  1/l Σ max(0, 1 − y_i f(x_i)) + γ_A ‖f‖² + γ_I fᵀLᵖf"},
+	SVR: {"min over f  1/l Σ max(0, |f(x_i) − y_i| − ε) + γ_A ‖f‖²",
+		"min over f  1/l Σ max(0, |f(x_i) − y_i| − ε) + γ_A ‖f‖² + γ_I fᵀLᵖf"},
+	OneClass: {"min over f, ρ  ½ ‖f‖² + Σ max(0, ρ − f(x_i)) − ν l ρ;  inside is f ≥ ρ",
+		"min over f, ρ  ½ ‖f‖² + Σ max(0, ρ − f(x_i)) − ν l ρ,  ‖f‖² the norm of the kernel with (γ_I/γ_A) fᵀLᵖf added"},
+}
+
 // scores say what the scores of each method mean.
 var scores = [...]string{
 	RLS:      "least-squares estimate f of 1 for the class and −1 for the others, or the value",
@@ -65,11 +77,12 @@ var sources = [...]string{
 // Info describes the learner.
 func (l Learner) Info() models.Info {
 	out := models.Info{Name: l.Method.String(), Help: helps[l.Method][0], Source: sources[l.Method],
-		Scores: scores[l.Method],
+		Formula: formulas[l.Method][0], Scores: scores[l.Method],
 		Learns: learns[l.Method], Needs: models.NeedsPoints | models.NeedsKernel}
 	if l.Intrinsic {
 		out.Name = intrinsic.String(l.Method)
 		out.Help = helps[l.Method][1]
+		out.Formula = formulas[l.Method][1]
 		out.Needs |= models.NeedsGraph
 		out.GraphIf = "gamma-i"
 		out.GraphUnless = "intrinsic-sigma"

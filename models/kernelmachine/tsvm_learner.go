@@ -44,6 +44,9 @@ var tsvmParams = slices.Concat(
 // Info describes the learner.
 func (TSVMLearner) Info() models.Info {
 	return models.Info{Name: TSVMName, Help: "svm that assigns classes to the other points (Joachims 1999)",
+		Formula: "min over f and signs y of the points without a label\n" +
+			"1/l (Σ over labels of max(0, 1 − y_i f(x_i)) + C* Σ over the others of the same) + γ_A ‖f‖² [+ γ_I fᵀLᵖf],\n" +
+			"a given share of the signs positive",
 		Source: "Joachims 1999, algorithm 1; Sindhwani & Keerthi 2006, section 3; with γ_I Sindhwani et al. 2005",
 		Scores: "margin f of the class against the others: ±1 at the edge of the margin",
 		Learns: models.LearnsClasses, Needs: models.NeedsPoints | models.NeedsKernel | models.NeedsGraph,

@@ -58,7 +58,9 @@ var vvmrParams = slices.Concat(
 // Info describes the learner.
 func (VVMRLearner) Info() models.Info {
 	return models.Info{Name: VVMRName, Help: "several labels a point, or several values (Minh & " +
-		"Sindhwani 2011)", Source: "Minh & Sindhwani 2011, section 4 and equation (17)",
+		"Sindhwani 2011)", Formula: "min over f  1/l Σ ‖f(x_i) − y_i‖² + γ_A ‖f‖² + γ_I Σ over outputs of fᵀLᵖf,\n" +
+		"‖f‖ the norm of the kernel k(x, z) Q, Q made of the graph of the outputs and γ_O",
+		Source: "Minh & Sindhwani 2011, section 4 and equation (17)",
 		Scores: "least-squares estimate of 1 for a label of the point and −1 for one it lacks, or the value; with " +
 			"hinge the margin",
 		Learns:  models.LearnsLabels | models.LearnsValues,

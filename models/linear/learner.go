@@ -3,6 +3,7 @@ package linear
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
@@ -84,18 +85,21 @@ type learner struct {
 // Info describes the learner.
 func (k learner) Info() models.Info {
 	i := models.Info{Name: k.name, Help: k.help, Needs: models.NeedsPoints,
-		Learns: models.LearnsClasses | models.LearnsValues | models.LearnsShares | models.LearnsWeights,
-		Scores: "least-squares estimate f = wᵀx + b of 1 for the class and −1 for the others, or the value",
-		Source: "Belkin, Niyogi & Sindhwani 2006, section 4.2, with γ_I = 0"}
+		Learns:  models.LearnsClasses | models.LearnsValues | models.LearnsShares | models.LearnsWeights,
+		Scores:  "least-squares estimate f = wᵀx + b of 1 for the class and −1 for the others, or the value",
+		Formula: "min over w, b  1/l Σ (f(x_i) − y_i)² + γ_A ‖w‖²,  f(x) = wᵀx + b",
+		Source:  "Belkin, Niyogi & Sindhwani 2006, section 4.2, with γ_I = 0"}
 	if k.hinge {
 		i.Learns = models.LearnsClasses
 		i.Source = "Keerthi & DeCoste 2005"
+		i.Formula = "min over w, b  1/l Σ max(0, 1 − y_i f(x_i))² + γ_A ‖w‖²,  f(x) = wᵀx + b"
 		i.Scores = "margin f = wᵀx + b of the class against the others: ±1 at the edge of the margin"
 	}
 
 	if k.intrinsic {
 		i.Needs |= models.NeedsGraph
 		i.GraphIf = "gamma-i"
+		i.Formula = strings.Replace(i.Formula, "‖w‖²", "‖w‖² + γ_I fᵀLᵖf", 1)
 		i.Source = "Belkin, Niyogi & Sindhwani 2006, section 4.2; Sindhwani, Niyogi & Belkin 2005"
 		if k.hinge {
 			i.Source = "Belkin, Niyogi & Sindhwani 2006, section 4.4; Sindhwani, Niyogi & Belkin 2005"

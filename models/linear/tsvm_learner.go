@@ -31,6 +31,9 @@ type tsvmLearner struct{}
 // Info describes the learner.
 func (tsvmLearner) Info() models.Info {
 	return models.Info{Name: TSVMName, Help: "svm-linear that assigns classes to the other points",
+		Formula: "min over w, b and signs y of the points without a label\n" +
+			"1/l (Σ over labels of max(0, 1 − y_i f(x_i))² + C* Σ over the others of the same) + γ_A ‖w‖²,\n" +
+			"f(x) = wᵀx + b, a given share of the signs positive",
 		Source: "Sindhwani & Keerthi 2006, section 3",
 		Scores: "margin f of the class against the others: ±1 at the edge of the margin",
 		Learns: models.LearnsClasses, Needs: models.NeedsPoints}

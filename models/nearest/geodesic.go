@@ -42,10 +42,11 @@ type GeodesicLearner struct{}
 // Info describes the learner.
 func (GeodesicLearner) Info() models.Info {
 	return models.Info{Name: GeodesicName,
-		Help:   "vote of the labeled points nearest along paths of the graph (Belkin & Niyogi 2004)",
-		Source: "Belkin & Niyogi 2004, sections 3 and 6.4; paths: Tenenbaum, de Silva & Langford 2000",
-		Scores: "share of the votes for the class, 0 out of reach of labels",
-		Learns: models.LearnsClasses, Needs: models.NeedsPoints | models.NeedsGraph, Keeps: true}
+		Help:    "vote of the labeled points nearest along paths of the graph (Belkin & Niyogi 2004)",
+		Formula: "as knn, with the distance d(i, j) = length of the shortest path from i to j in the graph",
+		Source:  "Belkin & Niyogi 2004, sections 3 and 6.4; paths: Tenenbaum, de Silva & Langford 2000",
+		Scores:  "share of the votes for the class, 0 out of reach of labels",
+		Learns:  models.LearnsClasses, Needs: models.NeedsPoints | models.NeedsGraph, Keeps: true}
 }
 
 // Params lists the parameters.

@@ -64,8 +64,9 @@ type Learner struct{}
 // Info describes the learner.
 func (Learner) Info() models.Info {
 	return models.Info{Name: Name, Help: "vote of the nearest labeled points",
-		Scores: "share of the votes for the class",
-		Learns: models.LearnsClasses | models.LearnsShares | models.LearnsWeights, Needs: models.NeedsPoints}
+		Formula: "score of class c at x = share of c among the labels of the nearest labeled points of x",
+		Scores:  "share of the votes for the class",
+		Learns:  models.LearnsClasses | models.LearnsShares | models.LearnsWeights, Needs: models.NeedsPoints}
 }
 
 // Params lists the parameters.

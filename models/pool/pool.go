@@ -108,6 +108,8 @@ var params = models.Table[settings]{
 func (l Learner) Info() models.Info {
 	i := models.Info{Name: l.Name, Help: l.Help, Needs: models.NeedsGraph, OpenGraph: true,
 		Scores: "weighted mean of the members' probabilities of the class, or of their values",
+		Formula: "p = Σ_m w_m p_m over the members m,  w_m ∝ prior_m · exp(−½ Σ_i loss_im),\n" +
+			"loss_im of member m at label i, which a fold of the cross-validation left out",
 		Source: "Yao, Vehtari, Simpson & Gelman 2018 (weights, with an exponent of ½ that is ours); the members' papers"}
 	for _, m := range l.Members {
 		info := m.Learner.Info()

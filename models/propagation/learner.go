@@ -106,23 +106,27 @@ func (l Learner) Info() models.Info {
 		i.Scores = "probability that a random walk first meets a label of the class, 0 out of reach " +
 			"of labels; or the value"
 		i.Help = "harmonic functions, label propagation (Zhu et al. 2003)"
+		i.Formula = "f = y at the labels, (Lf)_i = 0 at all other points, L = D − W"
 		i.Source = "Zhu, Ghahramani & Lafferty 2003, equations 2 to 5; class mass normalization: section 4"
 		i.Learns = models.LearnsClasses | models.LearnsShares | models.LearnsValues
 	case LGC:
 		i.Scores = "F = (1 − α)(I − αS)⁻¹Y, label mass of the class at the point, to be compared " +
 			"within a point; 0 out of reach"
 		i.Help = "local and global consistency, label spreading (Zhou et al. 2003)"
+		i.Formula = "F = (1 − α)(I − αS)⁻¹ Y, S = D^-½ W D^-½"
 		i.Source = "Zhou, Bousquet, Lal, Weston & Schölkopf 2003"
 	case Tikhonov:
 		i.Scores = "least-squares estimate f of 1 for the class and −1 for the others; 0 where no " +
 			"label is reached; or the value"
 		i.Help = "least squares with both norms on the graph alone"
+		i.Formula = "min over f  1/l Σ (f_i − y_i)² + γ_A ‖f‖² + γ_I fᵀLᵖf,  f a value for each point"
 		i.Source = "Belkin, Matveeva & Niyogi 2004; Belkin, Niyogi & Sindhwani 2006, Table 2"
 		i.Learns |= models.LearnsValues
 	case Poisson:
 		i.Scores = "potential u of sources at the labels of the class, its size that of the graph; 0 " +
 			"out of reach of labels"
 		i.Help = "Poisson learning, for very few labels (Calder et al. 2020)"
+		i.Formula = "Lu = Σ over labels j of (y_j − ȳ) δ_j,  L = D − W, ȳ the mean of the labels"
 		i.Source = "Calder, Cook, Thorpe & Slepčev 2020, equations 2.1 and 2.4"
 	}
 

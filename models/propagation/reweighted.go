@@ -162,6 +162,8 @@ type ReweightedLearner struct{}
 func (ReweightedLearner) Info() models.Info {
 	return models.Info{Name: ReweightedName, Help: "harmonic functions on weights that grow towards " +
 		"the labels, for very few labels (Miller & Calder 2023)",
+		Formula: "f = y at the labels, Σ_j γ_i γ_j W_ij (f_i − f_j) = 0 at all other points,\n" +
+			"γ the solution of a Poisson equation with sources at the labels",
 		Source: "Miller & Calder 2023: Poisson-reweighted Laplace learning; Calder & Slepčev 2020",
 		Scores: "probability that a random walk by these weights first meets a label of the class; " +
 			"or the value",

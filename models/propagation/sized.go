@@ -235,11 +235,15 @@ func (l SizedLearner) Info() models.Info {
 	case PoissonMBO:
 		i.Learns |= models.LearnsWeights
 		i.Help = "Poisson learning, then the smallest cut with classes of given or estimated sizes, for very few labels"
+		i.Formula = "in turns: u ← u − Δt (Lu − Σ_j (y_j − ȳ) δ_j), so many steps of heat;\n" +
+			"class of i = argmax_c s_c (u_ic − min u), s such that each class gets its size"
 		i.Source = "Calder, Cook, Thorpe & Slepčev 2020, Algorithm 2; sizes that are estimated are not in the paper"
 		i.Scores = "heat from the points of the class, times the factor that gives the class its size; 0 out " +
 			"of reach of labels"
 	case Cut:
 		i.Help = "the smallest cut with classes of given or estimated sizes, as a quadratic program, for very few labels"
+		i.Formula = "min over X  ½ tr Xᵀ(L − sD)X  such that  X1 = 1, Xᵀ1 = m, X ≥ 0, X = Y at the labels;\n" +
+			"m the sizes of the classes, s the perturbation"
 		i.Source = "Holtz, Chen, Mishne & Cloninger, NeurIPS 2024 (CutSSL); sizes that are estimated are not in the paper"
 		i.Scores = "share of the point that the class gets, times the factor for its size; 0 out of reach of labels"
 	}

@@ -77,10 +77,10 @@ for (const page of pages) for (const width of widths) {
 // doc, and writes what the script returns into itself.
 const actor = `<!DOCTYPE html><meta charset="utf-8"><title>actor</title><pre id="out"></pre>
 <iframe id="frame" style="width:%dpx;height:1200px" src=%q></iframe><script>
-document.getElementById("frame").onload = e => {
+document.getElementById("frame").onload = async e => {
   const win = e.target.contentWindow, doc = win.document;
   let found = [];
-  try { found = (() => { %s })(); } catch (fault) { found = ["fault: " + fault]; }
+  try { found = await (() => { %s })(); } catch (fault) { found = ["fault: " + fault]; }
   document.getElementById("out").textContent = JSON.stringify(found);
 };
 </script>`
@@ -109,7 +109,7 @@ func browse(t *testing.T, dir string, pages []string) (found []string, console s
 }
 
 // Run opens a page of a folder in a frame of a width in pixels and runs a script, the body of a
-// function that sees the document doc and the window win of the page, and returns an array of texts.
+// function that sees the document doc and the window win of the page, and returns an array of texts or a promise of one.
 // The console must stay empty. Without a browser the test skips.
 func Run(t *testing.T, dir, page string, width int, script string) []string {
 	t.Helper()
@@ -166,35 +166,20 @@ func visit(t *testing.T, dir, content string) (found []string, console string) {
 	return found, console
 }
 
-// Check opens pages of a folder and fails the test if one has no picture. Nothing but tables may
-// be wider than a window of 400 pixels, wide tables must show that they scroll, and the console
-// must stay empty.
+// Fits opens pages of a folder and fails the test if anything but a table is wider than a window of 400 or 1200 pixels,
+// if a wide table does not show that it scrolls, or if the console says something.
+func Fits(t *testing.T, dir string, pages []string) {
+	t.Helper()
+	check(t, dir, pages, false)
+}
+
+// Check does what [Fits] does, and fails the test if a page has no picture.
 //
 // The environment variable REPORTS names a folder that the pages are copied to, to be looked
 // at by a person.
 func Check(t *testing.T, dir string, pages []string) {
 	t.Helper()
-	found, console := browse(t, dir, pages)
-	if console != "" {
-		t.Errorf("the console says:\n%s", console)
-	}
-
-	// A page that never loaded would have no fault, so the visits are counted.
-	looked := 0
-	for _, f := range found {
-		if strings.HasPrefix(f, "looked: ") {
-			looked++
-			if strings.HasSuffix(f, " 0") {
-				t.Errorf("%s: no picture in it", f)
-			}
-			continue
-		}
-		t.Error(f)
-	}
-	if looked != 2*len(pages) {
-		t.Errorf("%d pages looked at, want %d", looked, 2*len(pages))
-	}
-
+	check(t, dir, pages, true)
 	keep := os.Getenv("REPORTS")
 	if keep == "" {
 		return
@@ -210,5 +195,30 @@ func Check(t *testing.T, dir string, pages []string) {
 		if err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// check opens pages and judges them.
+func check(t *testing.T, dir string, pages []string, pictures bool) {
+	t.Helper()
+	found, console := browse(t, dir, pages)
+	if console != "" {
+		t.Errorf("the console says:\n%s", console)
+	}
+
+	// A page that never loaded would have no fault, so the visits are counted.
+	looked := 0
+	for _, f := range found {
+		if strings.HasPrefix(f, "looked: ") {
+			looked++
+			if pictures && strings.HasSuffix(f, " 0") {
+				t.Errorf("%s: no picture in it", f)
+			}
+			continue
+		}
+		t.Error(f)
+	}
+	if looked != 2*len(pages) {
+		t.Errorf("%d pages looked at, want %d", looked, 2*len(pages))
 	}
 }
