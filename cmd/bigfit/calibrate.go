@@ -20,7 +20,7 @@ type calibrateFlag struct {
 
 // flag adds --calibrate.
 func (c *calibrateFlag) flag(f *pflag.FlagSet) {
-	f.Var(c, "calibrate", "number of `folds` in which labels are held out for probabilities, auto or none")
+	f.Var(c, "calibrate", "hold out labels in this many `folds`, for probabilities; auto, none")
 }
 
 // Set implements pflag.Value.

@@ -84,11 +84,10 @@ func (a *app) fitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit [--model NAME] X.npy… y.npy -o model.npz",
 		Short: "Fit a model to a few labels and many points",
-		Long: `Fit a model to points X and the labels y of some of them, and write it to a file.
-X are the first arguments, or -X. y is the last argument, or -y. Classes are integers
-or names. −1, no text, "nan", "null" and "?" mark points without a label. A y of
-numbers that are not all integers makes it a regression. bigfit help data lists the
-files that are read. --model is one of
+		Long: `Fit a model to points X (the first arguments, or -X) and the labels y of some of them
+(the last argument, or -y), and write it to a file. Classes are integers or names. −1, no
+text, "nan", "null" and "?" mark points without a label. A y of numbers that are not all
+integers makes it a regression. bigfit help data lists the files that are read. --model:
 
 ` + shell.ListLearners() + `
 bigfit models describes each in a line. bigfit help MODEL lists the flags of one model,
@@ -96,13 +95,13 @@ which go with the flags below. A flag that the model does not use is an error. b
 help kernels says what models with an intrinsic norm minimize.
 
 The default, auto, averages the models that do best in cross-validation on the labels.
-Weights γ_A and γ_I that are not given are chosen by cross-validation too (bigfit help
-choices, also about --calibrate). A graph is made of X, or read by --graph; eigenpairs
-by --eigs. Flags about how these are made must then agree with the file. Without X the
-points are those of the graph. --resume goes on from --checkpoint, to the same bits.
+Weights γ_A and γ_I that are not given are chosen by it too (bigfit help choices, also
+about --calibrate). A graph is made of X, or read by --graph; eigenpairs by --eigs. Flags
+about their making must then agree with the file. Without X the points of the graph are
+labeled. --resume goes on from --checkpoint, to the same bits.
 
---report writes a page to hand on: how many answers are right, what to do next, a map
-of the points, and points and labels to look at, with texts or pictures (--show).
+--report writes a page: how many answers are right, what to do next, a map of the points,
+and points and labels to look at, with texts or pictures (--show).
 --parts fits a linear model in parts, also as jobs: bigfit help parts.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)
