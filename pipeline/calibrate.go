@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -120,11 +119,6 @@ func heldOutOf(m models.Model, in *models.Input) *models.HeldOut {
 	return nil
 }
 
-// leaveOutProbes returns the number of right-hand sides by which labels are left out one by one: the
-// classes, in full blocks of the solver. With 24 the calibration errors of docs/probabilities.md are the
-// same, and the time is twice as long.
-func leaveOutProbes(t *models.Targets) int { return (len(t.Classes) + 15) / 16 * 16 }
-
 // selfChecker returns l as a learner that leaves out labels one by one, if it can, with scores on the
 // scale of its model.
 func selfChecker(l models.Learner, in *models.Input) (models.SelfChecker, bool) {
@@ -143,7 +137,7 @@ func (p *Pipeline) calibrateBySelf(ctx context.Context, l models.Learner, m mode
 	if t, ok := models.Unnamed(m).(models.Trained); ok {
 		in.Start = t.Training(true).Scores
 	}
-	cost, err := checker.LeaveOneOutCost(in, leaveOutProbes(in.Targets))
+	cost, err := checker.LeaveOneOutCost(in, models.LeaveOutProbes(in.Targets))
 	if err != nil || p.Memory > 0 && cost.Bytes > p.Memory {
 		return nil, nil
 	}
@@ -152,11 +146,11 @@ func (p *Pipeline) calibrateBySelf(ctx context.Context, l models.Learner, m mode
 	}
 
 	p.Observed().Begin("calibration")
-	scores, known, err := checker.LeaveOneOut(ctx, in, leaveOutProbes(in.Targets))
+	scores, known, err := checker.LeaveOneOut(ctx, in, models.LeaveOutProbes(in.Targets))
 	if !models.Usable(err) {
 		return nil, err
 	}
-	c, err := selection.CalibrationOf(in.Targets, leftOut(in.Targets, scores, known))
+	c, err := selection.CalibrationOf(in.Targets, models.LeftOut(in.Targets, scores, known))
 	if errors.Is(err, calibration.ErrFew) {
 		return p.roughly(ctx, m, in, "as there are too few labels to leave some out")
 	}
@@ -165,36 +159,6 @@ func (p *Pipeline) calibrateBySelf(ctx context.Context, l models.Learner, m mode
 	}
 	p.Observed().End(c.String())
 	return models.WithCalibration(m, c)
-}
-
-// leftOut returns the answers for labels that were left out one by one. A class with one label is not
-// known without it. Of m labels of a class m − 1 are left, so that its score, a sum over its labels, is
-// multiplied by m/(m − 1): without that, probabilities of five labels a class were too low by a tenth.
-func leftOut(t *models.Targets, scores *mat.Dense, known []bool) *models.HeldOut {
-	// Of soft labels the mass of a class that is left out is the share of the label.
-	count := t.Masses()
-	var labels []int
-	for q := range t.Labeled {
-		if known[q] {
-			labels = append(labels, q)
-		}
-	}
-	out := &models.HeldOut{Labels: labels, Scores: mat.NewDense(max(1, len(labels)), len(t.Classes), nil)}
-	for row, q := range labels {
-		copy(out.Scores.RawRowView(row), scores.RawRowView(q))
-		w := t.Weight(q)
-		for class, share := range t.SharesTo(nil, q) {
-			if share == 0 {
-				continue
-			}
-			if m := count[class]; m-w*share > 1e-9*m {
-				out.Scores.Set(row, class, scores.At(q, class)*m/(m-w*share))
-			} else {
-				out.Scores.Set(row, class, math.NaN())
-			}
-		}
-	}
-	return out
 }
 
 // affordableFolds returns the folds for [Pipeline.CalibrateByDefault], none if they are not cheap, and

@@ -87,7 +87,7 @@ func (p *Pipeline) foreseeDefault(l models.Learner, in *models.Input, s *GraphSe
 	var cost stage.Cost
 	if checker, ok := selfChecker(l, in); ok {
 		var err error
-		if cost, err = checker.LeaveOneOutCost(in, leaveOutProbes(in.Targets)); err != nil {
+		if cost, err = checker.LeaveOneOutCost(in, models.LeaveOutProbes(in.Targets)); err != nil {
 			return nil
 		}
 	} else {

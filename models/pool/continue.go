@@ -90,6 +90,14 @@ func (f *fit) measure(ctx context.Context) error {
 		c.answers = make([]*mat.Dense, 1)
 		c.faults = make([]error, 1)
 	}
+	if len(f.candidates) == 1 {
+		c := f.candidates[0]
+		folds, err := f.cost(c.member.with(c.settings))
+		if err != nil {
+			return err
+		}
+		_, f.alone = f.aloneCost(c.member.Learner, c.settings, folds)
+	}
 	if err := f.validate(ctx); err != nil {
 		return err
 	}
@@ -97,6 +105,9 @@ func (f *fit) measure(ctx context.Context) error {
 		return nil
 	}
 
+	if len(f.splits) == 0 {
+		return nil
+	}
 	rows, class := f.heldOut()
 	columns := len(f.in.Targets.Classes)
 	mixed := mat.NewDense(len(rows), columns, nil)
@@ -112,8 +123,16 @@ func (f *fit) measure(ctx context.Context) error {
 
 	f.keepHeldOut(mixed, rows)
 	f.choice.Validated = true
+	f.choice.OneByOne = f.alone
 	f.choice.Estimate = f.estimate(mixed, rows, class)
 	return nil
+}
+
+// with returns a copy of the member with the given settings.
+func (m *Member) with(settings []models.Values) *Member {
+	out := *m
+	out.Settings = settings
+	return &out
 }
 
 // withPoints returns a copy of in. If in has no points, the copy has the points of its graph.

@@ -3,7 +3,6 @@ package pool
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
-	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/propagation"
 	"github.com/bigfit/bigfit/stage"
@@ -70,41 +68,16 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 	m.scores = mat.NewDense(f.in.Len(), m.output.Columns, nil)
 	known := make([]bool, f.in.Len())
 	var unconverged error
-	// Members without a weight are not fitted. The graph is made only for members that use
-	// one: members with another number of neighbours cut theirs from the lists of the given
-	// graph.
+	// Members without a weight are not fitted.
 	for _, c := range f.candidates {
 		if c.weight == 0 {
 			continue
 		}
-		in := *f.in
-		in.Values = c.settings[c.best]
-		in.Start = nil
-		info := c.member.Learner.Info()
-		in.Graph = nil
-		if info.UsesGraph(in.Values) {
-			var err error
-			if in.Graph, err = f.graph(c.member); err != nil {
-				return nil, err
-			}
+		if err := f.fitMember(ctx, c); err != nil {
+			return nil, err
 		}
-
-		// The choice reports one step for each member; the progress of the members' own steps
-		// is not passed on. A fit that continues a model starts from the answers of its part, if the part
-		// keeps a start: poisson-mbo begins anew.
-		in.Progress = nil
-		var err error
-		if c.start != nil && c.start.Start != nil {
-			if in.Start, err = lanczos.Extend(in.Graph.W, models.StartAt(c.start.StartFor(t.Classes), c.stay)); err != nil {
-				return nil, err
-			}
-		}
-
-		fitted, err := c.member.Learner.Fit(ctx, &in)
-		if !models.Usable(err) {
-			return nil, fmt.Errorf("%s: %w", c.name, err)
-		}
-		unconverged = cmp.Or(unconverged, err)
+		fitted := c.fitted
+		unconverged = cmp.Or(unconverged, c.short)
 		answers, err := onTraining(ctx, fitted, f.in, m.output.Columns)
 		if err != nil {
 			return nil, err
@@ -120,8 +93,7 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		m.join(p)
 		m.output.Extends = m.output.Extends || fitted.Output().Extends
 		m.output.Searches = m.output.Searches || fitted.Output().Searches
-		f.done++
-		f.in.Report(f.done, float64(2*len(f.candidates)), c.name)
+		f.report(c.name)
 	}
 
 	// The shares of the classes are adapted once, on the mean and not on each member.

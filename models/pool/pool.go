@@ -246,6 +246,14 @@ func (f *fit) affordable() (members []int, total stage.Cost, err error) {
 		total.Operations += c.Operations
 	}
 
+	// The first member is there whatever it costs; its labels are left out at less cost than its folds.
+	f.alone = false
+	if len(members) == 1 {
+		if c, ok := f.memberAlone(&f.learner.Members[members[0]], total); ok {
+			f.alone = true
+			total = c
+		}
+	}
 	return members, total, nil
 }
 

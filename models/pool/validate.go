@@ -29,7 +29,8 @@ type fit struct {
 	resolved   map[string]models.Values // numbers in place of rules
 	derived    models.Derived           // of the graphs
 	choice     Choice
-	leftOut    int // members, for their cost
+	leftOut    int  // members, for their cost
+	alone      bool // whether labels are left out one by one
 	held       *models.HeldOut
 	fault      error
 	done       float64
@@ -44,6 +45,8 @@ type candidate struct {
 	faults   []error
 	fault    error // if no setting can be fitted
 
+	fitted models.Model // to all targets; nil before
+	short  error        // of a fit that is usable
 	best   int          // setting
 	start  *models.Kept // of the part of a model that is continued; nil for none
 	stay   []int        // points of that part that are still there; nil for all
@@ -227,6 +230,9 @@ func (f *fit) counts() []int {
 // validate computes the answers of all settings for the labeled points that the splits hold
 // out.
 func (f *fit) validate(ctx context.Context) error {
+	if f.alone {
+		return f.leaveOneOut(ctx)
+	}
 	for _, s := range f.splits {
 		f.asked = append(f.asked, s.Held...)
 	}
@@ -241,8 +247,7 @@ func (f *fit) validate(ctx context.Context) error {
 				c.faults[i] = cmp.Or(c.faults[i], err)
 			}
 		}
-		f.done++
-		f.in.Report(f.done, float64(2*len(f.candidates)), "cross-validation of "+c.name)
+		f.report("cross-validation of " + c.name)
 		if !slices.Contains(c.faults, nil) {
 			c.fault = fmt.Errorf("%s: %w", c.name, c.faults[0])
 			f.fault = cmp.Or(f.fault, c.fault)

@@ -27,7 +27,9 @@ type Choice struct {
 	// Repeats times. Without it the weights are the prior weights of the list.
 	Validated bool `json:"validated"`
 	Folds     int  `json:"folds,omitempty"`
-	Repeats   int  `json:"repeats,omitempty"`
+	// OneByOne tells that labels were left out one by one in place of folds, which would have taken longer.
+	OneByOne bool `json:"one_by_one,omitempty"`
+	Repeats  int  `json:"repeats,omitempty"`
 	// Estimate is the error of the chosen combination, on the same labels that chose it.
 	Estimate
 	// Trivial is the error of the most frequent class, or of the mean value.
@@ -87,6 +89,9 @@ func (c *Choice) Text() string {
 		return text + ", too few labels for an estimate of the error"
 	}
 	text += ", " + c.expected()
+	if c.OneByOne {
+		text += " by labels left out one by one"
+	}
 	if len(all) > 1 {
 		text += " (" + strings.Join(all, ", ") + ")"
 	}
@@ -166,6 +171,9 @@ func (f *fit) weigh() {
 		f.choice.Validated = true
 		f.choice.Repeats = f.settings.Repeats
 		f.choice.Folds = len(f.splits) / f.settings.Repeats
+		if f.choice.OneByOne = f.alone; f.alone {
+			f.choice.Folds = 0
+		}
 	}
 
 	for _, c := range f.candidates {
@@ -317,7 +325,10 @@ func (a *aims) loss(p []float64, i int) float64 {
 func (f *fit) keepHeldOut(mixed *mat.Dense, rows []int) {
 	_, columns := mixed.Dims()
 	h := &models.HeldOut{Folds: len(f.splits) / f.settings.Repeats}
-	if len(f.splits) == 1 {
+	switch {
+	case f.alone:
+		h.Folds = 0
+	case len(f.splits) == 1:
 		h.Folds = 2 // the labels were parted in two, once
 	}
 	seen := make([]bool, len(f.in.Targets.Labeled))

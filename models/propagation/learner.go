@@ -186,7 +186,7 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 		fit += 8 * n * c
 	}
 
-	if s.method(in.Start != nil) == cg.Auto {
+	if s.method(in.Start != nil, in.Len()*int(c)) == cg.Auto {
 		fit += factors(in, n, edges)
 	}
 	return stage.HeapBytes(problem), stage.HeapBytes(fit) + stage.RuntimeBytes, nil
