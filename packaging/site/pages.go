@@ -49,8 +49,8 @@ var sections = []*section{sectionStart, sectionTutorial, sectionHowTo, sectionRe
 // placed says where pages of docs belong that are no task. All others are tasks.
 var placed = map[string]*section{
 	"papers": sectionEvidence, "speed": sectionEvidence, "scale": sectionEvidence, "reliability": sectionEvidence,
-	"probabilities": sectionEvidence, "memory": sectionEvidence, "guarantees": sectionEvidence,
-	"models": sectionRef, "versions": sectionRef, "files": sectionRef, "commands": sectionRef, "formats": sectionRef,
+	"probabilities": sectionEvidence, "memory": sectionEvidence,
+	"models": sectionRef, "versions": sectionRef, "files": sectionRef, "guarantees": sectionRef, "formats": sectionRef,
 	"install": sectionStart, "glossary": sectionStart, "coming-from": sectionStart,
 }
 
