@@ -214,20 +214,22 @@ func choicesTopic() *cobra.Command {
 		Use:   "choices",
 		Short: "What is chosen by the labels: the model, its weights, its probabilities",
 		Long: `Weights γ_A and γ_I that are not given are chosen by cross-validation on the labels, on
-the model's grid (bigfit models NAME), or with fewer than 20 labels of points whose
-class has another one by a fixed rule. What was chosen is printed.
+the model's grid (bigfit models NAME). With fewer than 20 labels of points whose class
+has another label, they follow a fixed rule. The choice is printed.
 
 The default model, auto, is a weighted mean of lgc, tikhonov and rls with several
-settings. Cross-validation on the labels gives the weights, or, with fewer than two
-labels a class, a fixed list; the choice is printed with its estimated error. Its
-graph has 10 neighbours and self-tuning weights, of 50 principal components where X
-has more than 100 columns, by the angle where X is sparse; flags of the graph
-replace that. Several labels a point are for vvmr.
+settings, and of poisson-mbo where labels are few. Cross-validation on the labels gives
+the weights; with fewer than two labels a class they are fixed. The choice is printed
+with its estimated error. The graph of auto has 10 neighbours and self-tuning weights.
+Points of more than 100 columns are first reduced to 50 principal components, and
+sparse points are compared by the angle. Flags of the graph replace that. For several
+labels a point take vvmr.
 
---calibrate N fits N more times, each time without a part of the labels, and learns from
-the answers for it how probable a class is, or how wide an interval must be: for
---proba, --reject and --interval of bigfit predict. auto, the default, does so with 10
-parts where it takes about a second.`,
+A fit learns how probable a class is, or how wide an interval must be, from answers for
+labels that were held out. Probabilities and intervals are for --proba, --reject and
+--interval of bigfit predict. --calibrate N holds labels out in N more fits. The default, --calibrate auto,
+takes the answers that the fit has already, else formulas, else a few folds, else a
+rule, and so costs little. --calibrate none leaves probabilities out.`,
 	}
 }
 
