@@ -221,15 +221,15 @@ The default model, auto, is a weighted mean of lgc, tikhonov and rls with severa
 settings, and of poisson-mbo where labels are few. Cross-validation on the labels gives
 the weights; with fewer than two labels a class they are fixed. The choice is printed
 with its estimated error. The graph of auto has 10 neighbours and self-tuning weights.
-Points of more than 100 columns are first reduced to 50 principal components, and
+Dense points of more than 100 columns are first reduced to 50 principal components;
 sparse points are compared by the angle. Flags of the graph replace that. For several
 labels a point take vvmr.
 
 A fit learns how probable a class is, or how wide an interval must be, from answers for
 labels that were held out. Probabilities and intervals are for --proba, --reject and
---interval of bigfit predict. --calibrate N holds labels out in N more fits. The default, --calibrate auto,
-takes the answers that the fit has already, else formulas, else a few folds, else a
-rule, and so costs little. --calibrate none leaves probabilities out.`,
+--interval of bigfit predict. --calibrate N holds labels out in N more fits. The
+default, --calibrate auto, takes the answers that the fit has already, else formulas,
+else a few folds, else a rule, and so costs little. --calibrate none leaves probabilities out.`,
 	}
 }
 
