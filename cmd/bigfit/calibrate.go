@@ -20,7 +20,7 @@ type calibrateFlag struct {
 
 // flag adds --calibrate.
 func (c *calibrateFlag) flag(f *pflag.FlagSet) {
-	f.Var(c, "calibrate", "hold labels out for probabilities: auto, none or so many `folds`")
+	f.Var(c, "calibrate", "hold out labels in this many `folds`, for probabilities; auto, none")
 }
 
 // Set implements pflag.Value.

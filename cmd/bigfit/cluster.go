@@ -35,7 +35,7 @@ func (a *app) clusterCommand() *cobra.Command {
 		Tolerance: 1e-6}, regular: regularOptions{power: 1}}
 	cmd := &cobra.Command{
 		Use:   "cluster X.npy… --clusters 10 -o labels.npy",
-		Short: "Cut a graph, or points, into clusters",
+		Short: "Divide a graph, or points, into clusters",
 		Long: `Cut the graph of nearest neighbours of points, the arguments or -X, or a graph that is
 given in their place, a sparse .npz, into clusters along small normalized cuts, by the
 first eigenvectors of Lf = λDf, and write the number of each point's cluster as int64.
@@ -75,7 +75,7 @@ the clusters of new points. It takes dense matrices of n², or --landmarks.
 	f.IntVar(&o.settings.MinComponent, "min-component", o.settings.MinComponent,
 		"points that a component must have to get clusters")
 	f.IntVar(&o.settings.Restarts, "restarts", o.settings.Restarts,
-		"runs of k-means, of which the best counts")
+		"runs of k-means; the best one is kept")
 	f.Float64Var(&o.settings.Tolerance, "tolerance", o.settings.Tolerance,
 		"largest residual ‖Lv−λv‖ of an eigenpair, relative to ‖L‖")
 	o.regular.flags(f)

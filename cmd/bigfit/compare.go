@@ -52,18 +52,18 @@ several splits that all models share:
   bigfit compare X.npy y.npy --models knn,lgc,laprls,svm --labels-per-class 5,20
       --splits 10 --tune -o table.tex --plot curves.svg --report compare.html
 
-Every split says which points have a label. They are drawn, so many of each class
-(--labels-per-class; of a smaller class all but one) or so many in all (--labels,
-the draws of fit --labels with seeds one after the other), or are rows of point
-numbers from 0 in a file: --splits splits.npy, or splits.npz:KEY. Points without a
-label in y are part of the graph and are not measured.
+A split says which points have a label. --labels-per-class draws a number of labels of
+each class, or all but one of a smaller class. --labels draws a number in all, as fit
+--labels does with one seed after the other. --splits splits.npy, or splits.npz:KEY, reads
+splits: a row holds point numbers from 0. Points without a label in y are part of the
+graph and are not measured.
 
-A model sees the labels of the split alone. Parameters that fit would choose, with
---tune those that have a documented grid (bigfit models NAME), and those that --set
-gives several values, are chosen by cross-validation on them; with too few labels
-for that they have fixed values. --set MODEL.PARAMETER=VALUE[,VALUE…] may be
-repeated. The graph and its eigenpairs are made once: flags about them (--pca,
---neighbors, --distance, …) are for all models, but not for the distances of knn.
+A model sees only the labels of the split. Cross-validation on them chooses the parameters
+that fit would choose, those that --set gives several values, and with --tune those that
+have a grid (bigfit models NAME). With too few labels for that they have fixed values.
+--set MODEL.PARAMETER=VALUE[,VALUE…] may be repeated. The graph and its eigenpairs are made
+once: flags about them (--pca, --neighbors, --distance, …) are for all models, but not for
+the distances of knn.
 
 The table has the mean and the standard deviation of the --metric over the splits,
 and how each model differs from the best one, or from --against NAME, split by

@@ -10,7 +10,7 @@ import (
 func (a *app) diffCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff A B",
-		Short: "Say what differs between two files",
+		Short: "Print how two files differ",
 		Long: `Print what differs between two models, graphs, files of eigenpairs or files of
 answers: in settings, in the hashes of the inputs, and in what they hold. Of models
 the classes, the arrays and the share of training points with other answers; of

@@ -39,15 +39,15 @@ func (a *app) eigsCommand() *cobra.Command {
 		Long: `Compute the smallest eigenpairs, -n of them, of the Laplacian of a graph: any
 symmetric non-negative matrix saved by bigfit graph or scipy.sparse.save_npz.
 
-The result holds values and residuals, one a pair, vectors, a column a pair, and
-components and degrees, one a point. The components of the graph give as many exact null vectors, which
-come first. Residuals and orthogonality are recomputed, and a search on the
-complement of the result makes sure that no pair was left out.
+The result holds the values, the residuals and the vectors (a column a pair), and for
+each point its component and degree. Each component of the graph gives an exact null
+vector; these come first. Residuals and orthogonality are recomputed, and a search on
+the complement of the result makes sure that no pair was left out.
 
---checkpoint DIR keeps the state of the run there, first after ten seconds; after
-an interruption the same command with --resume goes on and ends with the same bits. --start takes pairs of
-an earlier run: fewer of the same graph, or of a graph to which points were added
-at the end.
+--checkpoint DIR keeps the state of the run, first after ten seconds. After an
+interruption the same command with --resume goes on and ends with the same bits. --start
+takes pairs of an earlier run: fewer pairs of the same graph, or pairs of the graph
+before points were added at its end.
 
 If not all pairs are within the tolerance after the last restart, the file holds
 the first ones that are, the exit code is 3 and the checkpoint stays: --resume
@@ -89,7 +89,7 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 	r.CheckpointFlags.Flags(f)
 	f.IntVar(&r.restarts, "restarts", 60, "restarts after which the run gives up")
 	r.engine.Flags(f, engine.SLEPc)
-	f.StringVar(&r.start, "start", "", "`file` of eigenpairs to begin with")
+	f.StringVar(&r.start, "start", "", "`file` of eigenpairs to start from")
 	f.StringVar(&r.verify, "verify", "", "`file` of eigenpairs to check")
 	f.StringVar(&r.graph, "graph", "", "`file` of the graph, in place of the argument")
 	return cmd

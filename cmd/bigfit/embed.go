@@ -42,7 +42,7 @@ func (a *app) embedCommand() *cobra.Command {
 		Tolerance: shell.DefaultTolerance}, regular: regularOptions{power: 1}}
 	cmd := &cobra.Command{
 		Use:   "embed X.npy… -d 2 -o embedding.npy",
-		Short: "Give points few coordinates by their graph",
+		Short: "Compute coordinates of points from their graph",
 		Long: `Write a Laplacian eigenmap: for each point its entries in the eigenvectors of
 the smallest eigenvalues of the Laplacian of the graph of nearest neighbours,
 those that are constant on its components left out. The graph is made of the

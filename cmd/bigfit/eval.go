@@ -32,11 +32,11 @@ func (a *app) evalCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval truth.npy pred.npy",
 		Short: "Measure predictions against the truth",
-		Long: `Print the error, precision, recall and F1 of every class, their means over the
-classes (macro) and over the points (micro), and the confusion matrix. Points
-without a true label (as bigfit fit reads y) are left out. The truth is the first
-argument, or -y, the predictions the second, or --predictions. Classes with names are
-compared by name, and the rows of tables by their ids.
+		Long: `Compare predictions with the truth. Print the error, the precision, recall and F1 of
+every class, their means over the classes (macro) and over the points (micro), and the
+confusion matrix. The truth is the first argument, or -y; the predictions are the second,
+or --predictions. Points without a true label are left out. Classes with names are
+compared by name, and rows of tables are matched by their ids.
 
 With --scores, as predict writes them, PRBEP (the precision where it equals
 recall) and AUC (area under the ROC curve) of every class against all others are
@@ -48,14 +48,14 @@ added; --reliability draws the share of right answers over their probability.
 
 Predictions in a file of floats are values of a regression: RMSE, mean absolute
 error and R² are printed, and with --interval the share of true values in the
-intervals of predict --interval. --regression says so of integers and text,
---regression=false makes floats classes.
+intervals of predict --interval. --regression takes integers and text
+as values too, and --regression=false takes floats as classes.
 
 A truth of two and more columns of 1 and 0 or -1, or svmlight with lists of labels
-("1,5,7"), is of points that may have several labels: --multilabel. Predictions
-are then scores, a column a label, as predict writes them for vvmr: mean AUC and
-that of every label, ranking loss, Hamming loss and F1 are printed; positive scores
-count as labels for the last three. Entries of the truth that are NaN are left out.`,
+("1,5,7"), means points with several labels: --multilabel. Predictions are then
+scores, a column a label, as predict writes them for vvmr. Printed are the mean AUC and
+the AUC of every label, ranking loss, Hamming loss and F1. Positive scores count as labels
+for the last three. Entries of the truth that are NaN are left out.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.take(a, args); err != nil {
 				return err

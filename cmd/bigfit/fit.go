@@ -60,7 +60,7 @@ func (o *fitOptions) flags(a *app, f *pflag.FlagSet, lists bool) {
 	a.Points.LabelFlags(f)
 	f.BoolVar(&o.Regression, "regression", false,
 		"y holds values, not classes (default: if they are not all integers)")
-	f.IntVar(&o.Labels, "labels", 0, "use so many of the labels, and print the error on the others (default: all)")
+	f.IntVar(&o.Labels, "labels", 0, "number of labels to use; the error on the others is printed (default: all)")
 	o.Label.Flags(f)
 	o.Soft.Flags(f, true)
 	o.CheckpointFlags.Flags(f)
@@ -84,25 +84,24 @@ func (a *app) fitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit [--model NAME] X.npy… y.npy -o model.npz",
 		Short: "Fit a model to a few labels and many points",
-		Long: `Fit a model to points X, the first arguments or -X, of which y, the last argument
-or -y, labels some, and write it to a file. Classes are integers, or names, which the
-model keeps; −1, no text, "nan", "null" and "?" mark unlabeled points. A y of numbers
-that are not all integers makes it a regression. bigfit help data says which files are
-read, and how. --model is one of
+		Long: `Fit a model to points X (the first arguments, or -X) and the labels y of some of them
+(the last argument, or -y), and write it to a file. Classes are integers or names. −1, no
+text, "nan", "null" and "?" mark points without a label. A y of numbers that are not all
+integers makes it a regression. bigfit help data lists the files that are read. --model:
 
 ` + shell.ListLearners() + `
-bigfit models lists them with a line each; bigfit help MODEL, or --model MODEL --help,
-tells the flags of one, which go with those below. A flag that the model does not use
-is an error. bigfit help kernels gives what models with an intrinsic norm minimize.
+bigfit models describes each in a line. bigfit help MODEL lists the flags of one model,
+which go with the flags below. A flag that the model does not use is an error. bigfit
+help kernels says what models with an intrinsic norm minimize.
 
---model auto chooses a model, and weights γ_A and γ_I that are not given are chosen, by
-cross-validation on the labels: bigfit help choices, which tells of --calibrate too.
-What needs a graph makes it of X, or takes it from --graph, and eigenpairs from --eigs;
-flags about their making must agree with theirs. Without X the points of a graph are
-labeled. The same command with --resume goes on from --checkpoint, to the same bits.
+The default, auto, averages the models that do best in cross-validation on the labels.
+Weights γ_A and γ_I that are not given are chosen by it too (bigfit help choices, also
+about --calibrate). A graph is made of X, or read by --graph; eigenpairs by --eigs. Flags
+about their making must then agree with the file. Without X the points of the graph are
+labeled. --resume goes on from --checkpoint, to the same bits.
 
---report writes a page to hand on: how many answers are right, what to do next, a map of
-the points, points and labels to look at, with texts or pictures by --show.
+--report writes a page: how many answers are right, what to do next, a map of the points,
+and points and labels to look at, with texts or pictures (--show).
 --parts fits a linear model in parts, also as jobs: bigfit help parts.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)

@@ -17,42 +17,38 @@ import (
 	"github.com/bigfit/bigfit/pipeline"
 )
 
-const graphHelp = `Build the weighted graph of nearest neighbours of the points in X and save its
-weight matrix in the form of scipy.sparse.save_npz.
+const graphHelp = `Build the weighted graph of the nearest neighbours of the points in X, and save its
+weight matrix in the form of scipy.sparse.save_npz. X is a file, several files, a pattern
+in quotes ('emb/*.npy') or a folder; bigfit help data lists the formats.
 
-X is a file, several, a pattern in quotes ('emb/*.npy') or a folder; bigfit help data
-lists the formats.
+--lists reads the neighbours instead of searching for them. The .npz file has n×k arrays:
+indices, and distances, sq_distances (squared) or similarities (inner products), as FAISS
+and scikit-learn give them. Two .npy files are given as --lists I.npy,D.npy. Distances
+that descend along the rows are read as inner products. FAISS gives squared distances for
+L2, which only --lists-kind squared can say. How the values were read is on stderr. A
+point in its own list is left out, and −1 ends a list early. Inner products s of unit
+vectors become distances √(2−2s). Of other vectors they only order the neighbours, which
+is enough for the weights one and jaccard.
 
-With --lists the neighbours are not searched but read from a .npz file with the
-arrays indices and distances (or sq_distances, squared, or similarities, inner
-products), n×k each, as FAISS and scikit-learn give them, or from two .npy files:
---lists I.npy,D.npy. Distances that descend along the rows are read as inner
-products; what FAISS gives for L2 is squared, which only --lists-kind squared can
-say; how the values were read is on stderr. The points themselves in their lists are
-left out, and a list may end early with indices −1. Inner products s of unit vectors
-become distances √(2−2s); of other vectors they only order the neighbours, which is
-enough for the weights one and jaccard.
+--method auto takes all pairs or a tree, which are exact. It takes nn-descent, which may
+miss neighbours, only if that is faster and an exact search would take longer than
+--patience. A line on stderr says so, and the result has the method and the recall.
+Which search is faster depends on the machine; --method brute is exact everywhere.
+nn-descent makes one pass, whatever its recall, unless --recall asks for a share.
 
---method auto takes all pairs or a tree, which are exact. Only where that would take
-longer than --patience and nn-descent less does it take nn-descent, which may miss
-neighbours: a line on stderr says so, and method and recall are in the result. How long a
-search takes depends on the machine; --method brute is exact on all. nn-descent makes
-one pass, whatever recall that reaches, unless --recall asks for a share.
+--append OLD.npz adds the points to a graph that bigfit made; -X gives the points of that
+graph. The new points are searched for their neighbours among all points, and the lists
+of old points that they enter are mended. With an exact method the graph equals that of
+all points made anew, with the t and the principal components of OLD. After nn-descent the
+recall is printed. To append to the result, give the points of both files as one with -X.
 
-With --append OLD.npz the points join those of a graph that bigfit made, which -X
-gives: their neighbours are searched among all points and the lists of old points
-that they enter are mended. An exact method gives the graph of all points made anew,
-with its t and principal components those of OLD; after nn-descent the recall is
-printed. To append to the result, give the points of both files as one with -X.
+The file also holds the lists of neighbours, the state of the index and the principal
+components. SciPy ignores them; fit --graph and predictions use them.
 
-The file holds, beside the matrix, the lists of neighbours, the state of the index
-and the principal components, which SciPy ignores: fit --graph and predictions use
-them.
-
---checkpoint DIR keeps the state of a long search there every ten seconds: the
-rounds of nn-descent, or the parts of the points whose neighbours are known, which
-costs an exact search by blocks up to twice the time. After an interruption the same
-command with --resume goes on and ends with the same bits.
+--checkpoint DIR keeps the state of a long search every ten seconds: the rounds of
+nn-descent, or the parts of the points whose neighbours are known. The latter makes an
+exact search take up to twice the time. After an interruption the same command with
+--resume goes on and ends with the same bits.
 
 --parts N --work DIR searches in parts, in little memory or as jobs: bigfit help parts.`
 

@@ -114,38 +114,40 @@ func dataTopic() *cobra.Command {
 		Use:   "data",
 		Short: "How points and labels are read",
 		Long: `Points X are ` + enum.Or(data.Formats(false)) + `,
-where a .npz is the array "X", or file.npz:key, or a sparse matrix of SciPy;
+where a .npz is the array "X", or file.npz:key, or a sparse matrix of SciPy.
 ` + enum.And(data.Formats(true)) + ` may be compressed with
-gzip or zstd. Several files, a pattern in quotes ('emb/*.npy'), a folder, or a .txt or
-.list with the name of a file on each line are one set of points, in the order of the
-numbers in the names. Files of .npy are mapped into memory and may be larger than it.
-X and y are arguments, y the last one, or -X and -y. Tables beside .npy files, one a
-file or in a folder one for all, name the points by a usual column of ids.
+gzip or zstd. .npy files are mapped into memory and may be larger than it.
+
+X and y are arguments, y the last one, or -X and -y. One set of points may be in several
+files: a pattern in quotes ('emb/*.npy'), a folder, or a .txt or .list with the name of a
+file on each line. Files are taken in the order of the numbers in their names. Tables
+beside .npy files, one a file or one for the whole folder, name the points by a column
+of ids.
 
 Classes in y are integers, or names, which the model keeps. −1, no text, "nan", "null"
-and "?" mark unlabeled points; in a y of floats NaN does, and −1 only where none is
-NaN; --unlabeled names other values. How y was understood is printed before work
-begins, with warnings where it may be meant otherwise. A y of numbers that are not all
-integers makes it a regression, where the model can do that. With --labels N a random
-subset of the given labels is used and the error on the rest is printed.
+and "?" mark points without a label. In a y of floats NaN does, and −1 only where no
+value is NaN. --unlabeled names other values. A y of numbers that are not all integers
+makes it a regression, if the model can do that. How y was read is printed before work
+begins, with a warning where another reading is plausible. --labels N uses a random
+subset of the labels and prints the error on the others.
 
-y may be a table (` + strings.Join(table.Formats, ", ") + `) of the labels of some points. Its column
-of ids is compared with those in --ids FILE, or in the column --id of a table X, or
-holds the numbers of points from 0; columns are found by usual names (id, path,
-name, …; label, class, target, …), or named as y.csv:LABEL or y.csv:ID,LABEL. Labels
-may be a column of X: --label. Other columns of X that are no coordinates must be
-left out with --drop, or the coordinates chosen with --columns.
+y may be a table (` + strings.Join(table.Formats, ", ") + `) of the labels of some points. Its ids
+are compared with those in --ids FILE, or in the column --id of a table X. If the points
+have no ids, they are numbers of points from 0. Columns are found by usual names (id,
+path, name, …; label, class, target, …), or named as y.csv:LABEL or y.csv:ID,LABEL.
+Labels may also be a column of X: --label. Columns of X that are no coordinates must be
+left out with --drop, or the coordinates named with --columns.
 
 csv is read as pandas, R and Excel write it: commas, semicolons, tabs or blanks between
 the columns, decimal commas between semicolons, quotes, UTF-8 or UTF-16. A first column
-without a name is left out of X as an index (--id 0 takes it), and holds the ids of y.
-Lines above the first one that begin with # and a blank are comments; all others are
-rows. Labels with a leading zero, such as 007, are names.
+without a name is an index: X leaves it out (--id 0 takes it), and y takes it for ids.
+Lines above the first row that begin with # and a blank are comments; all other lines
+are rows. Labels with a leading zero, such as 007, are names.
 
-Where points may have several labels, y has a column a label, of 1 and 0 or −1, and
-NaN for what is not known, or is svmlight with lists of labels ("1,5,7", nan for a
-point not labeled), or with --regression a column a value; the answers are scores,
-positive for the labels.`,
+If points may have several labels, y has a column for each label: 1 where a point has it,
+0 or −1 where it has not, NaN where nobody knows. Or y is svmlight with lists of labels
+("1,5,7"; nan for a point without any). With --regression the columns hold values. The
+answers are scores, positive for the labels of a point.`,
 	}
 }
 
@@ -214,22 +216,23 @@ func choicesTopic() *cobra.Command {
 		Use:   "choices",
 		Short: "What is chosen by the labels: the model, its weights, its probabilities",
 		Long: `Weights γ_A and γ_I that are not given are chosen by cross-validation on the labels, on
-the model's grid (bigfit models NAME). With fewer than 20 labels of points whose class
-has another label, they follow a fixed rule. The choice is printed.
+the model's grid (bigfit models NAME). With too few labels a fixed rule gives them: fewer
+than 20 labels of classes that have two or more. What was chosen is printed.
 
 The default model, auto, is a weighted mean of lgc, tikhonov and rls with several
-settings, and of poisson-mbo where labels are few. Cross-validation on the labels gives
-the weights; with fewer than two labels a class they are fixed. The choice is printed
-with its estimated error. The graph of auto has 10 neighbours and self-tuning weights.
-Dense points of more than 100 columns are first reduced to 50 principal components;
-sparse points are compared by the angle. Flags of the graph replace that. For several
-labels a point take vvmr.
+settings, and with few labels of poisson-mbo. Cross-validation on the labels gives the
+weights; with fewer than two labels a class they are fixed. The choice is printed with its
+estimated error. The graph of auto has 10 neighbours and self-tuning weights. It is made
+of 50 principal components where X has more than 100 columns, and by the angle where X is
+sparse. Flags of the graph replace these. auto does not take several labels a point: take
+vvmr.
 
 A fit learns how probable a class is, or how wide an interval must be, from answers for
 labels that were held out. Probabilities and intervals are for --proba, --reject and
 --interval of bigfit predict. --calibrate N holds labels out in N more fits. The
 default, --calibrate auto, takes the answers that the fit has already, else formulas,
-else a few folds, else a rule, and so costs little. --calibrate none leaves probabilities out.`,
+else a few folds, else a rule, and so costs little. --calibrate none leaves
+probabilities out.`,
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func (a *app) infoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info FILE",
-		Short: "Say what is in a file or folder",
+		Short: "Print what a file or folder holds",
 		Long: `Print format, arrays or columns and the manifest of any file that bigfit reads or
 writes: by which version it was written, when, and the names and hashes of what it
 was made from. A long manifest is printed with --json only. Of a graph the degrees and

@@ -48,7 +48,7 @@ func (a *app) kernelCommand() *cobra.Command {
 	o := kernelOptions{params: shell.ParamFlags{}}
 	cmd := &cobra.Command{
 		Use:   "kernel X.npy… --gamma-i 0.1 -o K.npy",
-		Short: "Write a kernel matrix that knows the graph, for other programs",
+		Short: "Write a kernel matrix that includes the graph, for other programs",
 		Long: `Write the matrix of the warped kernel among the points X, the arguments or -X,
 
   k̃(x, z) = k(x, z) − k_xᵀ(I + MK)⁻¹M k_z,  M = (γ_I/γ_A)·s·Lᵖ

@@ -59,7 +59,7 @@ func (a *app) labelCommand() *cobra.Command {
 	var o labelOptions
 	cmd := &cobra.Command{
 		Use:   "label X.npy… [labels.csv] --show COLUMN",
-		Short: "Label points in a browser, with a model that learns beside",
+		Short: "Label points in a browser while a model learns",
 		Long: `Open a page on this machine that asks for the labels that help most. It begins from
 nothing, with the labels in labels.csv from the last time, or with those of -y; in place
 of the points it takes a model file. After each label a model (lgc) learns in the

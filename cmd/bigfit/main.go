@@ -106,27 +106,26 @@ func (a *app) command() *cobra.Command {
 nearest neighbours.
 
   bigfit demo                                     digits drawn by the program
-  bigfit graph X.npy -o graph.npz                 the pieces, on files
-  bigfit eigs graph.npz -n 100 -o eigs.npz
-  bigfit fit X.npy y.npy -o model.npz
+  bigfit fit X.npy y.npy -o model.npz             points and labels on files
   bigfit predict model.npz new.npy -o pred.npy
   bigfit eval truth.npy pred.npy
+  bigfit graph X.npy -o graph.npz                 the steps of a fit, one by one
+  bigfit eigs graph.npz -n 100 -o eigs.npz
 
-X and y are arguments, or -X and -y; -k is a number of neighbours everywhere. bigfit
-help MODEL tells about a model, bigfit man writes manual pages, and bigfit completion
-prints a script by which a shell completes commands, flags, models and their flags.
+X and y are arguments, or -X and -y. -k is a number of neighbours in every command.
+bigfit help MODEL describes a model. bigfit man writes manual pages. bigfit completion
+prints a script for the shell that completes commands, flags and models.
 
 Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failure, 2 usage
 or bad input, 3 not converged (outputs written), 130 interrupted.
 
 A file is written under a temporary name beside its own, .NAME.bigfit-PID-…, and
-renamed when it is complete. What a killed process left so is removed by the next
-command that writes into the folder. Symbolic links are followed.
+renamed when it is complete. The next command that writes into the folder removes what
+a killed process left there. Symbolic links are followed.
 
-Every flag can be set by an environment variable as well: BIGFIT_ and its name
-in capitals with _ for -, as BIGFIT_MEMORY_LIMIT=8GiB for --memory-limit. It
-counts for every command that has the flag; the command line wins. A BIGFIT_ variable
-that belongs to no flag is an error.`,
+Every flag has an environment variable: BIGFIT_ and its name in capitals, with _ for
+-, as BIGFIT_MEMORY_LIMIT=8GiB for --memory-limit. The variable sets the flag of every
+command that has it; the command line wins. A BIGFIT_ variable of no flag is an error.`,
 		RunE:          func(*cobra.Command, []string) error { return a.Print(map[string]string{"first": first}, first) },
 		Version:       shell.Version,
 		SilenceUsage:  true,

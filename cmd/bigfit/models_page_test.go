@@ -15,10 +15,11 @@ import (
 func TestModelsPage(t *testing.T) {
 	page := string(readFile(t, filepath.Join(packageDir, "..", "..", "docs", "models.md")))
 	var tables strings.Builder
-	for _, part := range strings.Split(page, "| model |")[1:] {
-		table, _, _ := strings.Cut(part, "\n\n")
+	for _, after := range strings.Split(page, "| model |")[1:] {
+		table, _, _ := strings.Cut(after, "\n\n")
 		tables.WriteString(table + "\n")
 	}
+
 	intoValues(t)
 	v := readBlock(t, "v.npy")
 	must(t, npy.WriteFile("values.npy", nil, v.RawMatrix().Data))
@@ -52,7 +53,7 @@ func TestModelsPage(t *testing.T) {
 	}
 	for _, m := range modelTable() {
 		if !named[m.name] {
-			t.Errorf("%s is in no table", m.name)
+			t.Errorf("%s is not in a table", m.name)
 		}
 		delete(named, m.name)
 	}

@@ -36,20 +36,20 @@ func (a *app) nextCommand() *cobra.Command {
 	var o nextOptions
 	cmd := &cobra.Command{
 		Use:   "next {model.npz | X.npy… [labels.csv]} -n 50 -o next.csv",
-		Short: "Choose the points to label next, or first",
-		Long: fmt.Sprintf(`Choose n points whose labels would help most, the first one first, and write their id
-and row, the answer of today as label with its probability p, the rule, its score and
-the component of the graph.
+		Short: "Choose the points to label first, or next",
+		Long: fmt.Sprintf(`Choose n points whose labels would help the model most, the most useful one first.
+Write their id and row, the answer of today as label with its probability p, the rule,
+its score and the component of the graph.
 
-Before the first label give the points alone, as fit takes them: they are joined by the
-graph of auto, or given as one with --graph, and the column label is empty. Fill it in,
-and bigfit fit X.npy next.csv learns it. With a model, write the right labels in place of
-the answers, and bigfit update model.npz -y next.csv learns them. Points with labels are
-fitted by auto first; the model is not kept. By --rule:
+With a model, write the right labels in place of the answers; bigfit update model.npz
+-y next.csv learns them. Before the first label give the points alone, as fit takes
+them. They are joined by the graph of auto, or by --graph, and the column label is
+empty. Fill it in; bigfit fit X.npy next.csv learns it. If some points have labels, auto
+is fitted to them first, and that model is not kept. --rule is one of
 
-  combined     the default: without answers, as before the first label and of models of
-               values, sopt; below %d labels a class the uncertainty times the score of
-               sopt; then that of uncertainty
+  combined     the default. Below %d labels a class: uncertainty times the score of
+               sopt. Then: uncertainty. Without answers, as before the first label and
+               for models of values: sopt
   vopt         lowers the sum of the variances of all points most (Ji & Han 2012)
   sopt         lowers the variance of their sum most (Ma, Garnett & Schneider 2013)
   uncertainty  where the two best classes are closest, and no chosen point near
@@ -62,13 +62,14 @@ fitted by auto first; the model is not kept. By --rule:
   random       any point
 
 Variances are those of a Gaussian field on the graph, by --pairs eigenpairs of its
-normalized Laplacian. Each choice changes them for those that follow, so that a batch
-is spread. Components without a label come first, the largest first (the rule is then
-"component"), but for tiny ones; typical, cover and random know no such order.
+normalized Laplacian. Each choice lowers the variances near it before the next point is
+chosen, so a batch is spread. Components of the graph without a label come first, the
+largest first, except for tiny ones; their rule is "component". typical, cover and random
+ignore components.
 
-A model of harmonic, lgc, tikhonov, poisson or eigenmap keeps its graph and labels. Of
-others give all points with -X and their labels with -y. The graph may be given with
---graph, its eigenpairs with --eigs.`, active.FewLabels),
+Models of harmonic, lgc, tikhonov, poisson, eigenmap and auto keep their graph and labels.
+For other models give all points with -X and their labels with -y. --graph gives the graph,
+--eigs its eigenpairs.`, active.FewLabels),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.next(cmd.Context(), args, &o) },
 	}
 	shell.Former(cmd, "oracle",

@@ -40,36 +40,36 @@ func (a *app) predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict model.npz [new.npy…] -o pred.npy",
 		Short: "Predict labels or values for new points",
-		Long: `Write the class of every point of X, by its name where the classes have names, or
-its value if the model is a regression. New points are the arguments after the
-model, or -X. Without any the answers for the training
-points are written, which the eigenmap classifier and the graph methods keep.
+		Long: `Predict the class or value of every point of X, and write it to a file. New points are
+the arguments after the model, or -X. Without new points the answers for the training
+points are written, if the model keeps them. Classes with names are written by name.
 
-The extension of -o and --scores names the format: .npy and .npz are arrays, .csv,
-.jsonl and .parquet tables with a column id, which holds the ids of the points (--id,
---ids) or their numbers from 0.
+The extension of -o and --scores chooses the format: .npy and .npz hold arrays; .csv,
+.jsonl and .parquet hold tables. A table has the column id if the points have ids (--id,
+--ids), else the column row, which counts from 0.
 
-A model that fit calibrated (--calibrate) has probabilities. Tables have the columns
-label, p (its probability), second (the most probable other class) and margin (the
-difference), and --proba writes the probabilities of all classes, a row a point of sum
-1. --reject 0.8 answers "unsure" for points whose p is below 0.8; an array of integers
-has -1 there. Of a calibrated regression --interval 0.9 adds the columns low and high of
-intervals that are meant to hold 90 % of the true values.
+Probabilities. Tables have the columns label, p (its probability), second (the most
+probable other class) and margin (the difference of the two). --proba writes the
+probabilities of all classes; each row sums to 1. --reject 0.8 answers "unsure" where p
+is below 0.8; an array of integers has -1 there. In a regression --interval 0.9 adds the
+columns low and high of intervals that are meant to hold 90 % of the true values.
 
---threshold moves the place where the second of two classes begins. With the scores s₀
-and s₁ of the classes, a point is of the second where (s₁ − s₀)/2 ≥ t. zero is t = 0, the
-sign of the score. prior takes the t that as large a share of these points reaches as the
-class has among the labels of the fit, or the share given as prior:0.3. break-even takes
-the t at which precision and recall are equal on labeled points: as many of them reach t
-as are of the class. They are those that fit held out (--calibrate), or with
---threshold-labels those of some of the points asked for; prior counts these too. The
-threshold and what decided it are printed.
+New points. --extension knn lets the nearest training points vote with the classes that
+an eigenmap gave them; nystrom extends the eigenvectors by the weights of the graph.
+--neighbors is the number of voters or, for a graph method, of edges of a new point.
 
-For new points --extension and --neighbors look at the nearest training points: --extension knn
-lets them vote with the classes that the eigenmap classifier gave them; nystrom
-extends the eigenvectors to the new points through the weights of the graph and
-applies the classifier. --neighbors is how many vote, or of a graph method how
-many edges a new point has.
+Two classes. --threshold moves the border between them. A point is of the second class
+where (s₁ − s₀)/2 ≥ t, with the scores s₀ and s₁ of the classes:
+
+  zero        t = 0: the class with the larger score
+  prior       as large a share of these points is of the second class as among the
+              labels of the fit; prior:0.3 gives the share
+  break-even  precision and recall are equal on labeled points that the fit held out
+              (--calibrate)
+
+--threshold-labels FILE has classes of some of the points. prior counts them, and
+break-even takes them in place of the held-out labels. The threshold and what decided it
+are printed.
 
 ` + work.ShardHelp,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -87,12 +87,12 @@ many edges a new point has.
 
 	shell.Former(cmd, "model", "the model is the first argument: bigfit predict model.npz new.npy")
 	f := cmd.Flags()
-	f.VarP(&o.x, "points", "X", shell.PointsHelp+"; those to answer for")
+	f.VarP(&o.x, "points", "X", shell.PointsHelp+"; the points to predict")
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true labels or values, to print the error")
 	o.label.Flags(f)
 	a.Points.ColumnFlags(f)
 	a.Points.LabelFlags(f)
-	f.StringVar(&o.part, "part", "", "answer for one file of X: its `number` from 0, env or missing")
+	f.StringVar(&o.part, "part", "", "predict one file of X: its `number` from 0, env or missing")
 	f.StringVarP(&o.out, "output", "o", "pred.npy", "`file` to write")
 	f.StringVar(&o.scores, "scores", "", "also write the scores of all classes to this `file`")
 	f.StringVar(&o.proba, "proba", "", "also write the probabilities of all classes, n×c, to this `file`")

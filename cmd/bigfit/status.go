@@ -10,7 +10,7 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status WORK",
-		Short: "Say how far the run in a work folder or a checkpoint is",
+		Short: "Print how far the run in a work folder or a checkpoint is",
 		Long: `Print how far a run is, from the folder of --work or --checkpoint alone: which parts are
 made and which are missing, when the last one was written, how long the rest takes at the
 pace so far, and the command that comes next. Nothing in the folder is changed, and no

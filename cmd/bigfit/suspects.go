@@ -34,25 +34,26 @@ func (a *app) suspectsCommand() *cobra.Command {
 	var o suspectOptions
 	cmd := &cobra.Command{
 		Use:   "suspects {model.npz | X.npy… y.npy | --proba p.npy y.npy} -o suspects.csv",
-		Short: "List labels that disagree with what the others say",
-		Long: `List the labels of a model's points that disagree with what the model says of them
-when it does not know them. Write id and row, label, the suggested one and a score, the
-largest first: 1 less the probability of the given label. An estimate says how many
-labels are wrong (confident learning, Northcutt et al. 2021). Of values, list those far
-from the prediction, with the residual in units of its spread as the score.
+		Short: "List labels that may be wrong",
+		Long: `List the labels that disagree with what the model says of their points when it does not
+know them. Write id and row, the label, the suggested label and a score, the largest
+first. The score is 1 − p with the probability p of the given label. The summary
+estimates how many labels are wrong (confident learning, Northcutt et al. 2021). For
+values, list those far from the prediction; the score is the residual in units of its
+spread.
 
-A fit that chose by cross-validation, as auto, or that has probabilities by labels held
-out, knows these answers: they cost nothing. Without them, and with --folds, labels are
-left out anew: one by one for harmonic, lgc, tikhonov and poisson, by formulas instead
-of fits, if there are at most 4096 (docs/next.md); else in folds. Labels that are alone
-in their components of the graph, or in their classes, are counted and not judged.
---proba judges labels by the probabilities of any other program, whose model did not
-know them.
+A fit has these answers from its cross-validation, or from the labels that it held out
+for its probabilities. Then the list costs nothing. Without them, or with --folds, labels
+are left out anew. harmonic, lgc, tikhonov and poisson leave out one at a time, by
+formulas instead of fits, up to 4096 labels (docs/next.md). Otherwise whole folds are
+left out. A label that is alone in its component of the graph, or in its class, is
+counted and not judged. --proba judges the labels by the probabilities of another
+program, whose model must not have known them.
 
 A model of auto, harmonic, lgc, tikhonov, poisson, eigenmap or knn keeps its points and
-labels. Of others give the points with -X and the labels with -y. Points and labels in
-place of a model are judged by --model with its defaults; harmonic, which asks the
-neighbours in the graph, is the one to take where most points have a label.`,
+labels. For other models give the points with -X and the labels with -y. Points and labels
+without a model are judged by --model with its defaults. The default, harmonic, asks the
+neighbours in the graph; it suits sets where most points have a label.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.suspects(cmd.Context(), args, &o) },
 	}
 
@@ -63,7 +64,7 @@ neighbours in the graph, is the one to take where most points have a label.`,
 	f.IntVar(&o.folds, "folds", 0, "folds of labels to leave out anew (default: the answers of the fit; without "+
 		"them one label at a time where there are formulas, else 10)")
 	f.StringVar(&o.proba, "proba", "", probaHelp)
-	f.IntVarP(&o.most, "count", "n", 0, "list at most so many (default: all)")
+	f.IntVarP(&o.most, "count", "n", 0, "largest number of labels to list (default: all)")
 	f.StringVarP(&o.out, "output", "o", "suspects.csv",
 		"`file` to write, "+enum.Or(table.Several)+"; .npy has the rows only")
 	return cmd

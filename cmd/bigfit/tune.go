@@ -42,26 +42,26 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune --model NAME X.npy… y.npy [--gamma-a 1e-6,1e-4,1e-2]",
 		Short: "Choose the settings of a model by cross-validation on the labels",
-		Long: `Fit a model of bigfit fit with all combinations of the values given, and measure
-each by cross-validation: the labeled points are dealt into folds, with equal
-shares of the classes, and the labels of each fold are predicted from the others.
-Only points with a label count. bigfit help MODEL, or --model MODEL --help, tells the
-flags of a model; those of type list take several values, as
+		Long: `Choose the settings of a model by cross-validation. The labeled points are dealt into
+folds with equal shares of the classes. A model with each combination of the values given
+predicts the labels of each fold from the other folds. Only points with a label count.
+bigfit help MODEL, or --model MODEL --help, lists the flags of a model. Flags of type
+list take several values:
 
   --gamma-a 1e-6,1e-4 --neighbors 6,10 --sigma median,2
 
-Without any of them the grid is the model's own, which bigfit models NAME lists and
-tune prints; a weight γ_A or γ_I that is not given always has its values there.
+Without such flags the grid is the model's own, which bigfit models NAME lists and tune
+prints. A weight γ_A or γ_I that is not given always takes its values from that grid.
 
 --model is one of
 
 ` + shell.ListLearners() + `
---c gives, in place of γ_A, the C of support vector machines: γ_A = 1/(2Cl) with l
-the number of all labels. The table has the mean of the --metric over the folds
-and its standard error, best first; of equal means the stronger regularization is
-better (larger γ_A, then γ_I, …, fewer neighbours). A class without a label outside
-a fold counts as wrong there. F1, PRBEP and AUC are of the larger of two classes, or
-means over more; of several labels a point the error is the Hamming loss.
+--c replaces γ_A by the C of support vector machines: γ_A = 1/(2Cl) with l labels in
+all. The table has the mean of the --metric over the folds and its standard error, the
+best first. Of equal means the stronger regularization is better (larger γ_A, then γ_I, …,
+fewer neighbours). A class without a label outside a fold counts as wrong there. F1, PRBEP
+and AUC are those of the larger of two classes, or means over more classes. With several
+labels a point the error is the Hamming loss.
 
 Neighbours are searched for once; graphs, factorizations, landmarks and features are
 shared. The best setting is printed as a command line; --best fits it on all labels, as

@@ -35,31 +35,29 @@ func (a *app) updateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update model.npz [night.npy…] [-y labels.csv] -o model2.npz",
 		Short: "Add points and labels to a fitted model",
-		Long: fmt.Sprintf(`Fit a model again to the points and labels it was fitted to and those that are new,
-with the same settings, at a cost that depends on what is new: the new points are
-searched for their neighbours, the lists of old points that they enter are mended,
-and the solver begins with the scores or eigenvectors of the model. It is for
-eigenmap, harmonic, lgc, tikhonov, poisson, poisson-mbo, cut and reweighted, for knn,
-geodesic and correct-and-smooth, and for auto, which keeps the models and the weights
-that it chose.
+		Long: fmt.Sprintf(`Add points and labels to a model, or take them away, with the same settings.
+The cost depends on what is new: new points are searched for their neighbours, the lists
+of old points that they enter are mended, and the solver starts from the scores or
+eigenvectors of the model. It works for eigenmap, harmonic, lgc, tikhonov, poisson,
+poisson-mbo, cut and reweighted, for knn, geodesic and correct-and-smooth, and for auto,
+which keeps the models and the weights that it chose.
 
-A table in -y joins labels to the points of the model and to the new ones, by their ids
-(column id) or numbers (column row, the old points first): a label is new, changed or
-equal, and an empty one takes the label of the point away. bigfit next writes such a
-table. A file with one label a point holds the labels of the new points, or of all
-points; these replace the labels of the fit. A class that the model does not know is a
-new one. If the points of the model have ids, new points need ids too (--ids, --id).
+A table in -y joins labels to old and new points, by id (column id) or by number (column
+row, the old points first). A label is new, changed or equal; an empty one takes the label
+of the point away. bigfit next writes such a table. A file with one label a point holds
+the labels of the new points, or of all points in place of the labels of the fit. A class
+may be new. If the points of the model have ids, new points need ids too (--ids, --id).
 
 Labels of several annotators (a column annotator) join those that the model keeps, and
-their consensus is found again; probabilities join probabilities (bigfit help soft).
+their consensus is found again. Probabilities join probabilities (bigfit help soft).
 
---forget FILE takes points away, by id or row: they leave the graph, the labels and the
-answers, and the graph of the others is made anew.
+--forget FILE takes points away, by id or row. They leave the graph, the labels and the
+answers, and the graph of the other points is made anew.
 
-With an exact search for neighbours the graph is that of all points made anew with
-the same number of neighbours and t; after nn-descent its recall is printed. The
-solver stops at the relative residual --tolerance, %v unless the model's is larger:
-enough for the classes. Give the tolerance of the model for the values of a fit anew.
+With an exact search the graph is the one that a fit of all points would make, with the
+same number of neighbours and t. After nn-descent the recall is printed. The solver stops
+at the relative residual --tolerance, %v unless the model's is larger. That is enough
+for the classes; for the values of a new fit give the tolerance of the model.
 
 Principal components (--pca), γ and the number of eigenvectors stay those of the
 model. A fit anew from time to time renews them.`, pipeline.UpdateTolerance),

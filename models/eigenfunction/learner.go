@@ -39,7 +39,7 @@ var params = slices.Concat(
 	models.Part(expansion.KernelParams, func(c *choice) *expansion.KernelChoice { return &c.kernel }),
 	models.Table[choice]{
 		{Param: models.Param{Name: "landmarks",
-			Doc:     "number of points, drawn by the seed, that the eigenfunctions are expansions over",
+			Doc:     "number of points over which the eigenfunctions are expanded, drawn by the seed",
 			Default: "all points", Range: models.AtLeast(1)},
 			At: func(c *choice) any { return &c.Landmarks }},
 		{Param: models.Param{Name: "intercept", Doc: "add a constant to the eigenfunctions",
@@ -49,7 +49,7 @@ var params = slices.Concat(
 			Doc: "folds of the cross-validation inside the fit, at most the number of labels", Default: "5",
 			Range: models.AtLeast(2)},
 			At: func(c *choice) any { return &c.Folds }},
-		{Param: models.Param{Name: "repeats", Doc: "times that its labels are dealt into folds", Default: "1",
+		{Param: models.Param{Name: "repeats", Doc: "number of times that the labels are dealt into folds", Default: "1",
 			Range: models.AtLeast(1)},
 			At: func(c *choice) any { return &c.Repeats }},
 	},

@@ -205,7 +205,7 @@ func solverParams[S any](tolerance float64, at func(*S) (*float64, *int)) models
 			Doc:     "violation, relative residual or gradient at which the solver stops",
 			Default: models.FormatFloat(tolerance), Range: models.Positive()},
 			At: func(s *S) any { t, _ := at(s); return t }},
-		{Param: models.Param{Name: "max-iterations", Doc: "iterations after which the solver gives up",
+		{Param: models.Param{Name: "max-iterations", Doc: "number of iterations after which the solver gives up",
 			Default: "by the solver", Range: models.AtLeast(1)},
 			At: func(s *S) any { _, n := at(s); return n }},
 	}
@@ -479,8 +479,8 @@ var approximationParams = models.Table[ApproximationSettings]{
 			Nystrom.String(), Fourier.String(), MatrixFree.String()}},
 		At: func(s *ApproximationSettings) any { return &s.Approximation }},
 	{Param: models.Param{Name: "landmarks",
-		Doc: "number of points that the function is an expansion over; of matrix-free, of the " +
-			"preconditioner's", Default: "√n·ln n, 500 to 4000", Range: models.AtLeast(1)},
+		Doc: "number of points over which the function is expanded; with matrix-free, number of " +
+			"points of the preconditioner", Default: "√n·ln n, 500 to 4000", Range: models.AtLeast(1)},
 		At: func(s *ApproximationSettings) any { return &s.Landmarks }},
 	{Param: models.Param{Name: "features", Doc: "number of random Fourier features, even",
 		Default: "2000, of fourier", Range: models.AtLeast(2)},

@@ -31,17 +31,17 @@ var vvmrParams = slices.Concat(
 	models.Part(expansion.KernelParams, func(o *vvmrOptions) *expansion.KernelChoice { return &o.Kernel }),
 	models.Part(normRest, func(o *vvmrOptions) *regularizer.Regularizer { return &o.Regularizer }),
 	models.Table[vvmrOptions]{
-		{Param: models.Param{Name: "gamma-o", Doc: "weight γ_O of the likeness of outputs, from 0, " +
-			"each by itself, to 1, where an output without an edge and the common part of all are lost; it needs " +
-			"a graph of the outputs", Default: "0", Range: models.Within(0, 1),
+		{Param: models.Param{Name: "gamma-o", Doc: "weight γ_O of the likeness of outputs: at 0 each " +
+			"output is fitted by itself; at 1 outputs without an edge, and the common part of all, are lost; it " +
+			"needs a graph of the outputs", Default: "0", Range: models.Within(0, 1),
 			Axis: true},
 			At: func(o *vvmrOptions) any { return &o.GammaO }},
-		{Param: models.Param{Name: "output-neighbors", Doc: "join each output with so many others " +
-			"whose targets are nearest, where no graph of the outputs is given",
+		{Param: models.Param{Name: "output-neighbors", Doc: "number of other outputs, those with " +
+			"the nearest targets, that each output is joined with; for use without a graph of the outputs",
 			Default: "the graph that is given", Range: models.AtLeast(1)},
 			At: func(o *vvmrOptions) any { return &o.OutputNeighbors }},
-		{Param: models.Param{Name: "loss", Doc: "loss: squared, or for labels the hinge, with which every label is a " +
-			"lapsvm of its own, without a likeness of outputs", Default: SquaredLoss.String(), Choices: vvmrLosses.All()},
+		{Param: models.Param{Name: "loss", Doc: "loss: squared; or hinge, for labels, which fits a lapsvm for each " +
+			"label and ignores the likeness of outputs", Default: SquaredLoss.String(), Choices: vvmrLosses.All()},
 			At: func(o *vvmrOptions) any { return &o.Loss }},
 	},
 	models.Part(withoutChoice(approximationParams.Without("features"), Fourier,

@@ -46,7 +46,7 @@ var (
 			"residual, or of the gradient, relative to that of f = 0", Default: "1e-8",
 			Range: models.Between(0, 1)},
 			At: func(s *Settings) any { return &s.Tolerance }},
-		{Param: models.Param{Name: "max-iterations", Doc: "iterations after which the solver gives up",
+		{Param: models.Param{Name: "max-iterations", Doc: "number of iterations after which the solver gives up",
 			Default: "10000", Range: models.AtLeast(1)},
 			At: func(s *Settings) any { return &s.MaxIterations }},
 	}

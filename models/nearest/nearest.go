@@ -36,7 +36,7 @@ type Settings struct {
 
 // params are the parameters of Settings.
 var params = models.Table[Settings]{
-	{Param: models.Param{Name: "vote", Doc: "number of nearest labeled points that vote",
+	{Param: models.Param{Name: "vote", Doc: "number of the nearest labeled points that vote",
 		Default: "by leave-one-out among 1, 3, …, 15", Range: models.AtLeast(1), Axis: true,
 		Grid: []string{"1", "3", "5", "9", "15"}},
 		At: func(s *Settings) any { return &s.Vote }},

@@ -89,7 +89,7 @@ var params = models.Table[settings]{
 	{Param: models.Param{Name: "folds", Doc: "folds of the cross-validation inside the fit, at most " +
 		"the number of labels", Default: models.FormatFloat(defaultFolds), Range: models.AtLeast(2)},
 		At: func(s *settings) any { return &s.Folds }},
-	{Param: models.Param{Name: "repeats", Doc: "how often the labels are dealt into folds",
+	{Param: models.Param{Name: "repeats", Doc: "number of times that the labels are dealt into folds",
 		Default: models.FormatFloat(defaultRepeats), Range: models.AtLeast(1)},
 		At: func(s *settings) any { return &s.Repeats }},
 	{Param: models.Param{Name: "priors",

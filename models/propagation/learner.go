@@ -32,7 +32,7 @@ var (
 		{Param: models.Param{Name: "tolerance", Doc: "relative residual at which the solver stops",
 			Default: models.FormatFloat(defaultTolerance), Range: models.Between(0, 1)},
 			At: func(s *Settings) any { return &s.Tolerance }},
-		{Param: models.Param{Name: "max-iterations", Doc: "iterations after which the solver gives up",
+		{Param: models.Param{Name: "max-iterations", Doc: "number of iterations after which the solver gives up",
 			Default: models.FormatFloat(defaultIterations), Range: models.AtLeast(1)},
 			At: func(s *Settings) any { return &s.MaxIterations }},
 	}

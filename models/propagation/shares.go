@@ -58,8 +58,8 @@ func ShareParams[S any](at func(*S) (priors *[]float64, shares *ClassShares)) mo
 			Default: "see class-shares", Range: models.NotNegative(), Named: true},
 			At: func(s *S) any { priors, _ := at(s); return priors }},
 		{Param: models.Param{Name: "class-shares",
-			Doc: "shares of the classes without priors: free, as the scores have them; estimate, the mean of labels and " +
-				"free; labels, those of the labels; or equal",
+			Doc: "shares of the classes without priors: free, those of the scores; labels, those of the labels; " +
+				"estimate, the mean of both; or equal",
 			Default: FreeShares.String(), Choices: sharesNames.All()},
 			At: func(s *S) any { _, shares := at(s); return shares }},
 	}

@@ -88,7 +88,7 @@ var (
 		}...)
 	roundParam = func(usual int) models.Field[SizedSettings] {
 		return models.Field[SizedSettings]{Param: models.Param{Name: "rounds",
-			Doc: "rounds at most; fewer where classes stay", Default: models.FormatFloat(float64(usual)),
+			Doc: "largest number of rounds; it stops where no class changes", Default: models.FormatFloat(float64(usual)),
 			Range: models.AtLeast(1)}, At: func(s *SizedSettings) any { return &s.Rounds }}
 	}
 	stepParam = models.Field[SizedSettings]{Param: models.Param{Name: "steps",

@@ -27,7 +27,7 @@ class AutoParameters(BaseEstimator):
         Folds of the cross-validation inside the fit, at most the number of labels; at least 2.
 
     repeats : int, default=1
-        How often the labels are dealt into folds; at least 1.
+        Number of times that the labels are dealt into folds; at least 1.
 
     priors : sequence of float, default=None
         Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
@@ -345,14 +345,14 @@ class HarmonicParameters(BaseEstimator):
         None is see class-shares.
 
     class_shares : {"free", "estimate", "labels", "equal"}, default="free"
-        Shares of the classes without priors: free, as the scores have them; estimate, the mean of
-        labels and free; labels, those of the labels; or equal.
+        Shares of the classes without priors: free, those of the scores; labels, those of the
+        labels; estimate, the mean of both; or equal.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
 
     max_iterations : int, default=10000
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -481,14 +481,14 @@ class LgcParameters(BaseEstimator):
         a factor; the answers get these shares; at least 0; None is see class-shares.
 
     class_shares : {"free", "estimate", "labels", "equal"}, default="free"
-        Shares of the classes without priors: free, as the scores have them; estimate, the mean of
-        labels and free; labels, those of the labels; or equal.
+        Shares of the classes without priors: free, those of the scores; labels, those of the
+        labels; estimate, the mean of both; or equal.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
 
     max_iterations : int, default=10000
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -637,14 +637,14 @@ class TikhonovParameters(BaseEstimator):
         a factor; the answers get these shares; at least 0; None is see class-shares.
 
     class_shares : {"free", "estimate", "labels", "equal"}, default="free"
-        Shares of the classes without priors: free, as the scores have them; estimate, the mean of
-        labels and free; labels, those of the labels; or equal.
+        Shares of the classes without priors: free, those of the scores; labels, those of the
+        labels; estimate, the mean of both; or equal.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
 
     max_iterations : int, default=10000
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -780,14 +780,14 @@ class PoissonParameters(BaseEstimator):
         a factor; the answers get these shares; at least 0; None is see class-shares.
 
     class_shares : {"free", "estimate", "labels", "equal"}, default="free"
-        Shares of the classes without priors: free, as the scores have them; estimate, the mean of
-        labels and free; labels, those of the labels; or equal.
+        Shares of the classes without priors: free, those of the scores; labels, those of the
+        labels; estimate, the mean of both; or equal.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
 
     max_iterations : int, default=10000
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -911,14 +911,14 @@ class ReweightedParameters(BaseEstimator):
         a factor; the answers get these shares; at least 0; None is see class-shares.
 
     class_shares : {"free", "estimate", "labels", "equal"}, default="free"
-        Shares of the classes without priors: free, as the scores have them; estimate, the mean of
-        labels and free; labels, those of the labels; or equal.
+        Shares of the classes without priors: free, those of the scores; labels, those of the
+        labels; estimate, the mean of both; or equal.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
 
     max_iterations : int, default=10000
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -1045,7 +1045,7 @@ class PoissonMboParameters(BaseEstimator):
         Relative residual at which the solver stops; between 0 and 1.
 
     max_iterations : int, default=10000
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     class_shares : {"estimate", "labels", "equal"}, default="estimate"
         Shares of the classes without priors: estimate, the mean of labels and of the answers of
@@ -1055,7 +1055,7 @@ class PoissonMboParameters(BaseEstimator):
         Steps of the heat equation between two decisions; at least 1.
 
     rounds : int, default=50
-        Rounds at most; fewer where classes stay; at least 1.
+        Largest number of rounds; it stops where no class changes; at least 1.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -1186,7 +1186,7 @@ class CutParameters(BaseEstimator):
         Relative residual at which the solver stops; between 0 and 1.
 
     max_iterations : int, default=10000
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     class_shares : {"estimate", "labels", "equal"}, default="estimate"
         Shares of the classes without priors: estimate, the mean of labels and of the answers of
@@ -1196,7 +1196,7 @@ class CutParameters(BaseEstimator):
         Weight s of −sD, which drives each point to one class; between 0 and 0.3.
 
     rounds : int, default=400
-        Rounds at most; fewer where classes stay; at least 1.
+        Largest number of rounds; it stops where no class changes; at least 1.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -1345,7 +1345,7 @@ class CorrectAndSmoothParameters(BaseEstimator):
         Relative residual at which the solver stops; between 0 and 1.
 
     max_iterations : int, default=10000
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -1481,7 +1481,7 @@ class RlsLinearParameters(BaseEstimator):
         f = 0; between 0 and 1.
 
     max_iterations : int, default=10000
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -1549,7 +1549,7 @@ class SvmLinearParameters(BaseEstimator):
         f = 0; between 0 and 1.
 
     max_iterations : int, default=200
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -1633,7 +1633,7 @@ class LaprlsLinearParameters(BaseEstimator):
         f = 0; between 0 and 1.
 
     max_iterations : int, default=10000
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -1795,7 +1795,7 @@ class LapsvmLinearParameters(BaseEstimator):
         f = 0; between 0 and 1.
 
     max_iterations : int, default=200
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -1949,7 +1949,7 @@ class TsvmLinearParameters(BaseEstimator):
         f = 0; between 0 and 1.
 
     max_iterations : int, default=200
-        Iterations after which the solver gives up; at least 1.
+        Number of iterations after which the solver gives up; at least 1.
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -2008,8 +2008,8 @@ class KnnParameters(BaseEstimator):
     Parameters
     ----------
     vote : int, default=None
-        Number of nearest labeled points that vote; at least 1; None is by leave-one-out among 1, 3,
-        …, 15.
+        Number of the nearest labeled points that vote; at least 1; None is by leave-one-out among
+        1, 3, …, 15.
 
     metric : {"euclidean", "angle", "manhattan", "chebyshev", "cosine", "inner-product", "hamming", "jaccard"}, default="euclidean"
         Distance between points.
@@ -2208,8 +2208,8 @@ class RlsParameters(BaseEstimator):
         5000 points and beyond by landmarks where that is faster.
 
     landmarks : int, default=None
-        Number of points that the function is an expansion over; of matrix-free, of the
-        preconditioner's; at least 1; None is √n·ln n, 500 to 4000.
+        Number of points over which the function is expanded; with matrix-free, number of points of
+        the preconditioner; at least 1; None is √n·ln n, 500 to 4000.
 
     features : int, default=None
         Number of random Fourier features, even; at least 2; None is 2000, of fourier.
@@ -2225,7 +2225,7 @@ class RlsParameters(BaseEstimator):
         of nystrom and matrix-free.
 
     max_iterations : int, default=None
-        Iterations after which the solver gives up; at least 1; None is by the solver.
+        Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -2324,8 +2324,8 @@ class SvmParameters(BaseEstimator):
         5000 points and beyond by landmarks where that is faster.
 
     landmarks : int, default=None
-        Number of points that the function is an expansion over; of matrix-free, of the
-        preconditioner's; at least 1; None is √n·ln n, 500 to 4000.
+        Number of points over which the function is expanded; with matrix-free, number of points of
+        the preconditioner; at least 1; None is √n·ln n, 500 to 4000.
 
     features : int, default=None
         Number of random Fourier features, even; at least 2; None is 2000, of fourier.
@@ -2337,7 +2337,7 @@ class SvmParameters(BaseEstimator):
         Violation, relative residual or gradient at which the solver stops; positive.
 
     max_iterations : int, default=None
-        Iterations after which the solver gives up; at least 1; None is by the solver.
+        Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -2458,7 +2458,7 @@ class TsvmParameters(BaseEstimator):
         Violation, relative residual or gradient at which the solver stops; positive.
 
     max_iterations : int, default=None
-        Iterations after which the solver gives up; at least 1; None is by the solver.
+        Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -2627,7 +2627,7 @@ class SvrParameters(BaseEstimator):
         Violation, relative residual or gradient at which the solver stops; positive.
 
     max_iterations : int, default=None
-        Iterations after which the solver gives up; at least 1; None is by the solver.
+        Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -2715,7 +2715,7 @@ class OneclassParameters(BaseEstimator):
         Violation, relative residual or gradient at which the solver stops; positive.
 
     max_iterations : int, default=None
-        Iterations after which the solver gives up; at least 1; None is by the solver.
+        Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
     random_state : int, RandomState instance or None, default=None
         Seed of everything random; None is the program's own seed, so that results repeat.
@@ -2830,8 +2830,8 @@ class LaprlsParameters(BaseEstimator):
         5000 points and beyond by landmarks where that is faster.
 
     landmarks : int, default=None
-        Number of points that the function is an expansion over; of matrix-free, of the
-        preconditioner's; at least 1; None is √n·ln n, 500 to 4000.
+        Number of points over which the function is expanded; with matrix-free, number of points of
+        the preconditioner; at least 1; None is √n·ln n, 500 to 4000.
 
     features : int, default=None
         Number of random Fourier features, even; at least 2; None is 2000, of fourier.
@@ -2848,15 +2848,15 @@ class LaprlsParameters(BaseEstimator):
         is positive.
 
     class_shares : {"free", "estimate", "labels", "equal"}, default="free"
-        Shares of the classes without priors: free, as the scores have them; estimate, the mean of
-        labels and free; labels, those of the labels; or equal; where gamma_i is positive.
+        Shares of the classes without priors: free, those of the scores; labels, those of the
+        labels; estimate, the mean of both; or equal; where gamma_i is positive.
 
     tolerance : float, default=None
         Violation, relative residual or gradient at which the solver stops; positive; None is 1e-06,
         of nystrom and matrix-free.
 
     max_iterations : int, default=None
-        Iterations after which the solver gives up; at least 1; None is by the solver.
+        Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -3072,8 +3072,8 @@ class LapsvmParameters(BaseEstimator):
         5000 points and beyond by landmarks where that is faster.
 
     landmarks : int, default=None
-        Number of points that the function is an expansion over; of matrix-free, of the
-        preconditioner's; at least 1; None is √n·ln n, 500 to 4000.
+        Number of points over which the function is expanded; with matrix-free, number of points of
+        the preconditioner; at least 1; None is √n·ln n, 500 to 4000.
 
     features : int, default=None
         Number of random Fourier features, even; at least 2; None is 2000, of fourier.
@@ -3085,7 +3085,7 @@ class LapsvmParameters(BaseEstimator):
         Violation, relative residual or gradient at which the solver stops; positive.
 
     max_iterations : int, default=None
-        Iterations after which the solver gives up; at least 1; None is by the solver.
+        Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -3296,7 +3296,7 @@ class LapsvrParameters(BaseEstimator):
         Violation, relative residual or gradient at which the solver stops; positive.
 
     max_iterations : int, default=None
-        Iterations after which the solver gives up; at least 1; None is by the solver.
+        Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -3501,7 +3501,7 @@ class LapOneclassParameters(BaseEstimator):
         Violation, relative residual or gradient at which the solver stops; positive.
 
     max_iterations : int, default=None
-        Iterations after which the solver gives up; at least 1; None is by the solver.
+        Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -3681,16 +3681,17 @@ class VvmrParameters(BaseEstimator):
         which the experiments of the 2006 paper were made; where gamma_i is positive.
 
     gamma_o : float, default=0.0
-        Weight γ_O of the likeness of outputs, from 0, each by itself, to 1, where an output without
-        an edge and the common part of all are lost; it needs a graph of the outputs; from 0 to 1.
+        Weight γ_O of the likeness of outputs: at 0 each output is fitted by itself; at 1 outputs
+        without an edge, and the common part of all, are lost; it needs a graph of the outputs; from
+        0 to 1.
 
     output_neighbors : int, default=None
-        Join each output with so many others whose targets are nearest, where no graph of the
-        outputs is given; at least 1; None is the graph that is given.
+        Number of other outputs, those with the nearest targets, that each output is joined with;
+        for use without a graph of the outputs; at least 1; None is the graph that is given.
 
     loss : {"squared", "hinge"}, default="squared"
-        Loss: squared, or for labels the hinge, with which every label is a lapsvm of its own,
-        without a likeness of outputs.
+        Loss: squared; or hinge, for labels, which fits a lapsvm for each label and ignores the
+        likeness of outputs.
 
     approximation : {"auto", "exact", "nystrom", "matrix-free"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
@@ -3698,8 +3699,8 @@ class VvmrParameters(BaseEstimator):
         5000 points and beyond by landmarks where that is faster.
 
     landmarks : int, default=None
-        Number of points that the function is an expansion over; of matrix-free, of the
-        preconditioner's; at least 1; None is √n·ln n, 500 to 4000.
+        Number of points over which the function is expanded; with matrix-free, number of points of
+        the preconditioner; at least 1; None is √n·ln n, 500 to 4000.
 
     sampling : {"rpcholesky", "uniform", "kmeans++"}, default="rpcholesky, of nystrom and matrix-free"
         How landmarks are drawn.
@@ -3709,8 +3710,8 @@ class VvmrParameters(BaseEstimator):
         1e-10, with loss hinge 1e-06.
 
     max_iterations : int, default=None
-        Iterations after which the solver gives up; at least 1; None is 1000, with loss hinge by the
-        solver.
+        Number of iterations after which the solver gives up; at least 1; None is 1000, with loss
+        hinge by the solver.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -3874,8 +3875,8 @@ class SsslParameters(BaseEstimator):
         Offset of the polynomial kernel; at least 0; for kernel = polynomial.
 
     landmarks : int, default=None
-        Number of points, drawn by the seed, that the eigenfunctions are expansions over; at least
-        1; None is all points.
+        Number of points over which the eigenfunctions are expanded, drawn by the seed; at least 1;
+        None is all points.
 
     intercept : bool, default=False
         Add a constant to the eigenfunctions.
@@ -3884,7 +3885,7 @@ class SsslParameters(BaseEstimator):
         Folds of the cross-validation inside the fit, at most the number of labels; at least 2.
 
     repeats : int, default=1
-        Times that its labels are dealt into folds; at least 1.
+        Number of times that the labels are dealt into folds; at least 1.
 
     calibrate : int, "auto" or "none", default="auto"
         Folds in which labels are held out for probabilities and intervals; auto takes 10 where that
@@ -4111,7 +4112,7 @@ class ClusterParameters(BaseEstimator):
         Points that a component must have to get clusters.
 
     restarts : int, default=10
-        Runs of k-means, of which the best counts.
+        Runs of k-means; the best one is kept.
 
     tolerance : float, default=1e-06
         Largest residual ‖Lv−λv‖ of an eigenpair, relative to ‖L‖.

@@ -16,10 +16,10 @@ type evidence struct {
 	sure   []float64 // the certainty of each answer; nil without
 	// probable tells that certainties are probabilities.
 	probable bool
-	how      string // ends a sentence: "labels that were held back from the fit"
+	how      string // ends a sentence: "labels that were held out of the fit"
 }
 
-// gather returns the labels that were held back from the fit, or the held-out answers of the
+// gather returns the labels that were held out of the fit, or the held-out answers of the
 // calibration, whichever are more.
 func (v *view) gather() *evidence {
 	out := v.heldOut()
@@ -30,12 +30,12 @@ func (v *view) gather() *evidence {
 	return out
 }
 
-// heldBack returns the answers of the model for the labels that were held back; nil without any.
+// heldBack returns the answers of the model for the labels that were held out; nil without any.
 func (v *view) heldBack() *evidence {
 	if v.answers == nil {
 		return nil
 	}
-	e := &evidence{probable: v.Probabilities != nil, how: "labels that were held back from the fit"}
+	e := &evidence{probable: v.Probabilities != nil, how: "labels that were held out of the fit"}
 	for i := range v.used.Index {
 		if !v.held(i) {
 			continue

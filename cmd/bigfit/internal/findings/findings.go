@@ -4,13 +4,13 @@
 //
 // It fits nothing itself: answers come from a model, for all points, and places from
 // [pipeline.Pipeline.Plane]. All that a report says of right and wrong rests on answers for labels
-// that the answering model did not know: labels that were held back, or the held-out answers that the
+// that the answering model did not know: labels that were held out, or the held-out answers that the
 // model was calibrated by. The same Fit gives the same sections.
 //
 // # Places and images
 //
 // Sections of a report on somebody's points are made of plain results: answers, scores or
-// probabilities, labels used and held back, a graph, and places from Pipeline.Plane; commands
+// probabilities, labels used and held out, a graph, and places from Pipeline.Plane; commands
 // add the run around them. Places are a layout of the graph, or principal components without
 // one. Points are shown as images where their columns are a square number,
 // their values are bytes or within [0, 1] or [−1, 1], and pixels above each other are more
@@ -109,12 +109,12 @@ func newView(f *Fit) *view {
 	return v
 }
 
-// held tells whether the label of point i is known and was held back from the fit.
+// held tells whether the label of point i is known and was held out of the fit.
 func (v *view) held(i int) bool {
 	return v.known.Index[i] != data.Unlabeled && v.used.Index[i] == data.Unlabeled
 }
 
-// wrong tells whether the answer for point i differs from its label held back.
+// wrong tells whether the answer for point i differs from its label held out.
 func (v *view) wrong(i int) bool { return v.held(i) && v.answers[i] != v.known.Index[i] }
 
 // name returns the id of point i, or its number.

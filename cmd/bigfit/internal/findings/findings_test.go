@@ -104,7 +104,7 @@ func tables(f *Fit, caption string) (out []*report.Table) {
 
 func TestClasses(t *testing.T) {
 	f := digits(t, nil)
-	p := has(t, f, "600 points, 60 with a label that was used, 10 classes. 540 labels that were held back from the fit; ",
+	p := has(t, f, "600 points, 60 with a label that was used, 10 classes. 540 labels that were held out of the fit; ",
 		"600 items, 60 labels: about ", "Coloured by answer", "Coloured by certainty", "least certain fifth", "300 of 600 points are drawn",
 		"Points that the graph joins are near each other", "<h3>Labels and answers</h3>", "<h3>Error of the most certain answers</h3>", "The least certain answers", "margin of scores", "The most certain of the wrong answers", "data:image/png")
 	if strings.Contains(p, "Probability and share") {
@@ -240,14 +240,14 @@ func TestParts(t *testing.T) {
 	if p := has(t, f, ">class</th>"); strings.Contains(p, "certain") {
 		t.Error("certainty without scores")
 	}
-	// No label is held back.
+	// No label is held out.
 	x, y := synthetic.TwoMoons(80, 0.05, 1)
 	targets, err := pipeline.ClassTargets(y.Keep([]int{0, 1, 2, 3}), 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p := has(t, fitted(t, x, targets, "harmonic"), "at least 30 are needed", "is not known yet"); strings.Contains(p, "checked</th>") || strings.Contains(p, "data:image") {
-		t.Error("labels held back, or images, that there are not")
+		t.Error("labels held out, or images, that there are not")
 	}
 }
 
@@ -277,8 +277,8 @@ func TestValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &Fit{Targets: targets, Answers: &models.Prediction{Scores: answers}, Plane: &pipeline.Plane{Rows: []int{0, 5, 199}, X: []float64{0, 1, 2}, Y: []float64{0, 1, 0}}}
-	has(t, f, "held back", "199.5", "Answers and values held back", "largest fifth",
-		"200 items, 50 values: 9 of 10 answers are off by at most 0.5.", "150 values that were held back")
+	has(t, f, "held out", "199.5", "Answers and values held out", "largest fifth",
+		"200 items, 50 values: 9 of 10 answers are off by at most 0.5.", "150 values that were held out")
 	for i := range 200 {
 		y.Set(i, 0, float64(i%2))
 	}
@@ -341,7 +341,7 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 	if len(held) != digitCount-60 {
-		t.Errorf("%d labels were held back", len(held))
+		t.Errorf("%d labels were held out", len(held))
 	}
 	rows := v.checked.coverage().(*report.Figure).Charts[0]
 	x, y := curve(rows)

@@ -16,7 +16,7 @@ const (
 )
 
 // lists shows the least certain answers, labels that may be wrong, and the most certain of the wrong
-// answers for labels that were held back.
+// answers for labels that were held out.
 func (v *view) lists() []report.Block {
 	if v.answers == nil {
 		return nil
@@ -82,8 +82,8 @@ func (v *view) mistakes() []report.Block {
 		return nil
 	}
 	return v.list(rows, &report.Table{Caption: "The most certain of the wrong answers",
-		Header: []string{"point", "answer", "label held back", v.certaintyName()},
-		Note: fmt.Sprintf("%d answers differ from a label that was held back. Where the answer looks "+
+		Header: []string{"point", "answer", "label held out", v.certaintyName()},
+		Note: fmt.Sprintf("%d answers differ from a label that was held out. Where the answer looks "+
 			"right, the label may be wrong.", len(rows))}, func(i int) []string {
 		return []string{v.known.Name(v.answers[i]), v.known.Name(v.known.Index[i]),
 			v.certaintyText(i)}

@@ -22,7 +22,7 @@ func (f *Fit) values() []report.Section {
 	n, columns := f.Answers.Scores.Dims()
 	at := func(i int) float64 { return f.Answers.Scores.At(i, 0) }
 	var given, truth, answer []float64
-	// A value is given, held back, or unknown; unknown ones count among the answers alone.
+	// A value is given, held out, or unknown; unknown ones count among the answers alone.
 	for i := range n {
 		switch {
 		case !math.IsNaN(used.At(i, 0)):
@@ -40,7 +40,7 @@ func (f *Fit) values() []report.Section {
 	for _, c := range []struct {
 		name string
 		of   []float64
-	}{{"given", given}, {"answers", all}, {"held back", truth}} {
+	}{{"given", given}, {"answers", all}, {"held out", truth}} {
 		if len(c.of) > 0 {
 			sorted := slices.Sorted(slices.Values(c.of))
 			table.Rows = append(table.Rows, []string{c.name, fmt.Sprint(len(sorted)), short(sorted[0]),
@@ -54,7 +54,7 @@ func (f *Fit) values() []report.Section {
 		blocks = append(blocks, report.Paragraph(
 			fmt.Sprintf("Answers have %d columns; this report is on the first.", columns)))
 	}
-	held, heldAnswers, what := truth, answer, "held back"
+	held, heldAnswers, what := truth, answer, "held out"
 	if len(truth) == 0 {
 		held, heldAnswers = f.heldOutValues(used)
 		what = "left out"
@@ -153,7 +153,7 @@ func (f *Fit) valuesHeadline(given int, truth, answer []float64) report.Block {
 	n, _ := f.Answers.Scores.Dims()
 	h := &report.Headline{Text: fmt.Sprintf("%s, %s", count(n, "item"), count(given, "value"))}
 
-	// Values that were held back count more than the folds of the calibration, as they were not drawn from
+	// Values that were held out count more than the folds of the calibration, as they were not drawn from
 	// the values that the model knows.
 	if len(truth) >= calibration.Fewest {
 		off := make([]float64, len(truth))
@@ -162,7 +162,7 @@ func (f *Fit) valuesHeadline(given int, truth, answer []float64) report.Block {
 		}
 		slices.Sort(off)
 		h.Text += fmt.Sprintf(": 9 of 10 answers are off by at most %s.", short(off[(9*len(off)-1)/10]))
-		h.Note = fmt.Sprintf("Measured on %s values that were held back from the fit.", thousands(len(truth)))
+		h.Note = fmt.Sprintf("Measured on %s values that were held out of the fit.", thousands(len(truth)))
 		return h
 	}
 	if c := f.Calibration; c != nil && c.Intervals != nil {

@@ -17,7 +17,7 @@ type CheckpointFlags struct {
 // Flags adds the flags.
 func (c *CheckpointFlags) Flags(f *pflag.FlagSet) {
 	f.StringVar(&c.Checkpoint, "checkpoint", "", "`folder` to keep the state of the run in")
-	f.BoolVar(&c.resume, "resume", false, "go on from the checkpoint")
+	f.BoolVar(&c.resume, "resume", false, "continue from the checkpoint")
 }
 
 // CheckFiles refuses inputs and outputs in the folder of the checkpoint, as [CheckFolder] does.

@@ -115,7 +115,7 @@ type Fit struct {
 	Warnings             []string       // of the input and of the fit
 	Chosen               *models.Chosen // values that were not given; nil for none
 	Why                  string         // a choice of the learner's, as models.Input has it
-	pipeline.Measured                   // on the points with a label or value held back
+	pipeline.Measured                   // on the points with a label or value held out
 }
 
 // MarshalJSON writes one object.
@@ -158,7 +158,7 @@ func (s Fit) All() map[string]any {
 }
 
 // String is a short line: the name of the model, the labels, the expected error, and the error on the
-// points whose labels were held back.
+// points whose labels were held out.
 func (s Fit) String() string {
 	parts := append(s.head(), s.labels()...)
 	switch {

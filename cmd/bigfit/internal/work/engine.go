@@ -26,11 +26,11 @@ type EngineFlags struct {
 // Flags adds the flags; other is the engine that the command can have beside ours.
 func (o *EngineFlags) Flags(f *pflag.FlagSet, other engine.Kind) {
 	shell.NameFlag(f, &o.Kind, "engine",
-		fmt.Sprintf("who computes; %s does by MPI (bigfit engine --help)", other), engine.Ours, other)
+		fmt.Sprintf("program that computes; %s needs MPI (bigfit help engine)", other), engine.Ours, other)
 	f.IntVar(&o.Ranks, "ranks", 1, "processes of the engine")
 	f.StringVar(&o.Launcher, "launcher", "",
-		"`command` that starts them, with -n RANKS behind it or in place of {ranks} (default mpirun)")
-	f.BoolVar(&o.DryRun, "dry-run", false, "say what the work would take, and stop")
+		"`command` that starts the ranks; -n RANKS is added, or {ranks} replaced (default mpirun)")
+	f.BoolVar(&o.DryRun, "dry-run", false, "print the memory and time that the run would take, and stop")
 }
 
 // Check refuses flags that do not go together. other is as in Flags, and ours names flags that

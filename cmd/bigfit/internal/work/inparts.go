@@ -75,7 +75,7 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 	o.flags(f)
 	f.IntVar(&o.Overlap, "overlap", 2, "parts that every point is in")
 	f.BoolVar(&o.Divide, "divide", false, "divide the points into parts, and make none")
-	f.BoolVar(&o.DryRun, "dry-run", false, "say what the work would take, and stop")
+	f.BoolVar(&o.DryRun, "dry-run", false, "print the memory and time that the run would take, and stop")
 }
 
 // Asked reports whether a graph is to be made in parts.

@@ -32,7 +32,7 @@ func (o *Steps) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.Work, "work", "", "`folder` for the state of the parts")
 	f.StringVar(&o.Part, "part", "", "this part only: its `number` from 0, or env for that of the "+
 		"job; missing lists those to make")
-	f.BoolVar(&o.Merge, "merge", false, "make the result of the parts, which must all be there")
+	f.BoolVar(&o.Merge, "merge", false, "make the result from the parts, all of which must be there")
 	f.StringVar(&o.Script, "print-script", "",
 		"print the `kind` of job script for the parts: slurm, pbs, lsf, mpirun, parallel")
 }
