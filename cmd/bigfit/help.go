@@ -227,10 +227,12 @@ of 50 principal components where X has more than 100 columns, and by the angle w
 sparse. Flags of the graph replace these. auto does not take several labels a point: take
 vvmr.
 
---calibrate N fits N more times, each time without a part of the labels, and learns from
-the answers for it how probable a class is, or how wide an interval must be: for
---proba, --reject and --interval of bigfit predict. auto, the default, does so with 10
-parts where it takes about a second.`,
+A fit learns how probable a class is, or how wide an interval must be, from answers for
+labels that were held out. Probabilities and intervals are for --proba, --reject and
+--interval of bigfit predict. --calibrate N holds labels out in N more fits. The
+default, --calibrate auto, takes the answers that the fit has already, else formulas,
+else a few folds, else a rule, and so costs little. --calibrate none leaves
+probabilities out.`,
 	}
 }
 
