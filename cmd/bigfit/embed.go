@@ -43,10 +43,10 @@ func (a *app) embedCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "embed X.npy… -d 2 -o embedding.npy",
 		Short: "Compute coordinates of points from their graph",
-		Long: `Write a Laplacian eigenmap: for each point its entries in the eigenvectors of
-the smallest eigenvalues of the Laplacian of the graph of nearest neighbours,
-those that are constant on its components left out. The graph is made of the
-points, the arguments or -X, or is given in their place, a sparse .npz. With both, the
+		Long: `Write a Laplacian eigenmap: for each point its entries in the eigenvectors of the
+smallest eigenvalues of a graph's Laplacian. Eigenvectors that are constant on the
+components are left out. The graph is that of the nearest neighbours of the points, the
+arguments or -X. A graph may be given in their place, a sparse .npz. With both, the
 graph is the first argument.
 
 --method layout gives coordinates for pictures: points that the graph joins attract
@@ -54,10 +54,10 @@ each other and all points repel each other, as in LargeVis and UMAP, so that cla
 come apart that two eigenvectors lay on top of each other. It takes about a second for
 20,000 points, and new points cannot be added.
 
---alpha and --diffusion-time make diffusion maps (Coifman & Lafon 2006): the weights are
-W_ij/(q_i q_j)^α for the degrees q, so that α = 1 takes the density of the points out,
-and coordinate j is |1 − λ_j|^t times the eigenvector of the random walk, of mean
-square one under its stationary distribution: distances are diffusion distances.
+--alpha and --diffusion-time make diffusion maps (Coifman & Lafon 2006). The weights are
+W_ij/(q_i q_j)^α for the degrees q: α = 1 takes the density of the points out. Coordinate
+j is |1 − λ_j|^t times the eigenvector of the random walk, which has mean square one
+under its stationary distribution. Distances are then diffusion distances.
 
 With --gamma the coordinates are functions of a kernel's space instead: the
 regularized eigenmap of Belkin, Niyogi & Sindhwani (2006), section 6.1, equation

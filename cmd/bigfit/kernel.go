@@ -55,10 +55,10 @@ func (a *app) kernelCommand() *cobra.Command {
 
 in which points are alike if the graph of nearest neighbours joins them (Sindhwani,
 Niyogi & Belkin 2005; s as --scaling says). A machine that takes values of a kernel
-becomes semi-supervised with it: a support vector machine on the labeled rows and
-columns is lapsvm with C = 1/(2γ_A l) for l labels, ridge regression with alpha = γ_A l
-is laprls, and a Gaussian process with this covariance is one on the graph. The matrix
-is symmetric without negative eigenvalues, but for rounding.
+becomes semi-supervised with it. On the labeled rows and columns of l labels a support
+vector machine with C = 1/(2γ_A l) is lapsvm, and ridge regression with alpha = γ_A l is
+laprls. A Gaussian process with this covariance is one on the graph. The matrix is
+symmetric and, but for rounding, has no negative eigenvalues.
 
   bigfit kernel X.npy --gamma-i 0.1 -o K.npy --new new.npy --new-output Knew.npy
 

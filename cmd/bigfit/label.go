@@ -61,14 +61,14 @@ func (a *app) labelCommand() *cobra.Command {
 		Use:   "label X.npy… [labels.csv] --show COLUMN",
 		Short: "Label points in a browser while a model learns",
 		Long: `Open a page on this machine that asks for the labels that help most. It begins from
-nothing, with the labels in labels.csv from the last time, or with those of -y; in place
+nothing, from the labels in labels.csv of the last time, or from those of -y. In place
 of the points it takes a model file. After each label a model (lgc) learns in the
-background, the questions are chosen anew, and the page says how many answers are wrong
-by estimate and about how many labels lead to --target. It never stops by itself.
+background and the questions are chosen anew. The page says how many answers are wrong
+by estimate, and about how many labels lead to --target. It never stops by itself.
 
 Classes have the keys 1 to 9 and a to z, and new ones are typed. Space skips, 0 is
-unsure, Backspace undoes, arrows go back and on, "," shows many near points at once,
-"." the answer of the model, which is hidden otherwise, as it sways people.
+unsure, Backspace undoes, and arrows go back and on. "," shows many near points at once.
+"." shows the answer of the model, which is hidden otherwise because it sways people.
 
 --show says what is looked at: columns of texts, of names of picture or sound files
 (below --folder), or image:28x28 for the points themselves. Without it square images

@@ -35,20 +35,20 @@ func (a *app) solveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "solve graph.npz B.npy -o X.npy",
 		Short: "Solve linear systems with a graph's Laplacian",
-		Long: `Solve (L + cI)ᵖX = B, where L is the Laplacian of a graph: any symmetric non-negative
-matrix saved by bigfit graph or scipy.sparse.save_npz. B has a row for each point and a
-column for each right-hand side; X has the same shape.
+		Long: `Solve (L + cI)ᵖX = B, where L is the Laplacian of a graph. The graph is any symmetric
+non-negative matrix saved by bigfit graph or scipy.sparse.save_npz. B has a row for each
+point and a column for each right-hand side, and so has X.
 
-Without --shift the system is singular: there are solutions only if B has no part along
-the null vectors of the components of the graph. The solution that has no such part
-either is written. --project takes that part from B first.
+Without --shift the system is singular. It has solutions only if B has no part along
+the null vectors of the graph's components, and --project takes that part from B first.
+The solution without such a part is written.
 
 If some columns are not within the tolerance after the last iteration, the last iterate
 is written and the exit code is 3.
 
-With --serve the factor of L + cI is made once, exactly where the graph has small
-separators, and kept in memory: each line on stdin, B.npy and X.npy
-with a tab between them, is a system to solve, answered by a line on stdout.`,
+With --serve the factor of L + cI is made once and kept in memory. It is exact where the
+graph has small separators. Each line on stdin, B.npy and X.npy with a tab between them,
+is a system to solve; a line on stdout answers it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.serve && len(args) != 1:
