@@ -35,7 +35,7 @@ func TestOutOfSample(t *testing.T) {
 	}
 }
 
-// The errors on unlabeled points are those of the search, and the fold that is left out changes none of them.
+// The search finds the same errors on unlabeled points, whatever the points of the fold that is left out are.
 func TestHeldOut(t *testing.T) {
 	values, classes := blobs(120, 3, 3, 2.5)
 	x := &data.Dense[float64]{Rows: 120, Cols: 3, Data: values}

@@ -37,9 +37,9 @@ func (a *app) clusterCommand() *cobra.Command {
 		Use:   "cluster X.npy… --clusters 10 -o labels.npy",
 		Short: "Divide a graph, or points, into clusters",
 		Long: `Cut a graph into clusters along small normalized cuts, by the first eigenvectors of
-Lf = λDf, and write the number of each point's cluster as int64. The graph is that of
-the nearest neighbours of the points, the arguments or -X. A graph may be given in
-their place, a sparse .npz. With both, the graph is the first argument.
+Lf = λDf, and write the number of each point's cluster as int64. The graph joins
+nearest neighbours of the points, the arguments or -X. A graph may be given in their
+place, a sparse .npz. With both, the graph is the first argument.
 
 --rule says how the eigenvectors are cut:
 

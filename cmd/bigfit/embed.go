@@ -45,8 +45,8 @@ func (a *app) embedCommand() *cobra.Command {
 		Short: "Compute coordinates of points from their graph",
 		Long: `Write a Laplacian eigenmap: for each point its entries in the eigenvectors of the
 smallest eigenvalues of a graph's Laplacian. Eigenvectors that are constant on the
-components are left out. The graph is that of the nearest neighbours of the points, the
-arguments or -X. A graph may be given in their place, a sparse .npz. With both, the
+components are left out. The graph joins nearest neighbours of the points, the arguments
+or -X. A graph may be given in their place, a sparse .npz. With both, the
 graph is the first argument.
 
 --method layout gives coordinates for pictures: points that the graph joins attract

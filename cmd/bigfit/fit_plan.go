@@ -80,6 +80,9 @@ func (a *app) planFit(o *fitOptions) (*fitPlan, error) {
 		if o.noise != "" {
 			return nil, shell.Usagef("--label-noise is not for fits in parts")
 		}
+		if o.Soft.Weights != "" {
+			return nil, shell.Usagef("--label-weights is not for fits in parts; without --parts they count")
+		}
 		o.parts.DryRun = plan.dry
 		plan.parts = &o.parts
 		return plan, nil

@@ -128,6 +128,8 @@ func TestCrowd(t *testing.T) {
 	refused(t, []string{"fit", "X.npy", "nobody.csv", "-o", "z.npz"}, "line 3", "annotator is missing")
 	refused(t, []string{"fit", "X.npy", "crowd.csv", "--labels-as", "labels", "-o", "z.npz"}, "leave one of them out")
 	refused(t, []string{"fit", "X.npy", "crowd.csv", "--labels", "5", "-o", "z.npz"}, "--labels draws")
+	refused(t, []string{"fit", "--model", "rls-linear", "X.npy", "few.npy", "--label-weights", "w.npy", "--parts", "2", "--work", "parts", "-o", "z.npz"},
+		"--label-weights is not for fits in parts")
 	refused(t, []string{"fit", "--model", "svm", "X.npy", "crowd.csv", "-o", "z.npz"}, "svm takes no probabilities", "lgc")
 	refused(t, []string{"fit", "X.npy", "crowd.csv", "--label-noise", "0.1", "-o", "z.npz"}, "--label-noise is for one label")
 	refused(t, []string{"update", "m.npz", "-y", "few.npy", "-o", "z.npz"}, "consensus of annotators", "column annotator")

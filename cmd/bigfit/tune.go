@@ -60,7 +60,7 @@ prints. A weight γ_A or γ_I that is not given always takes its values from tha
 all. The table has the mean of the --metric over the folds and its standard error, the
 best first. Of equal means the stronger regularization is better (larger γ_A, then γ_I, …,
 fewer neighbours). A class without a label outside a fold counts as wrong there. F1, PRBEP
-and AUC are those of the larger of two classes, or means over more classes. With several
+and AUC are measured on the larger of two classes; of more classes they are means. With several
 labels a point the error is the Hamming loss.
 
 Neighbours are searched for once; graphs, factorizations, landmarks and features are

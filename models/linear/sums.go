@@ -12,6 +12,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -78,7 +79,7 @@ func SumLabeled(ctx context.Context, x data.Points, t *models.Targets) (*Sums, e
 	out := &Sums{Mean: make([]float64, d), TargetMean: make([]float64, m), Gram: mat.NewDense(d, d, nil),
 		Moments: mat.NewDense(d, m, nil)}
 	if t.Weights != nil {
-		return nil, models.Faultf("least squares in parts have no weights of labels; leave the weights out, or fit in one piece")
+		return nil, models.Faultf("sums of labeled points have no %s; fit at once", param.Name("label-weights"))
 	}
 	p, err := NewSummed(x, nil)
 	if err != nil {

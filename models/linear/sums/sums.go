@@ -124,6 +124,8 @@ func (in *Input) Check() error {
 		return fmt.Errorf("sums: targets for %d points, there are %d", in.Targets.Len, n)
 	case len(in.Targets.Labeled) == 0:
 		return errors.New("sums: no point has a target")
+	case in.Targets.Weights != nil:
+		return models.Faultf("sums: %s is for fits at once; parts sum labels that count alike", param.Name("label-weights"))
 	case reg.GammaI == 0:
 	case in.Graph == nil:
 		return errors.New("sums: γ_I is positive but there is no graph")

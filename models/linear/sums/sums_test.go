@@ -319,6 +319,11 @@ func TestRefused(t *testing.T) {
 	refused("too many parts", func(o *Input) { o.Parts = 121 }, "121 parts of 120 points")
 	refused("sparse points", func(o *Input) { o.Points = data.ToSparse(o.Points) }, "dense points")
 	refused("no graph", func(o *Input) { o.Graph = nil }, "no graph")
+	refused("weights of labels", func(o *Input) {
+		targets := *o.Targets
+		targets.Weights = slices.Repeat([]float64{2}, len(targets.Labeled))
+		o.Targets = &targets
+	}, "label", "at once")
 	refused("no labels", func(o *Input) { o.Targets = &models.Targets{Len: 120} }, "no point has a target")
 
 	path := filepath.Join(dir, labelsName(2))
