@@ -56,6 +56,19 @@ func TestOneByOne(t *testing.T) {
 		t.Fatalf("held out %+v, want %d labels without folds", held, len(targets.Labeled))
 	}
 
+	// An update measures anew in the same way.
+	learner := pool.Learner{Name: "auto", Help: "chooses", Members: []pool.Member{{Learner: dear{lgc}, Settings: []models.Values{values}}}}
+	again := *in
+	again.HoldOut = true
+	m, err := learner.Continue(alone, nil, func(models.Learner, models.Values) {}).Fit(t.Context(), &again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := m.(*pool.Model)
+	if other := next.HeldOut(); !next.Choice.OneByOne || other == nil || !mat.EqualApprox(other.Scores, held.Scores, 1e-6) {
+		t.Errorf("continued: choice %+v, held out %+v, want %+v", next.Choice, other, held)
+	}
+
 	// The class that a label gets without it is the answer of a fit to the other labels.
 	answers := models.Decide(held.Scores)
 	compared := 0
