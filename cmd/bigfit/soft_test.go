@@ -128,8 +128,6 @@ func TestCrowd(t *testing.T) {
 	refused(t, []string{"fit", "X.npy", "nobody.csv", "-o", "z.npz"}, "line 3", "annotator is missing")
 	refused(t, []string{"fit", "X.npy", "crowd.csv", "--labels-as", "labels", "-o", "z.npz"}, "leave one of them out")
 	refused(t, []string{"fit", "X.npy", "crowd.csv", "--labels", "5", "-o", "z.npz"}, "--labels draws")
-	refused(t, []string{"fit", "--model", "rls-linear", "X.npy", "few.npy", "--label-weights", "w.npy", "--parts", "2", "--work", "parts", "-o", "z.npz"},
-		"--label-weights is not for fits in parts")
 	refused(t, []string{"fit", "--model", "svm", "X.npy", "crowd.csv", "-o", "z.npz"}, "svm takes no probabilities", "lgc")
 	refused(t, []string{"fit", "X.npy", "crowd.csv", "--label-noise", "0.1", "-o", "z.npz"}, "--label-noise is for one label")
 	refused(t, []string{"update", "m.npz", "-y", "few.npy", "-o", "z.npz"}, "consensus of annotators", "column annotator")
@@ -252,6 +250,8 @@ func TestLabelWeights(t *testing.T) {
 		succeed(t, "fit", "--model", model, "X.npy", "few.npy", "--label-weights", "w.npy", "-o", "m.npz", "-q")
 		succeed(t, "suspects", "m.npz", "-o", "s.csv", "-q")
 	}
+	refused(t, []string{"fit", "--model", "rls-linear", "X.npy", "few.npy", "--label-weights", "w.npy", "--parts", "2", "--work", "parts", "-o", "z.npz"},
+		"--label-weights is not for fits in parts")
 	refused(t, []string{"fit", "--model", "svm", "X.npy", "few.npy", "--label-weights", "w.npy", "-o", "z.npz"}, "no weights of labels", "lgc")
 	w[5] = -1
 	must(t, npy.WriteFile("w.npy", nil, w))
