@@ -36,8 +36,8 @@ type VVMRSettings struct {
 	// OutputNeighbors is the k of [multilabel.OutputGraph], which [FitVVMR] makes where γ_O needs
 	// a graph and none is given.
 	OutputNeighbors int
-	// Loss is V in equation (11) of the paper. Default SquaredLoss. HingeLoss is for exact machines with γ_O = 0
-	// and without matrices of the outputs.
+	// Loss is V in equation (11) of the paper. Default SquaredLoss. HingeLoss is for exact machines without a
+	// penalty of the outputs.
 	Loss VVMRLoss
 	// Tolerance of the conjugate gradients, by default 1e-10, or of the quadratic programs of HingeLoss, 1e-6.
 	Tolerance float64
@@ -85,10 +85,12 @@ type VVMR struct {
 	// Residual is ‖Y/(lγ_A) − (JG + lγ_I r(L)G)AQ/(lγ_A) − A‖/‖Y/(lγ_A)‖ of equation (17), recomputed
 	// from the definition with the kernel in use, which may be the kernel of the landmarks; J has a
 	// zero for every missing entry of Y.
-	// Of HingeLoss it is the largest residual of equation (10) of 2006 of any label.
+	// Of HingeLoss with Q = I it is the largest residual of equation (10) of 2006 of any label, else that of
+	// A + (γ_I s/γ_A) r(L)GAQ = EV, EV being what the quadratic program gives to the labeled points.
 	Residual   float64
-	Iterations int // of the conjugate gradients that polish the direct solution
-	// Gap is the largest duality gap of the quadratic programs of HingeLoss, relative to their objectives.
+	Iterations int // of the conjugate gradients that polish the direct solution, or sweeps over labels with HingeLoss
+	// Gap is the duality gap of the quadratic program of HingeLoss, relative to its objective; with Q = I the
+	// largest of any label.
 	Gap float64
 	// Approximation in use, nil for exact, and KernelError the part of the
 	// kernel that landmarks leave out, tr(K − K̂)/tr K.
@@ -170,10 +172,13 @@ func (m *VVMR) Summary() models.Summary {
 
 	if m.Settings.Loss == HingeLoss {
 		s.Facts = append(s.Facts, models.Fact{Key: "gap", Value: m.Gap})
-		s.Text += fmt.Sprintf(", %s, %s, a support vector machine each", m.DescribeKernel(),
-			m.Settings.Regularizer.Describe())
+		s.Text += fmt.Sprintf(", %s, %s, a support vector machine each%s", m.DescribeKernel(),
+			m.Settings.Regularizer.Describe(), m.together())
 		if m.Gap > 0 {
 			s.Text += fmt.Sprintf(", duality gap %.1e", m.Gap)
+		}
+		if m.Settings.GammaO == 1 {
+			s.Warnings = append(s.Warnings, m.lostOutputs())
 		}
 		return s
 	}
@@ -193,6 +198,17 @@ func (m *VVMR) Summary() models.Summary {
 		s.Warnings = append(s.Warnings, m.lostOutputs())
 	}
 	return s
+}
+
+// together says what joins the machines of HingeLoss.
+func (m *VVMR) together() string {
+	switch {
+	case m.OutputKernel != nil:
+		return ", joined by the given kernel of outputs"
+	case m.Settings.GammaO > 0:
+		return fmt.Sprintf(", joined by γ_O = %g", m.Settings.GammaO)
+	}
+	return ""
 }
 
 // penaltyText writes M = Σ Lᵖ ⊗ B_p.

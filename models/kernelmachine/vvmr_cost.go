@@ -29,7 +29,7 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 	}
 
 	if settings.Loss == HingeLoss {
-		return exactCost(in, source, &Settings{Method: SVM, Regularizer: settings.Regularizer}), nil
+		return hingeCost(in, source, &settings), nil
 	}
 
 	// Missing entries make the preconditioner inexact, so more steps are expected.
@@ -122,4 +122,27 @@ func vvmrCost(in *models.Input, source kernel.Source, r *VVMRSettings,
 		8*int64(size+4*n*columns+4*m*columns+4*columns*columns+factors))
 	cost.Operations = operations + 5*columns*columns*columns
 	return cost, nil
+}
+
+// hingeCost is the cost of a fit with HingeLoss: with a likeness of the outputs there are a factorization, a kernel
+// among the labeled points and its functions for every output.
+func hingeCost(in *models.Input, source kernel.Source, s *VVMRSettings) stage.Cost {
+	cost := exactCost(in, source, &Settings{Method: SVM, Regularizer: s.Regularizer})
+	if s.GammaO == 0 && in.OutputKernel == nil {
+		return cost
+	}
+	n, _ := source.Rows().Dims()
+	l := float64(len(in.Targets.Labeled))
+	outputs := float64(in.Targets.Y.RawMatrix().Cols)
+
+	// Sweeps over the outputs, of which some tens are usual, and two matrices for the block of one.
+	const sweeps = 30
+	more := outputs - 1
+	if s.GammaI == 0 {
+		n, more = len(in.Targets.Labeled), 0
+	}
+	size := float64(n)
+	cost.Operations += more*(2*size*size*size/3+4*size*size*l) + 4*sweeps*outputs*outputs*l*l
+	cost.Bytes += int64(8 * (more*(size*l+l*l) + 2*l*l + 4*size*outputs))
+	return cost
 }

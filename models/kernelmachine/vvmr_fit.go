@@ -30,18 +30,17 @@ func FitVVMR(ctx context.Context, d *Data, t *models.Targets, o *solvers.Outputs
 		return nil, err
 	}
 
-	if s.Loss == HingeLoss {
-		if o != nil || s.GammaO > 0 || a != nil {
-			return nil, errors.New("kernelmachine: the hinge is for exact machines of independent outputs")
-		}
-		return fitHinges(ctx, d, t, filled)
-	}
-
 	// The graph of the outputs follows from the targets where the settings ask for it.
 	if o == nil && s.GammaO > 0 && s.OutputNeighbors > 0 {
 		if o, err = outputsOf(ctx, t, s.OutputNeighbors); err != nil {
 			return nil, err
 		}
+	}
+	if s.Loss == HingeLoss {
+		if err := checkHinge(t, o, &filled, a); err != nil {
+			return nil, err
+		}
+		return fitHinges(ctx, d, t, o, filled)
 	}
 
 	p, err := NewVVMRProblem(ctx, d.plain(&filled.Regularizer), filled.Regularizer, a)

@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/models/regularizer"
+	"github.com/bigfit/bigfit/solvers"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -119,12 +120,11 @@ func TestVVMRHingeFaults(t *testing.T) {
 	for q := range same.Labeled {
 		same.Y.Set(q, 1, 1)
 	}
-	withKernel := in(nil, labels)
-	withKernel.OutputKernel = mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
+	withNorm := in(nil, labels)
+	withNorm.OutputNorm = []*mat.Dense{mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})}
 	for want, c := range map[string]*models.Input{
-		"gamma-o":              in(models.Values{"gamma-o": "0.5", "output-neighbors": "1"}, labels),
 		"approximation":        in(models.Values{"landmarks": "10"}, labels),
-		"output-kernel":        withKernel,
+		"output-norm":          withNorm,
 		"labels of 1 and −1":   in(nil, values),
 		"label 5 has one sign": in(nil, &same),
 	} {
@@ -138,4 +138,144 @@ func TestVVMRHingeFaults(t *testing.T) {
 	if _, err := (VVMRLearner{}).Fit(t.Context(), in(nil, labels)); err != nil {
 		t.Error(err)
 	}
+}
+
+// likeness is a kernel of three outputs: one of rank one plus ridge times the identity.
+func likeness(ridge float64) *mat.Dense {
+	b := mat.NewDense(3, 3, []float64{1, 0.8, 0.4, 0.8, 0.64, 0.32, 0.4, 0.32, 0.16})
+	for c := range 3 {
+		b.Set(c, c, b.At(c, c)+ridge)
+	}
+	return b
+}
+
+// together fits labels of 60 points, a third of them known, with the hinge and the likeness b, and returns the Gram
+// matrix too.
+func together(t *testing.T, b *mat.Dense, gammaI float64) (*VVMR, *mat.Dense, *models.Targets, *sparse.Laplacian) {
+	t.Helper()
+	const points, labeled, n = 60, 20, 3
+	x, lap, values := vvmrData(t, points, labeled, n)
+	targets := signs(t, values)
+	g, err := kernel.Gram(x, kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1.3}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := solvers.NewOutputKernel(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := regularizer.Regularizer{GammaA: hingeRidge, GammaI: gammaI, Laplacian: sparse.Normalized}
+	m, err := FitVVMR(t.Context(), &Data{Values: &data.Dense[float64]{Rows: points, Cols: points,
+		Data: g.RawMatrix().Data}, Laplacian: lap}, targets, o,
+		&VVMRSettings{Regularizer: r, Loss: HingeLoss, Tolerance: 1e-9}, nil)
+	if err != nil {
+		t.Fatalf("γ_I %v: %v", gammaI, err)
+	}
+	return m, g, targets, lap
+}
+
+const hingeRidge = 1e-2 // γ_A of together
+
+// With a likeness of the outputs the function is the minimum: its coefficients and intercepts are put into the primal
+// and the dual objective as the definitions have them, and no function is better by more than their difference.
+func TestVVMRHingeTogether(t *testing.T) {
+	for _, gammaI := range []float64{0, 0.05} {
+		b := likeness(0.3)
+		m, g, targets, lap := together(t, b, gammaI)
+		primal, dual := hingeObjectives(t, m, g, b, lap, targets, gammaI)
+		if !(primal-dual <= 1e-8*primal) || !(primal-dual >= -1e-9*primal) {
+			t.Errorf("γ_I %v: objectives %v and %v", gammaI, primal, dual)
+		}
+		if m.Residual > 1e-9 || m.Gap > 1e-8 || m.Iterations < 2 {
+			t.Errorf("γ_I %v: residual %v, gap %v, %d sweeps", gammaI, m.Residual, m.Gap, m.Iterations)
+		}
+
+		// A kernel of rank one makes all outputs multiples of one function, and is the limit of full ranks.
+		one, _, _, _ := together(t, likeness(0), gammaI)
+		near, _, _, _ := together(t, likeness(1e-7), gammaI)
+		closeTo(t, "rank one", one.Values, near.Values, 1e-3)
+		c := one.Coefficients
+		for i := range 60 {
+			if math.Abs(c.At(i, 1)-0.8*c.At(i, 0))+math.Abs(c.At(i, 2)-0.4*c.At(i, 0)) > 1e-9*mat.Norm(c, 2) {
+				t.Fatalf("row %d of coefficients is %v", i, c.RawRowView(i))
+			}
+		}
+	}
+}
+
+// The identity as likeness gives the machines that are fitted one by one.
+func TestVVMRHingeIdentity(t *testing.T) {
+	m, _, targets, lap := together(t, mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}), 0.05)
+	x, _, _ := vvmrData(t, 60, 20, 3)
+	alone, err := FitVVMR(t.Context(), &Data{Points: x, Kernel: kernel.Kernel{Kind: kernel.Gaussian, Sigma: 1.3},
+		Laplacian: lap}, targets, nil, &VVMRSettings{Regularizer: m.Settings.Regularizer, Loss: HingeLoss,
+		Tolerance: 1e-9}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeTo(t, "one by one", m.Values, alone.Values, 1e-6)
+}
+
+// hingeObjectives returns the primal objective of m over 2γ_A, and the dual one of V = A + (γ_I/γ_A) L K C, where
+// C = AB are the coefficients of m. It fails unless V is zero without a label, within its bounds and of sum zero.
+func hingeObjectives(t *testing.T, m *VVMR, g, b *mat.Dense, lap *sparse.Laplacian, targets *models.Targets,
+	gammaI float64) (primal, dual float64) {
+	t.Helper()
+	c := m.Coefficients
+	points, n := c.Dims()
+	var f, inverse, v mat.Dense
+	f.Mul(g, c)
+	lf := mat.NewDense(points, n, nil)
+	lap.MulTo(lf, &f)
+	if err := inverse.Inverse(b); err != nil {
+		t.Fatal(err)
+	}
+	v.Mul(c, &inverse)
+	lf.Scale(gammaI/hingeRidge, lf)
+	v.Add(&v, lf)
+
+	known := map[int][]float64{}
+	counts := make([]float64, n)
+	for q, i := range targets.Labeled {
+		known[i] = targets.Y.RawRowView(q)
+		for j, y := range known[i] {
+			if !math.IsNaN(y) {
+				counts[j]++
+			}
+		}
+	}
+
+	// ½‖f‖² + ½(γ_I/γ_A) Σ fᵀLf is ½ tr(VᵀF).
+	const small = 1e-6
+	sums := make([]float64, n)
+	var norm float64
+	for i := range points {
+		for j := range n {
+			value := v.At(i, j)
+			norm += value * f.At(i, j)
+			sums[j] += value
+			y := math.NaN()
+			if row, ok := known[i]; ok {
+				y = row[j]
+			}
+			if math.IsNaN(y) {
+				if math.Abs(value) > small {
+					t.Errorf("%v at point %d, output %d, which has no label", value, i, j)
+				}
+				continue
+			}
+			upper := 1 / (2 * hingeRidge * counts[j])
+			if y*value < -small || y*value > upper+small {
+				t.Errorf("%v at point %d, output %d; at most %v", value, i, j, upper)
+			}
+			primal += upper * max(0, 1-y*(f.At(i, j)+m.Intercepts[j]))
+			dual += y * value
+		}
+	}
+	for j, s := range sums {
+		if math.Abs(s) > small {
+			t.Errorf("output %d: sum %v", j, s)
+		}
+	}
+	return primal + norm/2, dual - norm/2
 }

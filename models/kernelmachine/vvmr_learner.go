@@ -40,8 +40,8 @@ var vvmrParams = slices.Concat(
 			"the nearest targets, that each output is joined with; for use without a graph of the outputs",
 			Default: "the graph that is given", Range: models.AtLeast(1)},
 			At: func(o *vvmrOptions) any { return &o.OutputNeighbors }},
-		{Param: models.Param{Name: "loss", Doc: "loss: squared; or hinge, for labels, which fits a lapsvm for each " +
-			"label and ignores the likeness of outputs", Default: SquaredLoss.String(), Choices: vvmrLosses.All()},
+		{Param: models.Param{Name: "loss", Doc: "loss: squared; or hinge, for labels: a lapsvm for each label, " +
+			"fitted together where outputs are alike", Default: SquaredLoss.String(), Choices: vvmrLosses.All()},
 			At: func(o *vvmrOptions) any { return &o.Loss }},
 	},
 	models.Part(withoutChoice(approximationParams.Without("features"), Fourier,
@@ -122,9 +122,8 @@ func decodeWith(in *models.Input, v models.Values) (vvmrOptions, error) {
 			param.Name("gamma-o"), in.Values["gamma-o"], param.Name("output-graph"),
 			param.Name("output-neighbors")))
 	}
-	if o.Loss == HingeLoss && (in.OutputKernel != nil || in.OutputNorm != nil) {
-		err = errors.Join(err, models.Faultf("%s and %s are for %s squared", param.Name("output-kernel"),
-			param.Name("output-norm"), param.Name("loss")))
+	if o.Loss == HingeLoss && in.OutputNorm != nil {
+		err = errors.Join(err, models.Faultf("%s is for %s squared", param.Name("output-norm"), param.Name("loss")))
 	}
 	if in.OutputNorm != nil {
 		for _, name := range []string{"power", "penalty-coefficients"} {

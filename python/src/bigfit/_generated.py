@@ -3690,8 +3690,8 @@ class VvmrParameters(BaseEstimator):
         for use without a graph of the outputs; at least 1; None is the graph that is given.
 
     loss : {"squared", "hinge"}, default="squared"
-        Loss: squared; or hinge, for labels, which fits a lapsvm for each label and ignores the
-        likeness of outputs.
+        Loss: squared; or hinge, for labels: a lapsvm for each label, fitted together where outputs
+        are alike.
 
     approximation : {"auto", "exact", "nystrom", "matrix-free"}, default="auto"
         How the machine is fitted: exact, by landmarks, by random Fourier features, or by products
