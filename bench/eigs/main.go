@@ -4,6 +4,7 @@
 //	go run ./bench/eigs                      the graphs of MNIST and 20 Newsgroups, from BIGFIT_DATA
 //	go run ./bench/eigs -million             and 50 pairs of a graph of a million points
 //	go run ./bench/eigs -graph W.npz -k 100  any graph saved by SciPy or bigfit
+//	go run ./bench/eigs -blocks 500000       a stochastic block graph of GraphChallenge, a pair for each block
 //
 // It writes eigs.json and eigs.md and prints the table. Run it on a machine that
 // does nothing else.
@@ -42,7 +43,7 @@ type options struct {
 	peerMax              int
 	products, newsgroups bool
 	million              bool
-	points               int
+	points, blocks       int
 	memory               int64
 	out                  string
 }
@@ -61,10 +62,11 @@ func main() {
 		"2000 pairs of the graph of 20 Newsgroups too, unless there is a -graph")
 	flag.BoolVar(&o.million, "million", false, "50 pairs of the graph of a manifold too")
 	flag.IntVar(&o.points, "points", 1_000_000, "points of the manifold")
+	flag.IntVar(&o.blocks, "blocks", 0, "vertices of a stochastic block graph, which alone is measured then")
 	flag.IntVar(&o.turns, "turns", 3, "runs of each program for up to 50 pairs")
 	flag.StringVar(&o.out, "o", "bench-results", "folder for the results")
 	flag.Int64Var(&o.memory, "memory", 0, "memory limit in bytes, 0 for none")
-	one := flag.String("one", "", "measure this once and print JSON: pairs, products, manifold")
+	one := flag.String("one", "", "measure this once and print JSON: pairs, products, manifold, blocks")
 	flag.Parse()
 
 	var err error
@@ -77,8 +79,10 @@ func main() {
 		err = measureProducts(&o)
 	case "manifold":
 		err = measureManifold(&o)
+	case "blocks":
+		err = writeBlocks(&o)
 	default:
-		err = fmt.Errorf("-one is %q; it must be pairs, products or manifold", *one)
+		err = fmt.Errorf("-one is %q; it must be pairs, products, manifold or blocks", *one)
 	}
 
 	if err != nil {
@@ -101,6 +105,13 @@ func run(ctx context.Context, o *options) error {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{options: o, ctx: ctx}
+	if o.blocks > 0 {
+		if err := b.stochasticBlocks(filepath.Join(dir, "blocks.npz")); err != nil {
+			return err
+		}
+		return b.save()
+	}
+
 	graph := o.graph
 	name := filepath.Base(o.graph)
 	if graph == "" {
@@ -150,7 +161,12 @@ func run(ctx context.Context, o *options) error {
 		}
 	}
 
-	table, err := peers.Save(o.out, "eigs", "Eigenpairs of graph Laplacians", b.rows)
+	return b.save()
+}
+
+// save writes and prints the table.
+func (b *bench) save() error {
+	table, err := peers.Save(b.out, "eigs", "Eigenpairs of graph Laplacians", b.rows)
 	if err != nil {
 		return err
 	}
