@@ -48,7 +48,7 @@ type IDs struct {
 // takes at most limit bytes if that is positive.
 func ReadTable(path, key string, limit int64, points Points, f *Notes) (*Cells, error) {
 	t := &labelTable{path: path}
-	r, err := t.open(key, limit, points.IDs != nil, f)
+	r, err := t.open(key, limit, points.IDs, f)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func (t *labelTable) counts() (base int, ok bool) {
 	return base, true
 }
 
-// open opens the table and finds its columns. named tells that the points have ids.
-func (t *labelTable) open(key string, limit int64, named bool, f *Notes) (*table.Reader, error) {
+// open opens the table and finds its columns; ids are those of the points, nil if they have none.
+func (t *labelTable) open(key string, limit int64, ids *IDs, f *Notes) (*table.Reader, error) {
 	r, err := table.Open(t.path, table.Options{Limit: limit})
 	if err != nil {
 		return nil, err
@@ -109,7 +109,16 @@ func (t *labelTable) open(key string, limit int64, named bool, f *Notes) (*table
 	if r.Format() == table.CSV && r.Header() && key == "" && len(columns) == 2 &&
 		!slices.ContainsFunc(columns, func(c string) bool { return IsLabelName(c) || IsIDName(c) }) &&
 		LikelyIDColumn(columns) == "" {
-		// The first line is all text, as ids and labels may be.
+		// The first line is all text, as ids and labels may be. It is a header if the line below has the id of a
+		// point where it has none.
+		if t.id, err = t.idsBelow(columns, limit, ids); err != nil {
+			r.Close()
+			return nil, err
+		}
+		if t.id != "" {
+			t.label = other(columns, t.id)
+			return t.choose(r, key, f)
+		}
 		r.Close()
 		if r, err = table.Open(t.path, table.Options{Limit: limit, Header: table.HeaderNo}); err != nil {
 			return nil, err
@@ -121,28 +130,73 @@ func (t *labelTable) open(key string, limit int64, named bool, f *Notes) (*table
 	}
 
 	// Points without ids are joined by their numbers, if the table has them beside its ids.
-	// Columns are read as text, whatever their kind: 007 must stay a name.
-	if err = t.find(columns, r.Header() || r.Format() != table.CSV, key); err == nil {
-		if at := slices.IndexFunc(columns, IsRowName); at >= 0 && !named && key == "" && t.label != columns[at] {
-			t.id = columns[at]
-		}
-		want := []table.Column{{Name: t.label, Kind: table.Text}}
-		if t.id != "" {
-			want = append(want, table.Column{Name: t.id, Kind: table.Text})
-			f.Note("%s: ids are in column %q, labels in column %q", t.path, t.id, t.label)
-		}
-		if t.log = key == "" && isLog(columns); t.log {
-			want = append(want, table.Column{Name: logColumns[2], Kind: table.Text})
-		}
-		err = r.Choose(want...)
+	if err = t.find(columns, r.Header() || r.Format() != table.CSV, key); err != nil {
+		r.Close()
+		return nil, err
 	}
+	if at := slices.IndexFunc(columns, IsRowName); at >= 0 && ids == nil && key == "" && t.label != columns[at] {
+		t.id = columns[at]
+	}
+	return t.choose(r, key, f)
+}
 
-	if err != nil {
+// choose chooses the columns of r to read. They are read as text, whatever their kind: 007 must stay a name.
+func (t *labelTable) choose(r *table.Reader, key string, f *Notes) (*table.Reader, error) {
+	want := []table.Column{{Name: t.label, Kind: table.Text}}
+	if t.id != "" {
+		want = append(want, table.Column{Name: t.id, Kind: table.Text})
+		f.Note("%s: ids are in column %q, labels in column %q", t.path, t.id, t.label)
+	}
+	if t.log = key == "" && isLog(r.Names()); t.log {
+		want = append(want, table.Column{Name: logColumns[2], Kind: table.Text})
+	}
+	if err := r.Choose(want...); err != nil {
 		r.Close()
 		return nil, err
 	}
 	t.what = fmt.Sprintf("%s: column %q", t.path, t.label)
 	return r, nil
+}
+
+// idsBelow returns the only column whose first line is the id of no point while the line below it is one; empty if
+// the points have no ids or there is no such column.
+func (t *labelTable) idsBelow(columns []string, limit int64, ids *IDs) (string, error) {
+	if ids == nil {
+		return "", nil
+	}
+	r, err := table.Open(t.path, table.Options{Limit: limit})
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	var want []table.Column
+	for _, c := range columns {
+		want = append(want, table.Column{Name: c, Kind: table.Text})
+	}
+	if err := r.Choose(want...); err != nil {
+		return "", err
+	}
+	b, err := r.Next()
+	if err == io.EOF {
+		return "", nil
+	}
+	if err != nil || b.Rows == 0 {
+		return "", err
+	}
+
+	found := ""
+	for j, c := range columns {
+		_, above := ids.Row(c)
+		_, below := ids.Row(string(fields.Trim([]byte(b.Values[j].Texts[0]))))
+		if above || !below {
+			continue
+		}
+		if found != "" {
+			return "", nil
+		}
+		found = c
+	}
+	return found, nil
 }
 
 // find chooses the columns: the columns that key names, or columns with usual names.
