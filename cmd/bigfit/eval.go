@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -143,19 +144,36 @@ func (o *evalOptions) take(a *app, args []string) error {
 	return nil
 }
 
-// holdsFloats tells whether a file holds an array of floats. Text does not.
+// holdsFloats tells whether a file holds an array of floats, or of text and tables numbers that are not whole.
 func holdsFloats(path string, limit int64) (bool, error) {
 	info, err := data.Inspect(path, data.ReadOptions{Limit: limit})
 	if err != nil {
 		return false, nil // a table with names, say; its reader words the fault
 	}
 	if info.Format != data.FormatNPY && info.Format != data.FormatNPZ {
-		return false, nil
+		return holdsFractions(path, limit)
 	}
 	// The path may name an array of the archive after a colon.
 	key := strings.TrimPrefix(strings.TrimPrefix(path, info.Path), ":")
 	x := info.Array(key, "y") // the reader says that there is no such array
 	return x != nil && strings.HasPrefix(x.DType, "float"), nil
+}
+
+// holdsFractions reports whether a table or text holds numbers some of which are not whole.
+func holdsFractions(path string, limit int64) (bool, error) {
+	ids, err := data.TableIDs(path, limit)
+	if err != nil {
+		return false, err
+	}
+	opt := data.ReadOptions{Limit: limit, IDs: ids}
+	if ids != nil {
+		opt.Points = ids.Len()
+	}
+	values, err := data.ReadValues(path, opt)
+	if err != nil {
+		return false, nil // names; their reader words the fault
+	}
+	return slices.ContainsFunc(values.RawMatrix().Data, func(v float64) bool { return v != math.Trunc(v) && !math.IsNaN(v) }), nil
 }
 
 type evalSummary struct {
@@ -433,25 +451,15 @@ func (o *evalOptions) values(a *app) error {
 		return shell.Usagef("--scores, --proba, --positive and --columns are of classes, but these " +
 			"are values of a regression; leave them out, or give --regression=false")
 	}
-	// The truth is read first: its length is the number of points that ids of the predictions
-	// refer to.
-	var columns [2]*mat.Dense
-	for i, path := range []string{o.y, o.predictions} {
-		opt := data.ReadOptions{Limit: a.Left()}
-		if i > 0 {
-			opt.Points, _ = columns[0].Dims() // that ids of a table number
-		}
-		var err error
-		if columns[i], err = data.ReadValues(path, opt); err != nil {
-			return err
-		}
-	}
-
-	r, rest, err := pipeline.CompareValues(columns[0], columns[1], o.y, o.predictions)
+	truth, predicted, ids, err := o.readValues(a)
 	if err != nil {
 		return err
 	}
-	intervals, err := o.intervals(a, columns[0])
+	r, rest, err := pipeline.CompareValues(truth, predicted, o.y, o.predictions)
+	if err != nil {
+		return err
+	}
+	intervals, err := o.intervals(a, truth, ids)
 	if err != nil {
 		return err
 	}
@@ -460,4 +468,27 @@ func (o *evalOptions) values(a *app) error {
 		text += "\n" + intervals.String()
 	}
 	return a.Print(evalValuesSummary{r, intervals, rest}, text+leftOut(rest))
+}
+
+// readValues reads the true and the predicted values. Rows of tables are matched by the ids of the predictions, which
+// are nil if these have none. Without ids the truth is read first: its length is the number of points that row
+// numbers of the predictions refer to.
+func (o *evalOptions) readValues(a *app) (truth, predicted *mat.Dense, ids *data.IDs, err error) {
+	if ids, err = data.TableIDs(o.predictions, a.Left()); err != nil {
+		return nil, nil, nil, err
+	}
+	opt := data.ReadOptions{Limit: a.Left(), IDs: ids, File: &data.LabelFile{}}
+	if ids != nil {
+		opt.Points = ids.Len()
+	}
+	if truth, err = data.ReadValues(o.y, opt); err != nil {
+		return nil, nil, nil, err
+	}
+	a.Notes(opt.File.Notes...)
+	a.Warn(opt.File.Warnings...)
+
+	opt.Points, _ = truth.Dims()
+	opt.File = nil
+	predicted, err = data.ReadValues(o.predictions, opt)
+	return truth, predicted, ids, err
 }

@@ -141,8 +141,8 @@ func unsure(truth, predicted *data.Labels) (*data.Labels, []bool) {
 	return again, points
 }
 
-// intervals measures the bounds in --interval where the true values are known.
-func (o *evalOptions) intervals(a *app, truth *mat.Dense) (*metrics.IntervalReport, error) {
+// intervals measures the bounds in --interval where the true values are known; ids are those of the points, if any.
+func (o *evalOptions) intervals(a *app, truth *mat.Dense, ids *data.IDs) (*metrics.IntervalReport, error) {
 	if o.interval == "" {
 		return nil, nil
 	}
@@ -151,7 +151,7 @@ func (o *evalOptions) intervals(a *app, truth *mat.Dense) (*metrics.IntervalRepo
 	for i, name := range []string{"low", "high"} {
 		var err error
 		if bounds[i], err = data.ReadValues(o.interval+":"+name, data.ReadOptions{Limit: a.Left(),
-			Points: n}); err != nil {
+			Points: n, IDs: ids}); err != nil {
 			return nil, err
 		}
 		// Both arrays have the shape of the truth, a bound for each value.

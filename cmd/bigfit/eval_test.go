@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -93,6 +94,15 @@ func TestEvalValues(t *testing.T) {
 		out := succeed(t, append(strings.Fields(line), "--json")...)
 		if !strings.Contains(out, `"rmse":1.5`) || !strings.Contains(out, `"left_out":1`) {
 			t.Errorf("%s: %s", line, out)
+		}
+	}
+	// Tables are joined by the ids of the predictions, whatever the columns of the truth are called.
+	must(t, os.WriteFile("p.csv", []byte("id,value,low,high\na,1,0,2\nb,4,3,5\nc,2,1.5,2.5\nd,4.5,0,9\n"), 0o666))
+	must(t, os.WriteFile("truth.csv", []byte("bottle,quality\nd,6.5\nb,2\na,1\n"), 0o666))
+	out := succeed(t, "eval", "truth.csv", "p.csv", "--interval", "p.csv")
+	for _, want := range []string{"RMSE 1.63299, mean absolute error 1.33333", "on 3 points", "cover 66.67 %", "1 points without a true value"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s\nlacks %q", out, want)
 		}
 	}
 	// Floats that are classes.

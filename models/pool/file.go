@@ -31,6 +31,8 @@ type fileFit struct {
 	Points  int    `json:"points"`
 	Labeled int    `json:"labeled"`
 	Factors bool   `json:"class_factors,omitempty"` // there are some
+	// Offset is the mean of the values, which the parts are fitted without.
+	Offset []float64 `json:"offset,omitempty"`
 	// Unreached is the number of training points that no part knows anything of.
 	Unreached int `json:"unreached,omitempty"`
 	// Neighborhood describes the graph that was given; the graphs of the parts were cut from
@@ -70,7 +72,7 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	// The arrays of the model itself come first, so that parts can refer to them too.
 	out := &models.Encoded{Values: m.values, Arrays: slices.Concat(own, m.given.Entries(), arrays)}
 	f := fileFit{Choice: m.Choice, Points: m.scores.RawMatrix().Rows, Labeled: len(m.given.Points),
-		Factors: m.factors != nil, Unreached: m.unreached, Neighborhood: state}
+		Factors: m.factors != nil, Offset: m.offset, Unreached: m.unreached, Neighborhood: state}
 	for k, p := range m.parts {
 		e, err := p.Encode()
 		if err != nil {
@@ -150,7 +152,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 	m := &Model{Choice: f.Choice, name: l.Name, values: params.Encode(&s), output: r.Manifest.Output,
-		unreached: f.Unreached}
+		unreached: f.Unreached, offset: f.Offset}
 	classes := r.ReadClasses()
 	m.scores = r.Matrix("scores")
 	if r.Err != nil {
@@ -226,6 +228,9 @@ func (m *Model) check(f *fileFit) error {
 	n, c := m.scores.Dims()
 	if c != m.output.Columns || m.output.Classes != nil && c != len(m.output.Classes) {
 		return fmt.Errorf("pool: scores of %d columns for %d outputs", c, m.output.Columns)
+	}
+	if err := checkOffset(m.offset, c, m.output.Classes != nil || m.output.Labels != nil); err != nil {
+		return err
 	}
 	if f.Unreached < 0 || f.Unreached > n {
 		return fmt.Errorf("pool: %d of %d points are out of reach", f.Unreached, n)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models"
@@ -35,6 +36,7 @@ type Model struct {
 	factors      []float64  // of the probabilities of the classes; nil for ones
 	unreached    int        // training points that no part knows anything of
 	held         *models.HeldOut
+	offset       []float64 // mean of values, which the parts are fitted without; nil for none
 }
 
 // HeldOut returns the probabilities of labels that the cross-validation of the fit held out, with the
@@ -53,7 +55,7 @@ type part struct {
 func (f *fit) model(ctx context.Context) (models.Model, error) {
 	t := f.in.Targets
 	m := &Model{Choice: f.choice, name: f.learner.Name, values: params.Encode(&f.settings),
-		neighborhood: f.in.Graph.Keep(), given: models.GivenOf(t)}
+		neighborhood: f.in.Graph.Keep(), given: models.GivenOf(f.targets), offset: f.offset}
 	if t.Classes != nil {
 		m.labels = make([]int32, len(t.Labeled))
 		for q := range m.labels {
@@ -101,8 +103,10 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		f.adaptShares(m)
 		m.unreached = m.assume(m.scores, known)
 	}
+	f.offsetRows(m.scores, 1)
 	if m.held = f.held; m.held != nil {
 		weighClassRows(m.held.Scores, m.factors)
+		f.offsetRows(m.held.Scores, 1)
 	}
 
 	return m, unconverged
@@ -336,6 +340,10 @@ func (m *Model) Predict(ctx context.Context, x data.Points,
 		if p.Recall != nil {
 			out.Recall = p.Recall
 		}
+	}
+
+	if m.offset != nil {
+		dense.AddRow(out.Scores, m.offset)
 	}
 
 	// The factors of the training points hold for new points too: both are taken to have the

@@ -355,8 +355,10 @@ func newFit(l Learner, in *models.Input, s settings) *fit {
 	if in.Points != nil && in.Graph.PCA != nil && in.Graph.Points != nil {
 		own.Points = in.Graph.Points
 	}
-	return &fit{learner: l, in: &own, settings: s, graphs: map[int]*models.Graph{0: in.Graph},
+	f := &fit{learner: l, in: &own, targets: in.Targets, settings: s, graphs: map[int]*models.Graph{0: in.Graph},
 		resolved: map[string]models.Values{}}
+	f.centre()
+	return f
 }
 
 // graph returns the graph of a member. A smaller number of neighbours is cut from the lists of

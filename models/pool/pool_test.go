@@ -230,8 +230,9 @@ func TestValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Members say values less their mean, which is 1.
 	off := func(by float64) func(i int) []float64 {
-		return func(i int) []float64 { return []float64{float64(i%4) + by} }
+		return func(i int) []float64 { return []float64{float64(i%4) - 1 + by} }
 	}
 	in := &models.Input{Graph: path(t, n), Targets: targets}
 	m := fitted(t, in, member("far", off(2)), member("near", off(0.5)))

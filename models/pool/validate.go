@@ -21,6 +21,8 @@ import (
 type fit struct {
 	learner    Learner
 	in         *models.Input
+	targets    *models.Targets // as given; those of in are centred
+	offset     []float64       // what they were centred by; nil for nothing
 	settings   settings
 	splits     []*models.Split
 	candidates []*candidate

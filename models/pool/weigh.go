@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/param"
@@ -320,8 +321,8 @@ func (a *aims) loss(p []float64, i int) float64 {
 	return a.weight(i) * loss
 }
 
-// keepHeldOut keeps the mean of the held-out probabilities, one for each label: of several repetitions
-// the first.
+// keepHeldOut keeps the held-out answers, for classes the mean of the probabilities, one for each label: of several
+// repetitions the first.
 func (f *fit) keepHeldOut(mixed *mat.Dense, rows []int) {
 	_, columns := mixed.Dims()
 	h := &models.HeldOut{Folds: len(f.splits) / f.settings.Repeats}
@@ -451,6 +452,9 @@ func (f *fit) weighValuesOrLabels() {
 	}
 
 	chosen.weight = 1
+	if kindOf(f.in.Targets) == models.LearnsValues && chosen.faults[chosen.best] == nil {
+		f.keepHeldOut(chosen.answers[chosen.best], data.Range(0, len(f.asked)))
+	}
 	f.choice.Estimate = chosen.error
 	f.choice.Trivial = f.trivialValuesOrLabels()
 }
