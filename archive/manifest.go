@@ -48,6 +48,8 @@ const (
 	Answers = "bigfit answers"
 	// Checkpoint is a finished stage of an unfinished run.
 	Checkpoint = "bigfit checkpoint"
+	// Factor is a factor of a shifted Laplacian.
+	Factor = "bigfit factor"
 )
 
 // version of all formats. A reader refuses a later one.

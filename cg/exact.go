@@ -63,12 +63,8 @@ func newExact(s *system, deflated bool, most int) *exact {
 		return nil
 	}
 	m := &exact{dissection: d, rootScale: s.outer, panels: make([][]float64, len(d.fronts))}
-	a := assembly{system: s, exact: m, deflated: deflated, row: make([]int32, len(d.order)),
-		place:   make([]int32, len(d.order)),
-		updates: make([]*mat.Dense, len(d.fronts)), below: make([]vertexSums, len(d.fronts))}
-	for p, v := range d.order {
-		a.place[v] = int32(p)
-	}
+	a := newAssembly(s, m)
+	a.deflated = deflated
 
 	// Children come before their parents.
 	for t := range d.fronts {
@@ -94,6 +90,17 @@ type assembly struct {
 	below     []vertexSums // of each front and all fronts below it
 	// deflated: the caller deflates the null vectors of L.
 	deflated bool
+}
+
+// newAssembly returns the assembly of a factor, of which only the dissection is there.
+func newAssembly(s *system, m *exact) assembly {
+	n := len(m.order)
+	a := assembly{system: s, exact: m, row: make([]int32, n), place: make([]int32, n),
+		updates: make([]*mat.Dense, len(m.fronts)), below: make([]vertexSums, len(m.fronts))}
+	for p, v := range m.order {
+		a.place[v] = int32(p)
+	}
+	return a
 }
 
 // vertexSums are sums over some vertices.

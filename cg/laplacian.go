@@ -60,6 +60,11 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 	if set.Null != nil {
 		faults = append(faults, errors.New("cg: the null vectors of a Laplacian are known; leave Null out"))
 	}
+	if f, ok := set.Preconditioner.(*Factor); ok {
+		if err := f.fits(l); err != nil {
+			faults = append(faults, err)
+		}
+	}
 	p, err := newPlan(l.Dim(), b.RawMatrix().Cols, &set.Settings)
 	if err := errors.Join(append(faults, err)...); err != nil {
 		return nil, err
@@ -73,7 +78,8 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 		p.Norm = l.UpperBound()
 	}
 
-	// A preconditioner of the caller stands for all powers; ours is for L + cI and is repeated.
+	// A preconditioner of the caller stands for all powers; ours, and a factor, are for L + cI and are
+	// repeated.
 	method := set.Method
 	m := p.Preconditioner
 	power := 1
@@ -83,6 +89,10 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 		m = identity{}
 	case m == nil:
 		method, m = Precondition(l, set.Method, set.Seed)
+		power = l.Power()
+	}
+	if f, ok := p.Preconditioner.(*Factor); ok && p.External == nil {
+		method = f.Method()
 		power = l.Power()
 	}
 

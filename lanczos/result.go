@@ -21,6 +21,9 @@ type Certificate struct {
 	// because an eigenvalue has more copies than the block has vectors. They
 	// are in the result, unless it comes with ErrNotConverged.
 	Missed bool
+	// Counted: the number of pairs is the number of eigenvalues below the bound, by the inertia of an exact
+	// factorization; see [Below].
+	Counted bool
 }
 
 // Result holds the smallest eigenpairs, ascending.
@@ -81,7 +84,15 @@ func (r *Result) KeepConverged(tolerance float64, largest bool) bool {
 	if sign*(r.Values[k]-r.Certificate.Next) < 0 {
 		r.Certificate.Next = r.Values[k]
 	}
-	// Move the rows together: the vectors keep their memory.
+	r.truncate(k)
+	return true
+}
+
+// truncate keeps the first k pairs, at least one. The vectors keep their memory.
+func (r *Result) truncate(k int) {
+	if k == len(r.Values) {
+		return
+	}
 	r.Values = r.Values[:k]
 	r.Residuals = r.Residuals[:k]
 	r.Nullity = min(r.Nullity, k)
@@ -91,7 +102,6 @@ func (r *Result) KeepConverged(tolerance float64, largest bool) bool {
 		copy(raw.Data[i*k:(i+1)*k], raw.Data[i*raw.Stride:i*raw.Stride+k])
 	}
 	r.Vectors = mat.NewDense(n, k, raw.Data[:n*k])
-	return true
 }
 
 // String summarizes the result in one line.

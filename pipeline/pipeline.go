@@ -359,10 +359,12 @@ func (p *Pipeline) complete(ctx context.Context, l models.Learner, in *models.In
 
 // EigsSettings are the settings of eigenpairs in the manifests of their files.
 type EigsSettings struct {
-	Laplacian sparse.Kind   `json:"laplacian"`
-	Largest   bool          `json:"largest,omitempty"`
-	Power     int           `json:"power,omitempty"` // default 1
-	K         int           `json:"k"`
+	Laplacian sparse.Kind `json:"laplacian"`
+	Largest   bool        `json:"largest,omitempty"`
+	Power     int         `json:"power,omitempty"` // default 1
+	K         int         `json:"k"`
+	// Below, if not 0, asks for all pairs with values below it in place of K pairs.
+	Below     float64       `json:"below,omitempty"`
 	Tolerance float64       `json:"tolerance"` // default: the default of lanczos.Settings
 	Seed      uint64        `json:"seed"`
 	Graph     GraphSettings `json:"graph"` // settings of the graph, if known
@@ -391,7 +393,22 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	if change != nil {
 		change(settings)
 	}
-	if err := p.fitEigenpairs(g, s.Laplacian, settings); err != nil {
+	l = l.With(max(s.Power, 1), 0)
+	remedy := "ask for fewer eigenpairs"
+	find := lanczos.Laplacian
+	if s.Below != 0 {
+		n, err := p.countBelow(l, g, s.Below, settings)
+		if err != nil {
+			return nil, err
+		}
+		settings.K = n.Pairs(l.Dim())
+		remedy = fmt.Sprintf("%s: lower the bound", n)
+		find = func(ctx context.Context, l *sparse.Laplacian, c *sparse.Components,
+			s *lanczos.Settings) (*lanczos.Result, error) {
+			return lanczos.Below(ctx, l, c, n, s)
+		}
+	}
+	if err := p.fitEigenpairs(g, s.Laplacian, settings, remedy); err != nil {
 		return nil, err
 	}
 	p.Observed().Begin("eigenpairs")
@@ -399,7 +416,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		p.Observed().Update(float64(s.Basis), float64(s.BasisMax), s.String())
 		return nil
 	}
-	r, err := lanczos.Laplacian(ctx, l.With(max(s.Power, 1), 0), g.Components, settings)
+	r, err := find(ctx, l, g.Components, settings)
 	// A snapshot that does not fit the operator is a fault of the folder, not of the run.
 	if errors.Is(err, lanczos.ErrSnapshot) {
 		return nil, fmt.Errorf("%s: %w; %s", p.kept().Path(checkpoint.Snapshot), err, checkpoint.BeginAnew)
@@ -411,12 +428,23 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 	return r, err
 }
 
+// countBelow counts the eigenvalues of l, the Laplacian of g, below a bound, as a stage.
+func (p *Pipeline) countBelow(l *sparse.Laplacian, g *models.Graph, bound float64,
+	s *lanczos.Settings) (*lanczos.Count, error) {
+	p.Observed().Begin("count")
+	n, err := lanczos.CountBelow(l, g.Components, bound, s)
+	if err == nil {
+		p.Observed().End(n.String())
+	}
+	return n, err
+}
+
 // fitEigenpairs announces the eigenpairs of g. If they do not fit into memory beside the graph,
 // the basis gets the memory that the graph leaves, or the smallest size.
-func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.Settings) error {
+func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.Settings, remedy string) error {
 	hard := cg.Hard(g.W, kind)
 	announce := func(s lanczos.Settings) error {
-		return p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), hard, s, "ask for fewer eigenpairs")
+		return p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), hard, s, remedy)
 	}
 	err := announce(*s)
 	if err == nil || s.MemoryLimit <= 0 {

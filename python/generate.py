@@ -151,6 +151,8 @@ def from_help(command, names):
             if given:
                 p["doc"] = doc[: given.start()]
             p["default"] = given.group(1) if given else {"boolean": "false"}.get(p["kind"])
+            if p["kind"] == "integer" and "; auto " in doc:
+                p["choices"] = ["auto"]
             if p["kind"] == "choice":
                 p["doc"], listed = p["doc"].split(": ", 1)
                 p["choices"] = [re.sub(r" .*", "", c) for c in listed.split(", ")]

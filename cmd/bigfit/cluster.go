@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,6 +42,11 @@ Lf = λDf, and write the number of each point's cluster as int64. The graph join
 nearest neighbours of the points, the arguments or -X. A graph may be given in their
 place, a sparse .npz. With both, the graph is the first argument.
 
+--clusters auto takes the number k of 2 to 32 with the largest gap between eigenvalues k
+and k + 1 (von Luxburg 2007, section 8.3), more where there are more components. It prints
+the gap and the runner-up, each with the standard error of a bootstrap of the edges, and
+warns where they are too close to tell, and where the graph may have no clusters.
+
 --rule says how the eigenvectors are cut:
 
   k-means   any number of clusters of their rows, which are scaled to length 1 first:
@@ -70,7 +76,8 @@ dense matrices of n², or --landmarks.
 	}
 
 	f := cmd.Flags()
-	f.IntVarP(&o.settings.Clusters, "clusters", "c", o.settings.Clusters, "number of clusters")
+	f.VarP((*clustersFlag)(&o.settings), "clusters", "c",
+		"number of clusters; auto chooses it by the largest gap between eigenvalues")
 	f.VarP(&o.source.X, "points", "X", shell.PointsHelp)
 	f.StringVarP(&o.y, "labels-file", "y", "", "`file` of the true classes, to compare with")
 	o.label.Flags(f)
@@ -89,22 +96,51 @@ dense matrices of n², or --landmarks.
 	return cmd
 }
 
+// clustersFlag is the value of --clusters: a number, or auto.
+type clustersFlag cluster.Settings
+
+// Set implements pflag.Value.
+func (c *clustersFlag) Set(text string) error {
+	c.Clusters = 0
+	if c.Auto = text == "auto"; c.Auto {
+		return nil
+	}
+	var err error
+	if c.Clusters, err = strconv.Atoi(text); err != nil {
+		return fmt.Errorf("%q is neither auto nor a number of clusters", text)
+	}
+	return nil
+}
+
+// String implements pflag.Value.
+func (c *clustersFlag) String() string {
+	if c.Auto {
+		return "auto"
+	}
+	return strconv.Itoa(c.Clusters)
+}
+
+// Type implements pflag.Value.
+func (c *clustersFlag) Type() string { return "int" }
+
 // clusterSummary is the output of cluster.
 type clusterSummary struct {
-	Points     int       `json:"points"`
-	Clusters   int       `json:"clusters"`
-	Sizes      []int     `json:"sizes"`
-	NCut       float64   `json:"ncut"`
-	Bound      *float64  `json:"ncut_bound,omitempty"` // for any clusters; not of regularized ones
-	Cheeger    float64   `json:"cheeger"`
-	Cut        []float64 `json:"cut"`
-	Volume     []float64 `json:"volume"`
-	Values     []float64 `json:"values"`
-	Components int       `json:"components"`
-	LeftOut    int       `json:"left_out"`
-	Compared   int       `json:"compared,omitempty"` // points with a true class and a cluster
-	NMI        *float64  `json:"nmi,omitempty"`
-	Rand       *float64  `json:"adjusted_rand,omitempty"`
+	Points   int       `json:"points"`
+	Clusters int       `json:"clusters"`
+	Sizes    []int     `json:"sizes"`
+	NCut     float64   `json:"ncut"`
+	Bound    *float64  `json:"ncut_bound,omitempty"` // for any clusters; not of regularized ones
+	Cheeger  float64   `json:"cheeger"`
+	Cut      []float64 `json:"cut"`
+	Volume   []float64 `json:"volume"`
+	Values   []float64 `json:"values"`
+	// Choice of the number, with --clusters auto.
+	Choice     *cluster.Choice `json:"choice,omitempty"`
+	Components int             `json:"components"`
+	LeftOut    int             `json:"left_out"`
+	Compared   int             `json:"compared,omitempty"` // points with a true class and a cluster
+	NMI        *float64        `json:"nmi,omitempty"`
+	Rand       *float64        `json:"adjusted_rand,omitempty"`
 }
 
 func (s clusterSummary) String() string {
@@ -114,6 +150,9 @@ func (s clusterSummary) String() string {
 		fmt.Fprintf(&b, " (no partition has less than %.6g)", *s.Bound)
 	}
 	fmt.Fprintf(&b, ", Cheeger value %.6g, %s", s.Cheeger, enum.Count(s.Components, "component"))
+	if s.Choice != nil {
+		fmt.Fprintf(&b, "; %s", s.Choice)
+	}
 	if s.LeftOut > 0 {
 		fmt.Fprintf(&b, ", %d points left out in components that are too small", s.LeftOut)
 	}
@@ -195,6 +234,10 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 			return notConverged
 		}
 		labels = c.Labels
+		sum.Clusters = c.Settings.Clusters
+		if sum.Choice = c.Choice; c.Choice != nil {
+			a.Warn(c.Choice.Warnings...)
+		}
 		sum.Values = c.Values
 		sum.LeftOut = c.LeftOut
 		// The sum of the smallest eigenvalues bounds the cut of every partition from below.
@@ -238,7 +281,12 @@ func (a *app) checkCluster(args []string, o *clusterOptions) error {
 	}
 	s := o.settings
 	switch {
-	case s.Clusters < 1:
+	case s.Auto && o.regular.asked:
+		return shell.Usagef("--clusters auto is for clusters by eigenvectors, without --gamma; run it without, " +
+			"and give the number with --gamma")
+	case s.Auto && s.Rule != cluster.KMeans:
+		return shell.Usagef("--rule %v cuts in two; --clusters is auto", s.Rule)
+	case !s.Auto && s.Clusters < 1:
 		return shell.Usagef("--clusters is %d; it must be at least 1", s.Clusters)
 	case s.MinComponent < 1:
 		return shell.Usagef("--min-component is %d; it must be at least 1", s.MinComponent)
@@ -281,6 +329,9 @@ func (a *app) cut(ctx context.Context, g *shell.Sourced, s cluster.Settings) (*c
 	s.MemoryLimit = int64(a.Memory)
 	// One eigenvector a cluster, even when components already give some of the clusters.
 	k := min(s.Clusters, n)
+	if s.Auto {
+		k = cluster.ChoicePairs(n, g.Components.Count())
+	}
 	if err := a.Pipeline().AnnounceEigenpairs(n, nil, g.W.NNZ(), cg.Hard(g.W, sparse.Normalized),
 		lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.Memory)},
 		"ask for fewer clusters"); err != nil {
@@ -299,7 +350,7 @@ func (a *app) cut(ctx context.Context, g *shell.Sourced, s cluster.Settings) (*c
 	c, err := cluster.NormalizedCut(ctx, g.W, &s)
 	// Eigenpairs short of the tolerance come with an error and with clusters.
 	if c != nil {
-		st.Done(fmt.Sprintf("%d clusters, ncut %.4g", s.Clusters, c.Cuts.NCut))
+		st.Done(fmt.Sprintf("%d clusters, ncut %.4g", c.Settings.Clusters, c.Cuts.NCut))
 	}
 	return c, err
 }

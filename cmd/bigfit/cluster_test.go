@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/models/cluster"
 )
 
 func int64s(t *testing.T, path string) []int64 {
@@ -86,6 +88,10 @@ func TestBadCluster(t *testing.T) {
 		{"cluster graph.npz graph.npz", []string{"was not made from the points in graph.npz"}},
 		{"cluster nowhere.npz", []string{"nowhere.npz"}},
 		{"cluster graph.npz -c 0", []string{"--clusters is 0"}},
+		{"cluster graph.npz -c many", []string{`"many"`, "neither auto nor a number"}},
+		{"cluster graph.npz -c auto --rule sign", []string{"--rule sign cuts in two", "is auto"}},
+		{"cluster -X X.npy --gamma 1 -c auto", []string{"--clusters auto", "without --gamma", "give the number"}},
+		{"cluster graph.npz -c auto --min-component 91", []string{"name the number"}},
 		{"cluster graph.npz -c 91", []string{"--clusters is 91", "90 points"}},
 		{"cluster graph.npz -c 3 --rule sign", []string{"--rule sign cuts in two", "is 3"}},
 		{"cluster graph.npz --rule best", []string{`"best"`, "k-means", "sign", "sweep"}},
@@ -117,6 +123,35 @@ func TestBadCluster(t *testing.T) {
 	fail(t, 2, []string{"--model goes with --gamma"}, "cluster", "graph.npz", "--model", "m.npz")
 	if _, err := os.Stat("labels.npy"); err == nil {
 		t.Error("labels.npy is there")
+	}
+}
+
+// TestClustersAuto: the three blobs are found, the gap and its runner-up are printed, and a ring of points is
+// said to have no clusters.
+func TestClustersAuto(t *testing.T) {
+	intoBlobs(t)
+	var s struct {
+		Clusters int
+		Choice   *cluster.Choice
+		Warnings []string
+	}
+	out := succeed(t, "cluster", "X.npy", "-c", "auto", "--weights", "heat", "--json")
+	must(t, json.Unmarshal([]byte(out), &s))
+	if s.Clusters != 3 || s.Choice == nil || s.Choice.Clusters != 3 || !(s.Choice.Value > s.Choice.RunnerUp.Value) {
+		t.Errorf("%s", out)
+	}
+	if text := succeed(t, "cluster", "X.npy", "-c", "auto"); !strings.Contains(text, "3 clusters by the eigengap") || !strings.Contains(text, "runner-up") {
+		t.Errorf("the summary is %q", text)
+	}
+
+	ring := make([]float64, 0, 600)
+	for i := range 300 {
+		a := 2 * math.Pi * float64(i) / 300
+		ring = append(ring, math.Cos(a), math.Sin(a))
+	}
+	must(t, npy.WriteFile("ring.npy", []int{300, 2}, ring))
+	if o := bigfit(t, "cluster", "ring.npy", "-c", "auto"); o.code != 0 || !strings.Contains(o.stderr, "warning: the gaps of") {
+		t.Errorf("exit code %d, %s", o.code, o.stderr)
 	}
 }
 

@@ -62,6 +62,9 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 				args = nil
 			}
 
+			if err := a.checkBelow(o.Below); err != nil {
+				return err
+			}
 			switch {
 			case len(args) > 0 || r.graph == "":
 				return shell.OneArgument("the file of the graph")(cmd, args)
@@ -83,6 +86,7 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 	f := cmd.Flags()
 	shell.EigsFlags(f, &o)
 	f.IntVarP(&o.K, "pairs", "n", 100, "number of eigenpairs")
+	f.Float64Var(&o.Below, "below", 0, "find all eigenpairs with values below this, in place of -n")
 	f.BoolVar(&o.Largest, "largest", false, "the largest eigenpairs in place of the smallest")
 	f.IntVar(&o.Power, "power", o.Power, "power p of the Laplacian, which is never formed")
 	f.StringVarP(&r.out, "output", "o", "eigs.npz", "`file` to write")
@@ -95,13 +99,31 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 	return cmd
 }
 
+// checkBelow refuses a bound that is none, and flags that do not go with one.
+func (a *app) checkBelow(bound float64) error {
+	if !a.Given["below"] {
+		return nil
+	}
+	if !(bound > 0) || math.IsInf(bound, 1) {
+		return shell.Usagef("--below is %v; it must be positive and finite: the eigenvalues of a Laplacian "+
+			"begin at 0", bound)
+	}
+	for _, flag := range []string{"pairs", "largest", "verify", "checkpoint"} {
+		if a.Given[flag] {
+			return shell.Usagef("--below does not go with --%s: it finds all pairs below a value, and their "+
+				"number is not known before; leave one of both out", flag)
+		}
+	}
+	return nil
+}
+
 // eigs computes and saves eigenpairs.
 func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.EigsSettings) error {
 	if err := run.CheckFiles([]string{path, run.start}, run.out); err != nil {
 		return err
 	}
 	if err := errors.Join(run.Check(), run.engine.Check(a.App, engine.SLEPc, "checkpoint", "start", "largest",
-		"power"), cmp.Or(shell.CheckOutput([]string{path, run.start}, run.out),
+		"power", "below"), cmp.Or(shell.CheckOutput([]string{path, run.start}, run.out),
 		shell.CheckArchive("eigenpairs", run.out))); err != nil {
 		return err
 	}
@@ -111,7 +133,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 		return err
 	}
 	w := g.W
-	if o.K < 1 || o.K > w.Rows {
+	if o.Below == 0 && (o.K < 1 || o.K > w.Rows) {
 		return fmt.Errorf("%d eigenpairs asked of %s with %d points; -n must be between 1 and the "+
 			"number of points", o.K, path, w.Rows)
 	}
@@ -147,6 +169,11 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 		return solveErr
 	}
 
+	// The number of pairs below a bound is part of the answer.
+	if o.Below != 0 {
+		o.K = len(r.Values)
+	}
+
 	// Without convergence the leading pairs within the tolerance are still right: they are saved,
 	// and the exit code tells that some are missing.
 	if solveErr != nil {
@@ -161,6 +188,7 @@ func (a *app) eigs(ctx context.Context, path string, run *eigsRun, o pipeline.Ei
 	}
 
 	s := summarizeEigs(r, o.K)
+	s.Below = o.Below
 	o.Certificate = &s
 	if err := a.Write(ctx, func() error {
 		return pipeline.SaveEigs(run.out, r, &g.Graph.Graph, &o, hashes,
@@ -206,8 +234,11 @@ type eigsSummary struct {
 	MaxResidual   float64 `json:"max_residual"`
 	Norm          float64 `json:"norm"`
 	Orthogonality float64 `json:"orthogonality"`
+	// Counted: their number is the number of eigenvalues below Below, by the inertia of a factor.
 	// Exact: the whole spectrum was computed. Next is an eigenvalue beyond the
 	// last one; none below it was found.
+	Below    float64  `json:"below,omitempty"`
+	Counted  bool     `json:"counted,omitempty"`
 	Exact    bool     `json:"exact"`
 	Next     *float64 `json:"next_value,omitempty"`
 	Degree   int      `json:"filter_degree"`
@@ -221,7 +252,7 @@ type eigsSummary struct {
 func summarizeEigs(r *lanczos.Result, asked int) eigsSummary {
 	s := eigsSummary{Pairs: len(r.Values), Asked: asked, Nullity: r.Nullity, Last: r.Values[len(r.Values)-1],
 		MaxResidual: r.MaxResidual(), Norm: r.Norm, Orthogonality: r.Orthogonality,
-		Exact: r.Certificate.Exact, Degree: r.Degree, Products: r.Products, Restarts: r.Restarts, By: r.By}
+		Exact: r.Certificate.Exact, Counted: r.Certificate.Counted, Degree: r.Degree, Products: r.Products, Restarts: r.Restarts, By: r.By}
 	// JSON has no infinity: a search that found nothing beyond leaves the value out.
 	if next := r.Certificate.Next; !math.IsInf(next, 0) {
 		s.Next = &next
@@ -237,6 +268,9 @@ func (s eigsSummary) String() string {
 	pairs := fmt.Sprintf("%d pairs", s.Pairs)
 	if s.Pairs < s.Asked {
 		pairs = fmt.Sprintf("only %d of %d pairs converged", s.Pairs, s.Asked)
+	}
+	if s.Below != 0 {
+		pairs = fmt.Sprintf("%d pairs below %g (%s)", s.Pairs, s.Below, s.certifiedBy())
 	}
 	text := fmt.Sprintf("%s, %d of them exact null vectors, up to λ = %.6g; max ‖Lv−λv‖ = %.2e "+
 		"(%.2e·‖L‖), max |VᵀV−I| = %.2e, both recomputed",
@@ -261,4 +295,17 @@ func (s eigsSummary) String() string {
 		return text + fmt.Sprintf("; found by %s, %d restarts", s.By, s.Restarts)
 	}
 	return text + fmt.Sprintf("; %s, %d products, %d restarts", filter, s.Products, s.Restarts)
+}
+
+// certifiedBy says why there are no other pairs below the bound.
+func (s eigsSummary) certifiedBy() string {
+	switch {
+	case s.Pairs < s.Asked:
+		return "not converged: there may be others"
+	case s.Exact:
+		return "certified by the whole spectrum"
+	case s.Counted:
+		return "certified by the inertia of a factor of L − λI, which counts as many"
+	}
+	return "certified by a search on the complement, which found no other"
 }

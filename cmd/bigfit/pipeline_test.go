@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // errorOf fits or predicts with --json and returns the error in the summary.
@@ -198,6 +202,69 @@ func TestSettingsOfFit(t *testing.T) {
 	writeFile(t, "none.txt", append(readFile(t, "none.txt"), "nan\n"...))
 	if out := succeed(t, "predict", "model.npz", "-y", "none.txt", "--json"); strings.Contains(out, "error") {
 		t.Errorf("error of no labels: %s", out)
+	}
+}
+
+// stripGraph writes the graph of a strip of 3 by n/3 vertices, which has an exact factor.
+func stripGraph(t *testing.T, path string, n int) {
+	t.Helper()
+	var i, j []int32
+	join := func(a, b int) {
+		i = append(i, int32(a), int32(b))
+		j = append(j, int32(b), int32(a))
+	}
+	for v := range n {
+		if v%3 < 2 && v+1 < n {
+			join(v, v+1)
+		}
+		if v+3 < n {
+			join(v, v+3)
+		}
+	}
+	w, err := sparse.FromTriplets(n, n, i, j, slices.Repeat([]float64{1}, len(i)))
+	must(t, err)
+	must(t, sparse.WriteNPZ(path, w, nil))
+}
+
+// TestEigsBelow: all pairs below a value are the first ones of eigs -n, and the summary says how their number
+// was certified: by a count where there is an exact factor, by a search elsewhere.
+func TestEigsBelow(t *testing.T) {
+	for name, make := range map[string]func(*testing.T, string, int){"inertia": stripGraph, "search": ringGraph} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			make(t, "graph.npz", 1200)
+			succeed(t, "eigs", "graph.npz", "-n", "40", "-o", "many.npz")
+			many, err := lanczos.Load("many.npz", 0)
+			must(t, err)
+			bound := (many.Result.Values[24] + many.Result.Values[25]) / 2
+			if gap := many.Result.Values[25] - many.Result.Values[24]; !(gap > 1e-6*bound) {
+				t.Fatalf("values 24 and 25 are %v apart: a bound between them decides nothing", gap)
+			}
+
+			var s struct {
+				Pairs   int
+				Counted bool
+				Below   float64
+			}
+			out := succeed(t, "eigs", "graph.npz", "--below", fmt.Sprint(bound), "-o", "low.npz", "--json")
+			must(t, json.Unmarshal([]byte(out), &s))
+			if s.Pairs != 25 || s.Counted != (name == "inertia") || s.Below != bound {
+				t.Errorf("%s", out)
+			}
+			low, err := lanczos.Load("low.npz", 0)
+			must(t, err)
+			if len(low.Result.Values) != 25 || !(low.Result.Values[24] < bound) {
+				t.Errorf("%v", low.Result.Values)
+			}
+			text := succeed(t, "eigs", "graph.npz", "--below", fmt.Sprint(bound))
+			if !strings.Contains(text, "25 pairs below") || !strings.Contains(text, name) {
+				t.Errorf("the summary is %q", text)
+			}
+			succeed(t, "eigs", "--graph", "graph.npz", "--verify", "low.npz")
+			if text := succeed(t, "info", "low.npz"); !strings.Contains(text, "below") {
+				t.Errorf("info says %q", text)
+			}
+		})
 	}
 }
 

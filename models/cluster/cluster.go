@@ -54,6 +54,8 @@ func (r *Rule) UnmarshalText(text []byte) error { return rules.Unmarshal(r, text
 type Settings struct {
 	// Clusters is the number of clusters, at least 1.
 	Clusters int `json:"clusters"`
+	// Auto chooses the number by the largest gap between eigenvalues, see [Choice]; Clusters must be 0.
+	Auto bool `json:"auto,omitempty"`
 	// Rule defaults to KMeans. The others need two clusters.
 	Rule Rule `json:"rule"`
 	// RowNormalize scales every row of the eigenvectors to length 1 before
@@ -79,7 +81,11 @@ type Settings struct {
 // fill returns s with its defaults, or all faults at once.
 func (s Settings) fill() (Settings, error) {
 	var faults []error
-	if s.Clusters < 1 {
+	if s.Auto && s.Clusters != 0 {
+		faults = append(faults, fmt.Errorf("cluster: %d clusters are asked for, and a number to be chosen",
+			s.Clusters))
+	}
+	if !s.Auto && s.Clusters < 1 {
 		faults = append(faults, fmt.Errorf("cluster: %d clusters; there must be at least 1", s.Clusters))
 	}
 	if s.Rule < KMeans || s.Rule > Sweep {
@@ -123,6 +129,7 @@ type Clustering struct {
 	// as clusters. Their sum is a lower bound on the normalized cut of any
 	// partition into that many clusters.
 	Values     []float64
+	Choice     *Choice // of the number of clusters, with Settings.Auto
 	Cuts       *Cuts
 	Components int // number of components with clusters
 	LeftOut    int // number of vertices without a cluster
@@ -146,6 +153,9 @@ func (c *Clustering) Bound() float64 {
 // smallest, at least one, and is partitioned by its own eigenvectors. If there are more
 // components than clusters, no edge is cut: the components, in descending order of volume,
 // each go to the cluster of least volume so far.
+//
+// With s.Auto the number of clusters is chosen from the first eigenvalues ([Choice]): 32 pairs beside the
+// components are computed. It is not less than the number of components that are large enough, nor than 2.
 //
 // More clusters than vertices is an error. NormalizedCut costs the eigenpairs
 // ([lanczos.Laplacian]), and 2nk² operations for every restart and iteration of k-means;
@@ -174,44 +184,68 @@ func NormalizedCut(ctx context.Context, w *sparse.CSR, s *Settings) (*Clustering
 	c := &Clustering{Settings: filled, Labels: slices.Repeat([]int32{Unassigned}, w.Rows),
 		Components: len(parts), LeftOut: leftOut}
 	var notConverged error
-	if filled.Clusters <= len(parts) {
+	if !filled.Auto && filled.Clusters <= len(parts) {
 		c.Values = make([]float64, filled.Clusters)
 		joinParts(c.Labels, parts, filled.Clusters)
 	} else if notConverged, err = c.split(ctx, parts); err != nil {
 		return nil, err
 	}
 
-	c.Sizes = numberClusters(c.Labels, filled.Clusters)
-	if c.Cuts, err = MeasureCuts(w, c.Labels, filled.Clusters); err != nil {
+	k := c.Settings.Clusters
+	c.Sizes = numberClusters(c.Labels, k)
+	if c.Cuts, err = MeasureCuts(w, c.Labels, k); err != nil {
 		return nil, err
 	}
 	return c, notConverged
 }
 
-// split partitions the parts into more clusters than there are parts. notConverged reports
-// eigenpairs that did not converge but are usable; err says that there is no result.
+// split partitions the parts into more clusters than there are parts, or into a number that it chooses.
+// notConverged reports eigenpairs that did not converge but are usable; err says that there is no result.
 func (c *Clustering) split(ctx context.Context, parts []graphPart) (notConverged, err error) {
-	// Every part has a null vector, so one part can have at most the rest of the k pairs.
 	s := &c.Settings
-	pairs := make([]*lanczos.Result, len(parts))
+	most := s.Clusters
+	if s.Auto {
+		have := 0
+		for _, p := range parts {
+			have += len(p.vertices)
+		}
+		most = ChoicePairs(have, len(parts))
+	}
+
+	// Every part has a null vector, so one part can have at most the rest of the pairs.
+	vectors := make([]*mat.Dense, len(parts))
 	all := make([]partValue, 0, len(parts))
 	for q, p := range parts {
-		pairs[q], err = p.pairs(ctx, s.Clusters-len(parts)+1, s)
-		if errors.Is(err, lanczos.ErrNotConverged) && pairs[q] != nil {
+		pairs, err := p.pairs(ctx, most-len(parts)+1, s)
+		if errors.Is(err, lanczos.ErrNotConverged) && pairs != nil {
 			notConverged = err
 		} else if err != nil {
 			return nil, err
 		}
-		for j, v := range pairs[q].Values {
+		vectors[q] = pairs.Vectors
+		for j, v := range pairs.Values {
 			if j == 0 {
 				v = 0 // the null vector of the component
 			}
-			all = append(all, partValue{v, q})
+			all = append(all, partValue{v, q, j})
 		}
 	}
 
-	// The k smallest eigenvalues of all parts decide how many clusters each part gets.
 	slices.SortStableFunc(all, func(a, b partValue) int { return cmp.Compare(a.value, b.value) })
+	if s.Auto {
+		if c.Choice, err = choose(all[:min(most, len(all))], parts, vectors); err != nil {
+			return nil, err
+		}
+		s.Clusters = c.Choice.Clusters
+	}
+	return notConverged, c.divide(ctx, parts, vectors, all)
+}
+
+// divide cuts each part into as many clusters as it has among the smallest values of all parts, and at
+// least one.
+func (c *Clustering) divide(ctx context.Context, parts []graphPart, vectors []*mat.Dense,
+	all []partValue) error {
+	s := &c.Settings
 	share := make([]int, len(parts))
 	for q := range share {
 		share[q] = 1 // its null vector, which counts whatever rounding made of the value
@@ -229,8 +263,9 @@ func (c *Clustering) split(ctx context.Context, parts []graphPart) (notConverged
 	for q, p := range parts {
 		labels := make([]int32, len(p.vertices))
 		if share[q] > 1 {
-			if labels, err = p.cut(ctx, pairs[q].Vectors, share[q], s); err != nil {
-				return nil, err
+			var err error
+			if labels, err = p.cut(ctx, vectors[q], share[q], s); err != nil {
+				return err
 			}
 		}
 		for i, v := range p.vertices {
@@ -238,14 +273,14 @@ func (c *Clustering) split(ctx context.Context, parts []graphPart) (notConverged
 		}
 		first += int32(share[q])
 	}
-
-	return notConverged, nil
+	return nil
 }
 
 // partValue is an eigenvalue of a component.
 type partValue struct {
 	value float64
 	part  int
+	at    int // the number of the pair in its part
 }
 
 // cut partitions a component into k clusters by its eigenvectors D^-½u. It may modify the

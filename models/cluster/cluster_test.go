@@ -73,6 +73,7 @@ func cluster(t *testing.T, w *sparse.CSR, s Settings) *Clustering {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s = c.Settings // with the number of clusters that was chosen
 	total := c.LeftOut
 	for q, size := range c.Sizes {
 		if size == 0 {

@@ -237,6 +237,10 @@ def test_embedding_and_clusters(blobs):
     labels = c.fit_predict(X)
     assert len(set(zip(labels, truth))) == 3
     assert not hasattr(c, "predict")
+    chosen = bigfit.SpectralClustering(n_clusters="auto").fit(X)
+    assert (chosen.labels_ == labels).all() and chosen.summary_["choice"]["clusters"] == 3
+    with pytest.raises(ValueError, match="n_clusters"):
+        bigfit.SpectralClustering(n_clusters="many").fit(X)
     functions = bigfit.SpectralClustering(n_clusters=3, gamma=1e-3).fit(X)
     assert (functions.predict(X) == functions.labels_).all()
 

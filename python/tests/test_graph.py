@@ -58,6 +58,22 @@ def test_eigs(points):
     np.testing.assert_allclose(eigs(W, 4, laplacian="normalized", return_eigenvectors=False), np.linalg.eigvalsh(normalized)[:4], atol=1e-8)
 
 
+def test_eigs_below(points):
+    """All pairs below a value, of a graph and of two side by side, against NumPy."""
+    W = knn_graph(points, 6, weights="self-tuning")
+    for graph in W, sparse.block_diag([W, W]).tocsr():
+        want = np.linalg.eigvalsh(laplacian(graph).toarray())
+        bound = (want[13] + want[14]) / 2
+        values, vectors, certificate = eigs(graph, below=bound, certificate=True)
+        np.testing.assert_allclose(values, want[want < bound], atol=1e-8)
+        assert vectors.shape == (graph.shape[0], len(values))
+        assert certificate["exact"] or certificate["counted"]
+    with pytest.raises(ValueError, match="leave out k"):
+        eigs(W, 3, below=0.1)
+    with pytest.raises(ValueError, match="positive and finite"):
+        eigs(W, below=-1)
+
+
 def test_components_do_not_matter():
     """28 components: all null vectors are found, of the graph and before an embedding."""
     r = np.random.default_rng(0)

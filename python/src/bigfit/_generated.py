@@ -4099,8 +4099,8 @@ class ClusterParameters(BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters.
+    n_clusters : int or {"auto"}, default=2
+        Number of clusters; auto chooses it by the largest gap between eigenvalues.
 
     rule : {"k-means", "sign", "sweep"}, default="k-means"
         How clusters are made of eigenvectors.
@@ -4192,7 +4192,7 @@ class ClusterParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        n_clusters: int = 2,
+        n_clusters: Union[int, str] = 2,
         rule: str = 'k-means',
         row_normalize: bool = True,
         min_component: int = 1,

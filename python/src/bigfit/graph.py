@@ -89,17 +89,19 @@ def hop_features(X: Matrix, graph: Matrix = None, hops: int = 2, **settings: Any
         return sparse.load_npz(io.BytesIO(call.bytes(name))) if kept else call.array(name)
 
 
-def eigs(graph: Matrix, k: int = 6, *, laplacian: str = "combinatorial", power: int = 1, which: str = "SM", tol: float = 1e-8, maxiter: int = 60,
-         return_eigenvectors: bool = True, certificate: bool = False, random_state: Any = None, n_jobs: Optional[int] = None,
-         memory_limit: Union[str, int, None] = None, verbose: int = 0) -> Any:
+def eigs(graph: Matrix, k: Optional[int] = None, *, below: Optional[float] = None, laplacian: str = "combinatorial", power: int = 1,
+         which: str = "SM", tol: float = 1e-8, maxiter: int = 60, return_eigenvectors: bool = True, certificate: bool = False,
+         random_state: Any = None, n_jobs: Optional[int] = None, memory_limit: Union[str, int, None] = None, verbose: int = 0) -> Any:
     """Return eigenpairs of the Laplacian of a graph, none left out.
 
     Parameters
     ----------
     graph : sparse matrix of shape (n, n)
         Symmetric weights, not negative.
-    k : int, default=6
-        Number of eigenpairs.
+    k : int, default=None
+        Number of eigenpairs; None means 6, or with below as many as there are.
+    below : float, default=None
+        Return all eigenpairs with values below this, in place of k.
     laplacian : {"combinatorial", "normalized", "random-walk"}, default="combinatorial"
         D − W, its symmetric normalization, or Lf = λDf.
     power : int, default=1
@@ -125,13 +127,20 @@ def eigs(graph: Matrix, k: int = 6, *, laplacian: str = "combinatorial", power: 
     certificate : dict
         Only with certificate: "nullity", the components of the graph; "max_residual",
         "orthogonality" and "norm", recomputed; "next_value", an eigenvalue beyond
-        the last one; a search on the complement of the result found none below it.
+        the last one; a search on the complement of the result found none below it. With
+        below, "counted" is True where the inertia of a factor of L − below·I counts as many
+        pairs, and "exact" where the whole spectrum was computed.
     """
+    if below is not None and (k is not None or which == "LM"):
+        raise ValueError("below returns all pairs below a value, the smallest; leave out k, and which")
     if which not in ("SM", "LM"):
         raise ValueError(f"which is {which!r}; it must be SM or LM")
     with Call("eigs", random_state=random_state, n_jobs=n_jobs, memory_limit=memory_limit, verbose=verbose) as call:
         call.input("", "graph", _matrix(graph, graph.shape[0]))
-        call.flag("pairs", k)
+        if below is None:
+            call.flag("pairs", 6 if k is None else k)
+        else:
+            call.flag("below", float(below))
         call.flag("laplacian", laplacian)
         call.flag("power", power)
         call.flag("tolerance", tol)
@@ -145,7 +154,10 @@ def eigs(graph: Matrix, k: int = 6, *, laplacian: str = "combinatorial", power: 
     if return_eigenvectors:
         out.append(np.ascontiguousarray(found["vectors"]))
     if certificate:
-        out.append({name: value for name, value in summary.items() if name != "stages"})
+        made = {name: value for name, value in summary.items() if name != "stages"}
+        if below is not None:
+            made.setdefault("counted", False)
+        out.append(made)
     return out[0] if len(out) == 1 else tuple(out)
 
 
