@@ -42,27 +42,28 @@ func (a *app) auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit X… [y] -o audit.csv",
 		Short: "Look for faults in points and labels before a fit",
-		Long: `Look for faults in points X and in their labels or values y, by the nearest
-neighbours of the points, and write a page and a table. Nothing is changed.
+		Long: `Check points X, and their labels or values y, for faults. Write a page to read and a
+table to work with. Nothing is changed.
 
-  duplicates   equal points, points that are nearly equal, and those with different
+  duplicates   points that are equal or nearly equal, and equal points with different
                labels
-  outliers     points much farther from their neighbours than these from theirs
-  labels       that are probably wrong, how many to expect, and what each label is
-               worth for the others (kNN-Shapley); of values those far from their
-               neighbours' values
-  classes      their sizes, and which of them mingle
-  columns      of one value, rows of zeros, missing values, very different scales, ids
-               that are there twice
-  order        whether the order of the rows is random
+  outliers     points that lie much farther from their neighbours than these neighbours
+               lie from theirs
+  labels       labels that are probably wrong, the number of wrong ones to expect, and
+               the value of each label for the others (kNN-Shapley). Of values: those far
+               from the values of their neighbours
+  classes      the sizes of the classes, and pairs of classes that mingle
+  columns      columns with one value, rows of zeros, missing values, columns of very
+               different scales, ids that occur twice
+  order        whether the rows stand in a random order
 
-X and y are read as by bigfit fit, but NaN among dense points is counted and not
-refused; a csv with empty cells is refused all the same. The graph is the one of fit
---model auto.
+X and y are read as by bigfit fit. One thing differs: NaN in dense points is counted, not
+refused. A csv with empty cells is refused here too. The neighbours are those of the graph
+that fit --model auto makes.
 
-The table has a row for each point: id (if the points have ids) and row, issues with
-the names of what was found, and the numbers behind them: docs/audit.md has their
-formulas. The page lies beside it under the same name, or at --report.`,
+The table has a row for each point: the id (if the points have ids), the row, issues (the
+names of the faults found) and the numbers behind them. docs/audit.md has the formulas.
+The page has the name of the table with the ending .html, or the name in --report.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Asked = cmd.Flags().Changed("regression")
 			y := &o.Y

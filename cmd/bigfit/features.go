@@ -30,21 +30,24 @@ func (a *app) featuresCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "features X.npy… --hops 2 -o features.npy",
 		Short: "Average the columns of points over a graph, for other programs",
-		Long: `Write X, AX, A²X, …, A^k X side by side, with the normalized adjacency A of a graph:
-columns hd to (h+1)d−1 of the result are hop h of the d columns of X. A program that
-knows no graphs, from logistic regression to boosted trees, takes them in place of X
-(SIGN, Frasca et al. 2020; the last hop with --self-loops is SGC, Wu et al. 2019).
+		Long: `Write X, AX, A²X, …, A^k X side by side, where A is the normalized adjacency matrix of a
+graph. With d columns in X, columns hd to (h+1)d−1 of the result hold hop h. A program that
+does not use graphs, such as logistic regression or boosted trees, reads this matrix in
+place of X (SIGN, Frasca et al. 2020). The last hop with --self-loops is SGC (Wu et al.
+2019).
 
-The graph is made of the points as fit makes it, or given with --graph, from bigfit
-graph or SciPy: links, or the neighbours in another view of the same points.
+Without --graph the graph is made of the points, as fit makes it. --graph takes a graph
+from bigfit graph or SciPy: links between the points, or neighbours in another view of
+them.
 
   --normalization symmetric   A = D^-½ W D^-½ for weights W with degrees D
-  --normalization row         A = D⁻¹W, means over the neighbours
+  --normalization row         A = D⁻¹W, the mean over the neighbours
   --self-loops                W + I in place of W
 
-A point without an edge keeps its columns. Numbers are float32. Sparse X and a name that
-ends in .npz give a sparse matrix, which scipy.sparse.load_npz reads; other names are
-dense: .npy, .npz, .csv, .jsonl, .parquet, tables with the ids of the points.`,
+A point without an edge keeps its columns. The numbers are float32. Sparse X with an
+output name that ends in .npz gives a sparse matrix for scipy.sparse.load_npz. Other
+outputs are dense: .npy, .npz, or tables with the ids of the points (.csv, .jsonl,
+.parquet).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.TakePoints(&o.source.X, args)
 			if len(o.source.X) == 0 {

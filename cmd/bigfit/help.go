@@ -155,31 +155,37 @@ func softTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "soft",
 		Short: "Labels that are probabilities, weigh, come from several annotators, or are wrong",
-		Long: `Probabilities. y may hold a probability for each class, of a crowd or another program:
-an n×c array of floats (--classes a,b,c names its columns), or a table with a column
-for each class, named by it, and ids as for labels. Rows sum to 1; rows of NaN or zeros,
-and points that are not listed, have no label. A y of fractions in such rows is taken
-for probabilities, which is printed; --labels-as probabilities takes an array of 0 and
-1 too, and --labels-as labels, or --regression, reads other numbers.
+		Long: `Probabilities. y may hold a probability for each class, from a crowd or another program.
+It is an n×c array of floats, whose columns --classes a,b,c names, or a table with ids and
+a column for each class, which has the name of the class. Each row sums to 1. A point has
+no label if its row is NaN or zeros, or if the table does not list it. A y whose rows are
+such fractions is read as probabilities, and the command says so. --labels-as
+probabilities reads an array of 0 and 1 as probabilities too. --labels-as labels and
+--regression read fractions as labels and as values.
 
-Weights. --label-weights FILE has a number for each point, or is a table with ids and a
-column weight: 2 counts like two labels of the point, 0 like none.
+Weights. --label-weights FILE holds a number for each point, or is a table with ids and a
+column weight. A weight of 2 counts like two labels of the point, and 0 like none.
 
-Annotators. A table of ids, labels and a column annotator (worker, rater, …; or named
-as FILE:ID,LABEL,ANNOTATOR) may name a point several times. Consensus is found with a
-confusion matrix for each annotator (Dawid & Skene 1979); where the model has a graph,
-what the neighbours say of a point is the prior of its class. Accuracies are printed.
-Models keep the answers, and update adds further ones.
+Annotators. y may be a table with ids, labels and a column annotator (or worker, rater, …;
+or named as FILE:ID,LABEL,ANNOTATOR) that lists a point several times. The fit estimates a
+confusion matrix for each annotator and from these the probabilities of the classes (Dawid
+& Skene 1979). For a model with a graph the prior of a point's class comes from its
+neighbours. The accuracy of each annotator is printed. The model keeps the answers, and
+bigfit update adds more.
 
-Noise. --label-noise 0.05 says that five labels in a hundred are wrong at random, and
-estimate counts them: a label becomes p ∝ q·(0.95 of its class, 0.05/(c−1) of others)
-with q from the neighbours, and an answer may differ from the label of its point.
+Noise. --label-noise 0.05 says that five labels in a hundred are wrong at random.
+--label-noise estimate estimates that share. Each label then becomes probabilities
+p ∝ q·0.95 of its class and q·0.05/(c−1) of the others, where q comes from the neighbours.
+The answer for a point may then differ from its label.
 
+These models take probabilities:
 ` + wrapped(takers(models.LearnsShares), shell.Width) + `
-take probabilities, and
+
+These models take weights:
 ` + wrapped(takers(models.LearnsWeights), shell.Width) + `
-weights. Errors that a fit estimates are then expected ones: the share of wrong answers
-if labels were drawn from the probabilities, each counted by its weight.`,
+
+The error that a fit estimates is then an expected error: the share of wrong answers if
+labels were drawn from the probabilities, each label counted by its weight.`,
 	}
 }
 
@@ -187,27 +193,33 @@ func kernelsTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "kernels",
 		Short: "What models with a norm of functions minimize, and ways to fit large ones",
-		Long: `A model with an intrinsic norm minimizes, over l labeled of all points,
+		Long: `A model with an intrinsic norm minimizes, where l of all points are labeled,
 
   1/l Σ V(f(x), y) + γ_A ‖f‖² + γ_I fᵀLᵖf
 
-with V the squared loss or the hinge. What needs a graph makes that of nearest
-neighbours of X, or takes one with --graph; γ_I = 0 needs none. L is D − W; Belkin,
-Niyogi & Sindhwani (2006, Remark 3) made their experiments with the normalized one,
---laplacian normalized: docs/models.md compares both. In place of Lᵖ all of them take a
-polynomial of L (--penalty-coefficients), and exact kernel machines exp(tL) (--heat), the
-Hessian energy (--hessian), or, without a graph, the norm of a sharp kernel
-(--intrinsic-sigma).
+V is the squared loss or the hinge, and L the Laplacian of a graph. The graph joins the
+nearest neighbours among X, or is given with --graph. γ_I = 0 needs no graph.
 
-Kernel machines are fitted exactly, with n² values for n points (without γ_I of those
-labeled), or by another --approximation, which beyond 5000 points is the default where
-it takes less time: an expansion over m of the points (nystrom, --landmarks m, n·m
-values), random Fourier features (fourier, --features D), or for least squares
-conjugate gradients with the whole kernel, which is never held (matrix-free). A hinge
-is then squared. What the choice of m costs is printed. bigfit help MODEL tells which
-of them a model has.
+L is D − W by default. --laplacian normalized takes the normalized Laplacian, with which
+Belkin, Niyogi & Sindhwani (2006, Remark 3) made their experiments; docs/models.md compares
+both. --penalty-coefficients replaces Lᵖ by a polynomial of L, for all these models. Exact
+kernel machines also take exp(tL) (--heat), the Hessian energy (--hessian), or the norm of
+a sharp kernel, which needs no graph (--intrinsic-sigma).
 
---pca is for the graph; linear models and kernel machines work on X as it is.`,
+An exact kernel machine holds n² kernel values for n points; without γ_I only the labeled
+points count. --approximation takes another way, and beyond 5000 points the default does so
+where that takes less time:
+
+  nystrom      an expansion over m of the points (--landmarks m), n·m values
+  fourier      random Fourier features (--features D)
+  matrix-free  conjugate gradients with products of the whole kernel, which is never
+               held; for least squares
+
+With an approximation the hinge is squared. The cost of the choice of m is printed. bigfit
+help MODEL lists the approximations of a model.
+
+--pca changes the points for the graph alone: linear models and kernel machines work on X
+as it is.`,
 	}
 }
 

@@ -31,27 +31,30 @@ func (a *app) neighborsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "neighbors X… -o knn.npz",
 		Short: "Find the nearest neighbours of points",
-		Long: `Find the nearest neighbours of every point of X and write them as a .npz file with
-the arrays indices (int32, n×k) and distances (float64, n×k, ascending). A point is
-not in its own list, but its duplicates are; ties go to the smaller index.
+		Long: `Find the nearest neighbours of every point of X. The result is a .npz file with the
+arrays indices (int32, n×k) and distances (float64, n×k, ascending in each row). A point is
+not its own neighbour, but a duplicate of it is. Of equal distances the smaller index comes
+first.
 
-  --with-self   each list begins with its own point, at distance 0, which counts as
-                one of the k: for umap.UMAP(n_neighbors=k, precomputed_knn=(indices,
-                distances)), and what NearestNeighbors.kneighbors(X) of
-                scikit-learn returns
-  --csr         the distances as a sparse n×n matrix, as
-                kneighbors_graph(mode="distance"), zeros stored; scipy.sparse.load_npz
-                reads it. For scanpy: obsp["distances"] of n_neighbors = k+1.
-                With --with-self too, for metric="precomputed" of scikit-learn
-  --query Q     the neighbours that the points of Q have among those of X
-  --radius R    in place of k neighbours all points at most R apart, as with --csr
+  --with-self   each list begins with its own point at distance 0, which counts as one of
+                the k. umap.UMAP(n_neighbors=k, precomputed_knn=(indices, distances))
+                takes such lists, and NearestNeighbors.kneighbors(X) of scikit-learn
+                returns them
+  --csr         write the distances as a sparse n×n matrix for scipy.sparse.load_npz,
+                zeros stored, as kneighbors_graph(mode="distance") returns it. scanpy
+                takes it as obsp["distances"] with n_neighbors = k+1. With --with-self
+                too it is for metric="precomputed" of scikit-learn
+  --query Q     find the neighbours among X of the points of Q
+  --radius R    find all points at most R apart in place of k neighbours; the result is
+                the matrix of --csr
 
-bigfit graph --lists takes the file with and without --with-self, not with --csr.
+bigfit graph --lists takes the file, with --with-self or without, but not with --csr.
 
--o knn.csv, .jsonl or .parquet writes a table with a row for each neighbour: id (if the
-points have ids) and row, rank, neighbor by id or row, distance.
+An output that ends in .csv, .jsonl or .parquet is a table with a row for each neighbour:
+the id of the point (if the points have ids), its row, the rank, the neighbour by id or
+row, and the distance.
 
---checkpoint and --resume are those of bigfit graph.`,
+--checkpoint and --resume work as in bigfit graph.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.TakePoints(&o.x, args)
 			if len(o.x) == 0 {

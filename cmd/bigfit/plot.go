@@ -64,19 +64,19 @@ func (a *app) plotCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plot FILE [X.npy] -o picture.png",
 		Short: "Draw a model, eigenvalues, an embedding or curves",
-		Long: `Draw what is in FILE as .png, .svg or .pdf, by the ending of --output:
+		Long: `Draw the content of FILE. The ending of --output chooses the format: .png, .svg or .pdf.
 
-  model.npz     the decision surface of a model of two columns, with the points,
-                the second argument or -X, in colours by the labels -y, and the
-                lines f = --levels of two classes or of values
+  model.npz     the decision surface of a model of two columns. The second argument or -X
+                adds the points, and -y colours them by their labels. --levels draws the
+                lines f = level of a model of two classes or of values
   eigs.npz      the eigenvalues
-  embedding.npy a scatter of two --columns, in colours by the labels -y
-  table.json    curves of --value over --x, one for each combination of --by, with
-                error bars --bars: a list of objects, or an object that has one,
-                as bigfit tune --json prints it; fields that are missing are 0
+  embedding.npy a scatter plot of two --columns; -y colours the points by their labels
+  table.json    curves of --value over --x, one for each combination of --by, with error
+                bars of length --bars. The file holds a list of objects, or an object with
+                one list in it, as bigfit tune --json prints. A missing field counts as 0
 
-Colours can be told apart by colour-blind readers, and classes have marks of
-different shapes as well.`,
+Colour-blind readers can tell the colours apart, and each class has a mark of its own
+shape.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 2 && !a.Given["points"]:

@@ -40,33 +40,35 @@ func Topic() *cobra.Command {
 
   bigfit graph 'emb/*.npy' --parts 128 --work DIR -o graph.npz
 
-Each point is in its --overlap nearest parts, the parts are searched one after the other,
-and neighbours across borders are found in the end; the recall before and after that is
-printed. The state is in DIR, which can be removed afterwards: the same command goes on
-where an earlier one was stopped or killed, and the graph has the same bits. --dry-run
-prints the memory, the parts and the time that are expected. Where the recall stays below
-0.98 and grows, the search across borders is repeated, three times at most.
+Each point joins the --overlap parts nearest to it. The parts are searched one after the
+other, and then neighbours across the borders of parts. The recall before and after that
+step is printed. Where the recall stays below 0.98 and still grows, the step is repeated,
+three times at most. --dry-run prints the expected memory, parts and time.
 
-On a cluster, parts are jobs: --divide prepares DIR, --part I or --part env makes one part,
-in any order and on any machine that sees DIR and the points, and --merge makes the graph
-of them. --print-script writes such scripts, which ask for the memory, the time and the
-cores of the plan. These need --work alone, as DIR knows the points and the settings.
-bigfit status DIR says how far the run is. --part missing lists the parts to make, as
-Slurm's --array takes them.
+DIR holds the state of the run. After a stop or a kill the same command goes on, and the
+graph has the same bits. DIR can be removed when the graph is made. bigfit status DIR says
+how far the run is.
 
---part env takes the number from SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX or LSB_JOBINDEX
-(which counts from 1), or of several processes that of this one from
-OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID, the first that is set; with fewer
-processes than parts, process r of R makes the parts r, r + R, …
+On a cluster each part is a job. --divide prepares DIR. --part I or --part env makes one
+part, in any order and on any machine that sees DIR and the points. --merge makes the graph
+of the parts. These three need --work alone, as DIR knows the points and the settings.
+--print-script writes the job scripts, which ask for the memory, time and cores of the
+plan. --part missing lists the parts that are still to make, in the form of Slurm's
+--array.
+
+--part env takes the number of the part from the first of these variables that is set:
+SLURM_ARRAY_TASK_ID, PBS_ARRAY_INDEX, LSB_JOBINDEX (which counts from 1), and, for the
+processes of one job, OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID. With fewer processes
+than parts, process r of R makes the parts r, r + R, …
 
 A linear model needs sums over the rows of the points, and its labels:
 
   bigfit fit --model laprls-linear 'emb/*.npy' y.npy --graph g/ --parts 20 --work DIR \
       --gamma-a 0.01 --gamma-i 1 --scaling per-edge -o model.npz
 
-What DIR holds is not computed again, also with other weights γ, which must be given; the
-model has no probabilities. bigfit predict --part I answers for one of the files of
-points, with {part} in the name of the output.`,
+The weights γ must be given. With other weights the sums in DIR are used again. The model
+has no probabilities. bigfit predict --part I answers for one of the files of points, with
+{part} in the name of the output.`,
 	}
 }
 
