@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ import (
 // solveOptions are the flags of bigfit solve.
 type solveOptions struct {
 	out       string
+	factor    string // file to read
+	save      string // file of the factor to write
 	serve     bool
 	laplacian sparse.Kind
 	shift     float64
@@ -46,8 +49,12 @@ The solution without such a part is written.
 If some columns are not within the tolerance after the last iteration, the last iterate
 is written and the exit code is 3.
 
-With --serve the factor of L + cI is made once and kept in memory. It is exact where the
-graph has small separators. Each line on stdin, B.npy and X.npy with a tab between them,
+A factor of L + cI is exact where the graph has small separators, and approximate elsewhere.
+--save-factor F.npz makes it and keeps it in a file, also without B, and --factor F.npz
+takes it from there. The file belongs to the graph, the kind of Laplacian and the shift,
+and is refused with others; any power will do.
+
+With --serve the factor is made once, or read, and kept in memory. Each line on stdin, B.npy and X.npy with a tab between them,
 is a system to solve; a line on stdout answers it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -57,6 +64,9 @@ is a system to solve; a line on stdout answers it.`,
 			case o.serve && (o.power != 1 || a.Given["output"]):
 				return shell.Usagef("--serve goes without --power and --output: solve again for a power, " +
 					"and name the outputs on stdin")
+			case o.factor != "" && o.save != "":
+				return shell.Usagef("--factor reads a factor and --save-factor makes one; give one of both")
+			case !o.serve && o.save != "" && len(args) == 1 && !a.Given["output"]:
 			case !o.serve && len(args) != 2:
 				return shell.Usagef("bigfit solve takes two arguments, the graph and the right-hand "+
 					"sides; %d are given", len(args))
@@ -73,8 +83,11 @@ is a system to solve; a line on stdout answers it.`,
 				return shell.Usagef("--max-iterations is %d; it must be at least 1", o.cg.MaxIterations)
 			}
 
-			if o.serve {
+			switch {
+			case o.serve:
 				return a.serve(cmd.Context(), args[0], os.Stdin, &o)
+			case len(args) == 1:
+				return a.saveFactor(cmd.Context(), args[0], &o)
 			}
 			return a.solve(cmd.Context(), args[0], args[1], &o)
 		},
@@ -91,6 +104,8 @@ is a system to solve; a line on stdout answers it.`,
 		"largest residual of a column, relative to that of B")
 	f.IntVar(&o.cg.MaxIterations, "max-iterations", o.cg.MaxIterations,
 		"iterations after which the run gives up")
+	f.StringVar(&o.factor, "factor", "", "`file` of a factor to solve with")
+	f.StringVar(&o.save, "save-factor", "", "`file` to keep the factor in")
 	f.BoolVar(&o.serve, "serve", false, "keep the factor, and solve for the files that lines on stdin name")
 	f.StringVarP(&o.out, "output", "o", "X.npy", "`file` to write")
 	return cmd
@@ -116,16 +131,16 @@ func (s *solveSummary) String() string {
 
 // system is a graph's Laplacian to solve with.
 type system struct {
-	name  string // of the file of the graph
-	graph *pipeline.GraphFile
-	l     *sparse.Laplacian
-	// factor is the preconditioner to take, made by method; nil for one that is chosen and made anew.
-	factor cg.Preconditioner
-	method cg.Method
+	name   string // of the file of the graph
+	graph  *pipeline.GraphFile
+	l      *sparse.Laplacian
+	factor *cg.Factor // nil for a preconditioner that is chosen and made anew
 }
 
-// readSystem reads a graph.
-func (a *app) readSystem(path string, o *solveOptions) (*system, error) {
+// readSystem reads a graph, and makes or reads the factor that is asked for; with always, it makes one in
+// any case.
+func (a *app) readSystem(ctx context.Context, path string, o *solveOptions, always bool) (*system, error) {
+	a.Reads(pipeline.HashGraph, path)
 	g, err := pipeline.OpenGraph(path, int64(a.Memory), nil)
 	if err != nil {
 		return nil, err
@@ -134,14 +149,60 @@ func (a *app) readSystem(path string, o *solveOptions) (*system, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &system{name: path, graph: g, l: l.With(o.power, o.shift)}, nil
+	s := &system{name: path, graph: g, l: l.With(o.power, o.shift)}
+
+	switch {
+	case o.factor != "":
+		s.factor, err = cg.LoadFactor(o.factor, s.l, a.Left())
+	case o.save != "" || always:
+		err = a.makeFactor(ctx, s, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// makeFactor makes the factor of a system, and writes it where that is asked for.
+func (a *app) makeFactor(ctx context.Context, s *system, o *solveOptions) error {
+	n := s.graph.W.Rows
+	if err := a.Need("factor", cg.FactorBytes(n, s.graph.W.NNZ()), 0, "give fewer points"); err != nil {
+		return err
+	}
+	st := a.Progress.Stage("factor")
+	s.factor = cg.NewFactor(s.l, a.Seed)
+	st.Done(s.factor.Method().String())
+	if o.save == "" {
+		return nil
+	}
+	return a.Write(ctx, func() error { return s.factor.Save(o.save, a.Files) })
+}
+
+// checkFiles refuses names of files that cannot be those of solutions and of a factor.
+func (o *solveOptions) checkFiles(inputs []string, answers ...string) error {
+	return cmp.Or(shell.CheckArchive("a factor", o.save),
+		shell.CheckAnswers(append(inputs, o.factor), answers, o.save))
+}
+
+// saveFactor makes a factor and solves nothing.
+func (a *app) saveFactor(ctx context.Context, graph string, o *solveOptions) error {
+	if err := o.checkFiles([]string{graph}); err != nil {
+		return err
+	}
+	s, err := a.readSystem(ctx, graph, o, true)
+	if err != nil {
+		return err
+	}
+	sum := &solveSummary{Points: s.graph.W.Rows, Components: s.graph.Components.Count(),
+		Method: s.factor.Method().String()}
+	return a.Print(sum, fmt.Sprintf("%s: the factor for %d points, %s", o.save, sum.Points, sum.Method))
 }
 
 func (a *app) solve(ctx context.Context, graph, right string, o *solveOptions) error {
-	if err := shell.CheckAnswers([]string{graph, right}, []string{o.out}); err != nil {
+	if err := o.checkFiles([]string{graph, right}, o.out); err != nil {
 		return err
 	}
-	s, err := a.readSystem(graph, o)
+	s, err := a.readSystem(ctx, graph, o, false)
 	if err != nil {
 		return err
 	}
@@ -182,7 +243,9 @@ func (a *app) solveFor(ctx context.Context, s *system, right string, o *solveOpt
 	}
 	st := a.Progress.Stage("solve")
 	set := cg.LaplacianSettings{Settings: o.cg, Seed: a.Seed}
-	set.Preconditioner = s.factor
+	if s.factor != nil {
+		set.Preconditioner = s.factor
+	}
 	set.MemoryLimit = int64(a.Memory)
 	set.OnIteration = func(c cg.State) error { st.Update(float64(c.Iteration), 0, ""); return ctx.Err() }
 	r, solveErr := cg.Laplacian(ctx, s.l, s.graph.Components, b, &set)
@@ -198,13 +261,9 @@ func (a *app) solveFor(ctx context.Context, s *system, right string, o *solveOpt
 		return nil, solveErr
 	}
 
-	method := r.Method
-	if s.factor != nil {
-		method = s.method
-	}
 	sum := &solveSummary{Points: n, Columns: m, Components: s.graph.Components.Count(),
 		MaxResidual: slices.Max(r.Residuals), Iterations: slices.Max(r.Iterations), Products: r.Products,
-		Method: method.String(), out: o.out}
+		Method: r.Method.String(), out: o.out}
 	st.Done(fmt.Sprintf("%d iterations", sum.Iterations))
 	answers := pipeline.CoordinateAnswers("", r.X)
 	answers.Settings.Answers = "solutions"
@@ -222,22 +281,19 @@ type served struct {
 
 // serve makes the factor of a system and solves for every pair of files that a line of requests names.
 func (a *app) serve(ctx context.Context, graph string, requests io.Reader, o *solveOptions) error {
-	s, err := a.readSystem(graph, o)
+	if err := o.checkFiles([]string{graph}); err != nil {
+		return err
+	}
+	s, err := a.readSystem(ctx, graph, o, true)
 	if err != nil {
 		return err
 	}
-	n := s.graph.W.Rows
-	if err := a.Need("factor", cg.FactorBytes(n, s.graph.W.NNZ()), 0, "give fewer points"); err != nil {
-		return err
-	}
-	st := a.Progress.Stage("factor")
-	s.method, s.factor = cg.Precondition(s.l, cg.Cholesky, a.Seed)
-	st.Done(s.method.String())
 
 	// The first line tells that the factor is there.
-	ready := served{solveSummary: &solveSummary{Points: n, Components: s.graph.Components.Count(),
-		Method: s.method.String()}}
-	if err := a.Print(ready, "factor: "+s.method.String()); err != nil {
+	method := s.factor.Method().String()
+	ready := served{solveSummary: &solveSummary{Points: s.graph.W.Rows, Components: s.graph.Components.Count(),
+		Method: method}}
+	if err := a.Print(ready, "factor: "+method); err != nil {
 		return err
 	}
 	for lines := bufio.NewScanner(requests); lines.Scan(); {

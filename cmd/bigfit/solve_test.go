@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"math"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -113,4 +115,63 @@ func TestServedSystem(t *testing.T) {
 	}
 	fail(t, 2, []string{"one argument"}, "solve", "w.npz", "b.npy", "--serve")
 	fail(t, 2, []string{"--power"}, "solve", "w.npz", "--serve", "--power", "2")
+}
+
+// TestStoredFactorOfSolve: a factor is made once, with B or without, and solves in later runs with the same
+// bits; it is refused with another graph, shift or kind of Laplacian.
+func TestStoredFactorOfSolve(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stripGraph(t, "w.npz", 300)
+	stripGraph(t, "other.npz", 303)
+	b := make([]float64, 600)
+	for i := range b {
+		b[i] = math.Sin(float64(i * i))
+	}
+	must(t, npy.WriteFile("b.npy", []int{300, 2}, b))
+	read := func(name string) []byte { return readFile(t, name) }
+
+	succeed(t, "solve", "w.npz", "b.npy", "--shift", "0.5", "--save-factor", "f.npz", "-o", "x.npy")
+	text := succeed(t, "solve", "w.npz", "b.npy", "--shift", "0.5", "--factor", "f.npz", "-o", "y.npy")
+	if !strings.Contains(text, "preconditioner cholesky") {
+		t.Errorf("%s", text)
+	}
+	if !bytes.Equal(read("x.npy"), read("y.npy")) {
+		t.Error("the stored factor gives another solution")
+	}
+	if text := succeed(t, "solve", "w.npz", "--shift", "0.5", "--save-factor", "g.npz"); !strings.Contains(text, "g.npz: the factor for 300 points, cholesky") {
+		t.Errorf("%s", text)
+	}
+	succeed(t, "solve", "w.npz", "b.npy", "--shift", "0.5", "--factor", "g.npz", "-o", "z.npy")
+	if !bytes.Equal(read("x.npy"), read("z.npy")) {
+		t.Error("the factor that was made alone gives another solution")
+	}
+	succeed(t, "solve", "w.npz", "b.npy", "--shift", "0.5", "--power", "2", "--factor", "f.npz", "-o", "p.npy")
+	if text := succeed(t, "info", "f.npz"); !strings.Contains(text, "bigfit factor") {
+		t.Errorf("info says %s", text)
+	}
+	if text := succeed(t, "diff", "f.npz", "g.npz"); !strings.Contains(text, "same") && !strings.Contains(text, "equal") {
+		t.Errorf("diff says %s", text)
+	}
+
+	must(t, os.WriteFile("bad.npz", read("f.npz")[:2000], 0o666))
+	must(t, npy.WriteFile("c.npy", []int{303}, make([]float64, 303)))
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{"solve w.npz b.npy --shift 0.25 --factor f.npz -o q.npy", []string{"f.npz", "shifted by 0.5", "make the factor again"}},
+		{"solve w.npz b.npy --shift 0.5 --laplacian normalized --factor f.npz -o q.npy", []string{"f.npz", "combinatorial", "normalized"}},
+		{"solve other.npz c.npy --shift 0.5 --factor f.npz -o q.npy", []string{"f.npz", "300 points", "303"}},
+		{"solve w.npz b.npy --shift 0.5 --factor bad.npz -o q.npy", []string{"bad.npz", "truncated"}},
+		{"solve w.npz b.npy --shift 0.5 --factor w.npz -o q.npy", []string{"w.npz", "manifest"}},
+		{"solve w.npz b.npy --shift 0.5 --factor none.npz -o q.npy", []string{"none.npz", "no such file"}},
+		{"solve w.npz b.npy --factor f.npz --save-factor g.npz", []string{"one of both"}},
+		{"solve w.npz b.npy --shift 0.5 --save-factor f.txt", []string{"f.txt", ".npz", "factor"}},
+		{"solve w.npz b.npy --shift 0.5 --save-factor q.npz -o q.npz", []string{"q.npz", "written twice"}},
+		{"solve w.npz --factor f.npz --shift 0.5", []string{"two arguments"}},
+		{"solve w.npz b.npy --shift 0.5 --save-factor w.npz", []string{"both read and written"}},
+		{"solve w.npz b.npy --shift 0.5 --save-factor q.npz --memory-limit 40kB", []string{"--memory-limit"}},
+	} {
+		fail(t, 2, c.want, strings.Fields(c.line)...)
+	}
 }

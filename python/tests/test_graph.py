@@ -122,6 +122,23 @@ def test_factor(points):
         np.testing.assert_allclose(M @ factor.solve(B), B, atol=1e-6)
 
 
+def test_factor_in_a_file(points, tmp_path):
+    W = knn_graph(points, 6)
+    B = np.random.default_rng(1).normal(size=(150, 3))
+    path = tmp_path / "factor.npz"
+    with factorize(W, 0.25, save_factor=path) as factor:
+        X = factor.solve(B)
+        path.rename(tmp_path / "kept.npz")
+        with pickle.loads(pickle.dumps(factor)) as again:  # a copy does not write
+            assert (again.solve(B) == X).all() and not path.exists()
+    with factorize(W, 0.25, factor=tmp_path / "kept.npz") as factor:
+        assert (factor.solve(B) == X).all()
+    with pytest.raises(ValueError, match="kept.npz.*shifted by 0.25.*make the factor again"):
+        factorize(W, 0.5, factor=tmp_path / "kept.npz")
+    with pytest.raises(ValueError, match="kept.npz.*another graph"):
+        factorize(2 * W, 0.25, factor=tmp_path / "kept.npz")
+
+
 def test_factor_without_shift(points):
     W = knn_graph(points, 6)
     b = np.random.default_rng(1).normal(size=150)

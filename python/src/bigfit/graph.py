@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from os import PathLike, fspath
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -217,7 +218,8 @@ class Factor:
     """
 
     def __init__(self, graph: Any, flags: dict[str, Any], run: dict[str, Any]) -> None:
-        self._made = (graph, flags, run)
+        # A copy makes the factor again, and does not write it again.
+        self._made = (graph, {name: value for name, value in flags.items() if name != "save-factor"}, run)
         call = Call("solve", **run)
         call.input("", "graph", graph)
         call.flag("serve", True)
@@ -268,7 +270,7 @@ class Factor:
 
 
 def factorize(graph: Matrix, shift: float = 0.0, *, laplacian: str = "combinatorial", project: bool = False, tol: float = 1e-8, maxiter: int = 10_000,
-              random_state: Any = None, n_jobs: Optional[int] = None, memory_limit: Union[str, int, None] = None, verbose: int = 0) -> Factor:
+              factor: Union[str, PathLike[str], None] = None, save_factor: Union[str, PathLike[str], None] = None, random_state: Any = None, n_jobs: Optional[int] = None, memory_limit: Union[str, int, None] = None, verbose: int = 0) -> Factor:
     """Factor L + cI once, for many right-hand sides that come one after the other.
 
     A process of the program holds the factor until the object is closed, or goes. Every
@@ -287,6 +289,11 @@ def factorize(graph: Matrix, shift: float = 0.0, *, laplacian: str = "combinator
     tol : float, default=1e-8
         Largest residual of a column, relative to that of B.
     maxiter : int, default=10000
+    factor : path, default=None
+        A file of save_factor to take the factor from; a factor of another graph, shift or
+        kind of Laplacian is a ValueError.
+    save_factor : path, default=None
+        Also keep the factor in this file, ``.npz``; ``bigfit solve --factor`` takes it too.
     random_state, n_jobs, memory_limit, verbose
         As of the estimators.
 
@@ -300,6 +307,9 @@ def factorize(graph: Matrix, shift: float = 0.0, *, laplacian: str = "combinator
     ...     for B in blocks:
     ...         X = factor.solve(B)
     """
-    flags = {"shift": float(shift), "laplacian": laplacian, "project": bool(project), "tolerance": tol, "max-iterations": maxiter}
+    flags: dict[str, Any] = {"shift": float(shift), "laplacian": laplacian, "project": bool(project), "tolerance": tol, "max-iterations": maxiter}
+    for flag, path in (("factor", factor), ("save-factor", save_factor)):
+        if path is not None:
+            flags[flag] = fspath(path)
     run = {"random_state": random_state, "n_jobs": n_jobs, "memory_limit": memory_limit, "verbose": verbose}
     return Factor(_matrix(graph, graph.shape[0]), flags, run)

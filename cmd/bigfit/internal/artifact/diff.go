@@ -77,6 +77,7 @@ func Compare(a, b string, limit int64) (*Difference, error) {
 		err = d.graphs(limit)
 	case "eigenpairs":
 		err = d.eigenpairs(limit)
+	case "factor": // the settings have the hash of its numbers
 	default:
 		err = d.answers(infos, limit)
 	}
@@ -99,6 +100,8 @@ func (i *Info) kind() string {
 		return "graph"
 	case i.Kind == archive.Eigs || has("values") && has("vectors"):
 		return "eigenpairs"
+	case i.Kind == archive.Factor:
+		return "factor"
 	}
 	return "answers"
 }

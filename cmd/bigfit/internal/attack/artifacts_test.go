@@ -46,8 +46,11 @@ func makeArtifacts(t *testing.T, dir string) []artifact {
 	write("truth.npy", nil, truth)
 	succeedIn(t, dir, "graph X.npy -k 6 -o graph.npz")
 	succeedIn(t, dir, "eigs graph.npz -n 8 -o eigs.npz")
+	write("B.npy", []int{n}, x[:n])
+	succeedIn(t, dir, "solve graph.npz --shift 0.1 --save-factor factor.npz")
 	out := []artifact{
 		{"graph.npz", []string{"info FILE", "eigs FILE -n 5 -o out.npz", "graph FILE -k 3 -o out.npz", "fit --graph FILE -y y.npy --model harmonic -o out.npz", "fit --graph FILE -X X.npy -y y.npy --model harmonic -o out.npz"}, false},
+		{"factor.npz", []string{"info FILE", "solve graph.npz B.npy --shift 0.1 --factor FILE -o out.npy"}, false},
 		{"eigs.npz", []string{"info FILE", "fit --model eigenmap --eigs FILE -y y.npy -o out.npz", "plot eigenvalues FILE -o out.svg"}, false},
 	}
 	for _, m := range []struct {

@@ -20,11 +20,13 @@ func TestDamagedArchives(t *testing.T) {
 	formats(t, x, y)
 	succeed(t, "graph", "X.npy", "--weights", "heat")
 	succeed(t, "eigs", "graph.npz", "-n", "10")
+	succeed(t, "solve", "graph.npz", "--shift", "0.1", "--save-factor", "factor.npz")
 	succeed(t, "fit", "--model", "eigenmap", "-X", "X.npy", "-y", "y.npy", "--pca", "3", "-o", "model.npz")
 	succeed(t, "fit", "--model", "eigenmap", "-X", "csr.npz", "-y", "y.npy", "-o", "csrmodel.npz")
 	tried := 0
 	for file, lines := range map[string][]string{
 		"graph.npz":    {"info damaged.npz", "eigs damaged.npz -n 5 -o out.npz", "graph damaged.npz -k 3 -o out.npz"},
+		"factor.npz":   {"info damaged.npz", "solve graph.npz y.npy --shift 0.1 --factor damaged.npz -o out.npy"},
 		"eigs.npz":     {"info damaged.npz", "fit --model eigenmap --eigs damaged.npz -y y.npy -o out.npz", "fit --model eigenmap --eigs damaged.npz --graph graph.npz -X X.npy -y y.npy -o out.npz"},
 		"model.npz":    {"info damaged.npz", "predict damaged.npz -o out.npy --scores out2.npy", "predict damaged.npz -X new.npy --extension nystrom -o out.npy"},
 		"csrmodel.npz": {"predict damaged.npz -o out.npy", "predict damaged.npz -X csr.npz -o out.npy"},
