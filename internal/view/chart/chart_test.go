@@ -539,3 +539,36 @@ func TestBarDeviations(t *testing.T) {
 		}
 	}
 }
+
+// A name in the legend of a file begins right of its mark in whatever font, and ends within the picture in one that is
+// wider by a fifth than the font that measures it.
+func TestLegendBegins(t *testing.T) {
+	c := samples()["lines"].(*Lines)
+	c.Series[0].Name = "a rather long name of a series"
+	p, err := c.Draw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := p.Write(&file, ".svg", 16, 10); err != nil {
+		t.Fatal(err)
+	}
+	at := regexp.MustCompile(`<text text-anchor="(\w+)" x="([\d.]+)"[^>]*>` + c.Series[0].Name).FindStringSubmatch(file.String())
+	width := regexp.MustCompile(`viewBox="0 0 ([\d.]+) `).FindStringSubmatch(file.String())
+	if at == nil || width == nil || at[1] != anchorStart {
+		t.Fatalf("anchor %q, box %q in %.300s", at, width, file.String())
+	}
+	x, err := strconv.ParseFloat(at[2], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := strconv.ParseFloat(width[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	style := p.plot.Title.TextStyle
+	style.Font.Size = 10
+	if end := x + 1.2*style.Width(c.Series[0].Name).Points(); end > full {
+		t.Errorf("the name ends at %v of %v", end, full)
+	}
+}

@@ -81,11 +81,17 @@ func (p *Picture) file(c draw.Canvas) {
 	legend.TextStyle.Color = ink
 
 	legend.Top, legend.Left, legend.Padding, legend.ThumbnailWidth = true, true, vg.Points(3), vg.Points(18)
+	// In an SVG a name begins beside its mark and has room for a wider font than the one that measures it.
+	room := vg.Length(1)
+	svg := svgOf(c)
+	if svg != nil {
+		room = wider
+	}
 	var strip vg.Length
 	for _, k := range p.legend {
 		name := shorten(k.name, 40) // leaves room for the plot
 		legend.Add(name, k.thumbs...)
-		strip = max(strip, legend.TextStyle.Width(name)+legend.ThumbnailWidth+vg.Points(16))
+		strip = max(strip, room*legend.TextStyle.Width(name)+legend.ThumbnailWidth+vg.Points(16))
 	}
 
 	// The strip is as wide as its longest name.
@@ -96,7 +102,13 @@ func (p *Picture) file(c draw.Canvas) {
 		if p.Title != "" {
 			top = p.plot.Title.TextStyle.Height(p.Title) + p.plot.Title.Padding
 		}
+		if svg != nil {
+			svg.anchor = anchorStart
+		}
 		legend.Draw(draw.Crop(c, c.Size().X-strip+vg.Points(10), 0, 0, -top))
+		if svg != nil {
+			svg.anchor = anchorMiddle
+		}
 	}
 }
 
