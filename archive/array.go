@@ -9,7 +9,7 @@ type Array struct {
 	Shape []int
 	// Data is a slice of one of the numeric types, of bool or of strings, stored
 	// as NumPy's unicode strings as wide as the longest of them; a [Repeat]; a
-	// [Raw]; or a string, stored as NumPy's bytes.
+	// [Single]; a [Raw]; or a string, stored as NumPy's bytes.
 	Data any
 	// Compress deflates the array; numpy.load reads both forms.
 	Compress bool
@@ -20,6 +20,9 @@ type Repeat struct {
 	Value float64
 	Count int
 }
+
+// Single stands for an array of float32 that holds these numbers, rounded, without the memory.
+type Single []float64
 
 // Raw stands for an array of numbers in parts that lie one after the other: the bytes of its
 // elements as this machine holds them.

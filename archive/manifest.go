@@ -126,8 +126,8 @@ func Parse(text []byte, format, path string) (*Manifest, error) {
 	return &m, nil
 }
 
-// ParseVersion is [Parse] for a format of exactly the given version.
-func ParseVersion(text []byte, format, path string, version int) (*Manifest, error) {
+// ParseVersion is [Parse] for a format of the versions from oldest to latest.
+func ParseVersion(text []byte, format, path string, oldest, latest int) (*Manifest, error) {
 	var m Manifest
 	if err := Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("%s: the manifest is not valid JSON: %w", path, err)
@@ -136,12 +136,12 @@ func ParseVersion(text []byte, format, path string, version int) (*Manifest, err
 	switch {
 	case m.Format != format:
 		return nil, fmt.Errorf("%s: this is a %q file, a %q file is needed", path, m.Format, format)
-	case m.Version < version:
+	case m.Version < oldest:
 		return nil, fmt.Errorf("%s: format version %d is that of an older bigfit, this one reads "+
-			"version %d; fit the model again", path, m.Version, version)
-	case m.Version > version:
+			"versions %d to %d; fit the model again", path, m.Version, oldest, latest)
+	case m.Version > latest:
 		return nil, fmt.Errorf("%s: format version %d is that of a later bigfit, this one reads "+
-			"version %d; install a newer bigfit", path, m.Version, version)
+			"versions %d to %d; install a newer bigfit", path, m.Version, oldest, latest)
 	}
 
 	return &m, nil

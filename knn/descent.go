@@ -463,11 +463,16 @@ func (m *listMeasurer) list(g *nndescent.Graph, i int) []topk.Pair {
 
 // sorted measures the points in rows and returns them nearest first.
 func (m *listMeasurer) sorted() []topk.Pair {
+	topk.Sort(m.measure())
+	return m.best
+}
+
+// measure measures the points in rows and returns them in their order.
+func (m *listMeasurer) measure() []topk.Pair {
 	m.best = m.best[:0]
 	for _, j := range m.rows {
 		m.best = append(m.best, topk.Pair{Dist: m.distance(int(j)), Index: j})
 	}
-	topk.Sort(m.best)
 	return m.best
 }
 

@@ -170,6 +170,21 @@ func (nb *Neighbors) Entries() []archive.Array {
 	}
 }
 
+// CheckIndices is [Neighbors.CheckLists] without the distances.
+func (nb *Neighbors) CheckIndices(n int) error {
+	if nb.K < 1 || nb.K >= n || len(nb.Index) != n*nb.K {
+		return fmt.Errorf("knn: neighbor_indices has %d elements for %d neighbours of each of %d points",
+			len(nb.Index), nb.K, n)
+	}
+	for p, j := range nb.Index {
+		if i := p / nb.K; j < 0 || int(j) >= n || int(j) == i {
+			return fmt.Errorf("knn: element (%d, %d) of neighbor_indices is %d; it must be another point of %d",
+				i, p%nb.K, j, n)
+		}
+	}
+	return nil
+}
+
 // CheckLists returns an error unless nb can be the lists of n points in a file: n×K other points,
 // nearest first by the metric. The error names the arrays as files do, neighbor_indices and
 // neighbor_distances.
@@ -178,6 +193,9 @@ func (nb *Neighbors) CheckLists(n int, m Metric) error {
 		return fmt.Errorf(
 			"knn: neighbor_indices has %d elements and neighbor_distances %d for %d neighbours of each of %d points",
 			len(nb.Index), len(nb.Distance), nb.K, n)
+	}
+	if err := nb.CheckIndices(n); err != nil {
+		return err
 	}
 
 	least, kind := 0.0, "finite, not negative"
@@ -189,11 +207,6 @@ func (nb *Neighbors) CheckLists(n int, m Metric) error {
 	for i := range n {
 		index, dist := nb.Row(i)
 		for p, j := range index {
-			if j < 0 || int(j) >= n || int(j) == i {
-				return fmt.Errorf("knn: element (%d, %d) of neighbor_indices is %d; it must be another point of %d",
-					i, p, j, n)
-			}
-
 			// Distances ascend, and points at the same distance are different ones.
 			d := dist[p]
 			falls := p > 0 && (d < dist[p-1] || d == dist[p-1] && j == index[p-1])

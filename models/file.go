@@ -25,7 +25,8 @@ import (
 //	├── given_values           float64  l×m         their values; only of regressions
 //	├── given_shares           float64  l×c         their distributions; only of soft labels
 //	├── given_weights          float64  l           weights of labels; only if some are not one
-//	├── degrees, points, pca_… index_… neighbor_…   the neighbourhood: Neighborhood.Encode
+//	├── degrees, points, pca_… index_… neighbor_…   the neighbourhood: Neighborhood.Encode, which leaves out
+//	│                                               lists that follow from points and index
 //	├── id_texts               uint8    bytes       ids of the points in UTF-8, one behind the other; only
 //	│                                               of points with ids
 //	├── id_ends                int64    n           the byte behind the last one of each id
@@ -44,9 +45,13 @@ import (
 // array ("float64 (100, 3)"), and Load compares the headers with this list before it inflates
 // anything: a short file cannot claim much memory.
 
-// modelVersion is the version of the format of model files. Files of other versions are
-// refused.
-const modelVersion = 2
+// modelVersion is the version of the format of model files, and oldestVersion the first one that is
+// read. Since version 3 a file may be without lists of neighbours, their distances and scores of
+// auto that follow from its other arrays, and may hold scores in float32.
+const (
+	modelVersion  = 3
+	oldestVersion = 2
+)
 
 // Save writes a model as a .npz file, whole or not at all. hashes name the inputs that it
 // was made from.
@@ -102,7 +107,7 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 	}
 
 	// The manifest first: it says how to read all else.
-	mf, err := archive.ParseVersion(text, archive.Model, path, modelVersion)
+	mf, err := archive.ParseVersion(text, archive.Model, path, oldestVersion, modelVersion)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,7 +154,6 @@ func Load(path string, limit int64, find func(learner string) Decoder) (Model, *
 // with the limit, before any array is decoded.
 func (r *Reader) checkArrays() error {
 	path := r.archive.Path()
-	total := int64(0)
 	for _, name := range r.archive.Names() {
 		if name == archive.Name {
 			continue
@@ -158,8 +162,8 @@ func (r *Reader) checkArrays() error {
 		if err != nil {
 			return err
 		}
-		if total += h.Bytes(); r.limit > 0 && total > r.limit {
-			return &npy.LimitError{What: path, Need: total, Limit: r.limit}
+		if r.Claim(h.Bytes()); r.Err != nil {
+			return r.Err
 		}
 	}
 
@@ -210,19 +214,29 @@ func DescribeArrays(arrays []archive.Array) map[string]string {
 
 // describeArray writes the type and the shape of an array as its header will have them.
 func describeArray(x archive.Array) string {
-	// A repeated number is written as a vector of float64 without being held as one.
+	// Some arrays are written without being held in the type of the file.
 	h := npy.Array{Shape: x.Shape, Data: x.Data}
-	if r, ok := x.Data.(archive.Repeat); ok {
-		h.Shape = []int{r.Count}
+	length := -1
+	switch v := x.Data.(type) {
+	case archive.Repeat:
 		h.Data = []float64(nil)
-	} else if x.Shape == nil {
-		h.Shape = []int{h.Len()}
+		length = v.Count
+	case archive.Single:
+		h.Data = []float32(nil)
+		length = len(v)
+	}
+
+	if x.Shape == nil {
+		if length < 0 {
+			length = h.Len()
+		}
+		h.Shape = []int{length}
 	}
 	return h.String()
 }
 
 // firstNotFinite returns the place of the first NaN or infinity, or −1.
-func firstNotFinite[T float32 | float64](v []T) int {
+func firstNotFinite[V ~[]T, T float32 | float64](v V) int {
 	return slices.IndexFunc(v, func(e T) bool { return e-e != 0 })
 }
 
@@ -233,6 +247,8 @@ func finiteArray(x archive.Array) error {
 	case []float64:
 		at = firstNotFinite(v)
 	case []float32:
+		at = firstNotFinite(v)
+	case archive.Single:
 		at = firstNotFinite(v)
 	}
 
@@ -273,6 +289,20 @@ func MatrixEntry(name string, a *mat.Dense) archive.Array {
 	return archive.Array{Name: name, Shape: []int{r.Rows, r.Cols}, Data: r.Data}
 }
 
+// ScoresEntry is [MatrixEntry] in float32, if float32 holds all numbers exactly. single says so, for
+// [Reader.Scores].
+func ScoresEntry(name string, a *mat.Dense) (entry archive.Array, single bool) {
+	entry = MatrixEntry(name, a)
+	values := entry.Data.([]float64)
+	for _, v := range values {
+		if float64(float32(v)) != v {
+			return entry, false
+		}
+	}
+	entry.Data = archive.Single(values)
+	return entry, true
+}
+
 // Reader reads the manifest and the arrays of a model file and keeps the first
 // error.
 type Reader struct {
@@ -286,13 +316,15 @@ type Reader struct {
 	// share them.
 	arrays map[string]*npy.Array
 	points map[string]data.Points
-	outer  *Neighborhood // neighbourhood of the model around this one; may be nil
+	// claimed counts the bytes of all arrays and of what is made of them.
+	claimed *int64
+	outer   *Neighborhood // neighbourhood of the model around this one; may be nil
 }
 
 // newReader returns a reader without a manifest.
 func newReader(a *npy.Archive, limit int64) *Reader {
 	return &Reader{archive: a, limit: limit, arrays: map[string]*npy.Array{},
-		points: map[string]data.Points{}}
+		points: map[string]data.Points{}, claimed: new(int64)}
 }
 
 // Part returns a reader of a model inside the model of r. m is the manifest of the part, and
@@ -302,7 +334,7 @@ func (r *Reader) Part(m Manifest, h *Neighborhood, rename func(name string) stri
 	// A part may have parts of its own.
 	inner := func(name string) string { return r.at(rename(name)) }
 	return &Reader{Manifest: m, archive: r.archive, limit: r.limit, rename: inner, arrays: r.arrays,
-		points: r.points, outer: h}
+		points: r.points, claimed: r.claimed, outer: h}
 }
 
 // at returns the name that an array has in the file.
@@ -405,6 +437,47 @@ func (r *Reader) Matrix(name string) *mat.Dense {
 
 	r.checkFinite(name, values)
 	return mat.NewDense(x.Shape[0], x.Shape[1], values)
+}
+
+// Scores reads a matrix that [ScoresEntry] wrote.
+func (r *Reader) Scores(name string, single bool) *mat.Dense {
+	if !single {
+		return r.Matrix(name)
+	}
+	if r.Err != nil {
+		return nil
+	}
+	x, err := r.read(name)
+	if err != nil {
+		r.Err = err
+		return nil
+	}
+	from, ok := x.Data.([]float32)
+	if !ok || len(x.Shape) != 2 || len(from) == 0 {
+		r.Err = fmt.Errorf("%s: %s is %v; a matrix of float32 is needed", r.archive.Path(), name, x)
+		return nil
+	}
+	if r.Claim(8 * int64(len(from))); r.Err != nil {
+		return nil
+	}
+
+	// The array is not kept beside the matrix.
+	delete(r.arrays, r.at(name))
+	values, err := x.Float64s()
+	if err != nil {
+		r.Err = fmt.Errorf("%s: %s: %w", r.archive.Path(), name, err)
+		return nil
+	}
+	r.checkFinite(name, values)
+	return mat.NewDense(x.Shape[0], x.Shape[1], values)
+}
+
+// Claim counts memory that reading the model takes beside its arrays, and records an error where both
+// exceed the limit.
+func (r *Reader) Claim(bytes int64) {
+	if *r.claimed += bytes; r.limit > 0 && *r.claimed > r.limit && r.Err == nil {
+		r.Err = &npy.LimitError{What: r.archive.Path(), Need: *r.claimed, Limit: r.limit}
+	}
 }
 
 // checkFinite records an error for the first NaN or infinity among values.

@@ -63,16 +63,77 @@ type Neighborhood struct {
 	Edges knn.GraphSettings // the edges of the graph
 	Seed  uint64            // seed of an index that is built
 	// Lists holds the neighbours that the edges were made of, Edges.K for each point. It is
-	// nil if they are not known, and then no points can be appended.
+	// nil if they are not known, and then no points can be appended. It is nil too where a file left
+	// them out: see [Neighborhood.WithLists].
 	Lists *knn.Neighbors
+
+	// listed holds K and, if the file has them, the indices of lists that WithLists measures; nil
+	// without any.
+	listed *knn.Neighbors
 
 	lazy *lazyIndex
 }
 
-// lazyIndex is an index that the first search makes.
+// lazyIndex is an index that the first search makes, and what was found out about the lists.
 type lazyIndex struct {
 	sync.Mutex
 	ix knn.Index
+
+	of      *knn.Neighbors // the lists that follows is about; nil before
+	follows knn.Follow
+}
+
+// WithLists returns a copy that shares the arrays and the index, with Lists if any are kept. Lists that
+// a file left out are measured from the points, in O(n·K·d): they have the bits of those that were
+// saved, on the same instruction set.
+func (h *Neighborhood) WithLists() (Neighborhood, error) {
+	out := *h
+	if h.listed == nil {
+		return out, nil
+	}
+	n, _ := h.Points.Dims()
+	var nb *knn.Neighbors
+	var err error
+	if h.listed.Index != nil {
+		nb, err = knn.Relist(h.Points, h.Metric, h.listed.K, h.listed.Index)
+	} else {
+		nb, err = h.Index.Lists(h.Points, h.Metric, h.listed.K)
+	}
+
+	if err == nil {
+		err = nb.CheckLists(n, h.Metric)
+	}
+	if err != nil {
+		return out, fmt.Errorf("the neighbours in the model do not belong to its points, the file is damaged: %w", err)
+	}
+	out.Lists = nb
+	out.listed = nil
+	return out, nil
+}
+
+// follow says what of Lists follows from the points and the index. Neighbourhoods that share an index
+// find it out once.
+func (h *Neighborhood) follow() (knn.Follow, error) {
+	if h.Points == nil {
+		return knn.FollowsNothing, nil
+	}
+	lazy := h.lazy
+	if lazy == nil { // not kept by anyone
+		lazy = &lazyIndex{}
+	}
+	lazy.Lock()
+	defer lazy.Unlock()
+	if lazy.of == h.Lists {
+		return lazy.follows, nil
+	}
+
+	follows, err := knn.Follows(h.Lists, h.Points, h.Metric, h.Index)
+	if err != nil {
+		return follows, fmt.Errorf("models: %w", err)
+	}
+	lazy.of = h.Lists
+	lazy.follows = follows
+	return follows, nil
 }
 
 // Keep returns a copy that shares the arrays and has its own index.
@@ -312,7 +373,17 @@ type neighborhoodState struct {
 	Seed   uint64            `json:"seed"`
 	Index  *knn.State        `json:"index,omitempty"`
 	Lists  int               `json:"lists,omitempty"` // neighbours of each point that are kept
+	// LeftOut says which arrays of the lists are not there, as they follow from the others.
+	LeftOut leftOut `json:"left_out,omitempty"`
 }
+
+// leftOut names the arrays of lists of neighbours that a file is without.
+type leftOut string
+
+const (
+	leftDistances leftOut = "distances" // measured from the points: see [knn.Relist]
+	leftLists     leftOut = "lists"     // and from the state of the index: see [knn.State.Lists]
+)
 
 // Encode returns the arrays of a neighbourhood, and the rest of it for the manifest. Each
 // part may be missing:
@@ -325,10 +396,15 @@ type neighborhoodState struct {
 //	index_thresholds    float32  nodes    thresholds of its inner nodes
 //	neighbor_indices    int32    n×k      neighbours that the edges were made of
 //	neighbor_distances  float64  n×k      their distances, ascending in a row
+//
+// The lists of neighbours are left out where they follow from the index of NN-descent and the points,
+// and their distances where these follow from the points: [Neighborhood.WithLists] measures them.
+// Beside points, numbers of points are deflated: the high bytes are mostly equal.
 func (h *Neighborhood) Encode() (RawState, []archive.Array, error) {
-	state := neighborhoodState{h.Metric, h.Method, h.Edges, h.Seed, h.Index, 0}
-	if h.Lists != nil {
-		state.Lists = h.Lists.K
+	state := neighborhoodState{Metric: h.Metric, Method: h.Method, Edges: h.Edges, Seed: h.Seed, Index: h.Index}
+	lists, err := h.encodeLists(&state)
+	if err != nil {
+		return nil, nil, err
 	}
 	raw, err := json.Marshal(state)
 	if err != nil {
@@ -338,7 +414,47 @@ func (h *Neighborhood) Encode() (RawState, []archive.Array, error) {
 	if h.Degrees != nil {
 		entries = append(entries, archive.Array{Name: "degrees", Data: h.Degrees})
 	}
-	return raw, slices.Concat(entries, h.Index.Entries(), h.Lists.Entries()), nil
+
+	index := h.Index.Entries()
+	for i := range index {
+		index[i].Compress = h.Points != nil
+	}
+	return raw, slices.Concat(entries, index, lists), nil
+}
+
+// encodeLists returns the arrays of the lists of neighbours that do not follow from others, and notes
+// in state what they are.
+func (h *Neighborhood) encodeLists(state *neighborhoodState) ([]archive.Array, error) {
+	lists := h.Lists
+	follows := knn.FollowsNothing
+	switch {
+	case lists != nil:
+		var err error
+		if follows, err = h.follow(); err != nil {
+			return nil, err
+		}
+	case h.listed == nil:
+		return nil, nil
+	default:
+		lists = h.listed
+		follows = knn.FollowDistances
+		if lists.Index == nil {
+			follows = knn.FollowLists
+		}
+	}
+
+	state.Lists = lists.K
+	switch follows {
+	case knn.FollowLists:
+		state.LeftOut = leftLists
+		return nil, nil
+	case knn.FollowDistances:
+		state.LeftOut = leftDistances
+		indices := lists.Entries()[0]
+		indices.Compress = true
+		return []archive.Array{indices}, nil
+	}
+	return lists.Entries(), nil
 }
 
 // Neighborhood reads and checks a neighbourhood of n training points that Encode wrote.
@@ -426,11 +542,26 @@ func (r *Reader) neighborhood(raw RawState, degrees bool) (Neighborhood, error) 
 		}
 	}
 
-	if s.Lists > 0 {
-		h.Lists = &knn.Neighbors{K: s.Lists, Index: Elements[int32](r, knn.ListIndices, s.Lists),
-			Distance: Elements[float64](r, knn.ListDistances, s.Lists)}
+	return h, r.lists(&h, s.Lists, s.LeftOut)
+}
+
+// lists reads the lists of k neighbours, or what is there of them; none for k = 0.
+func (r *Reader) lists(h *Neighborhood, k int, out leftOut) error {
+	if k <= 0 {
+		return r.Err
 	}
-	return h, r.Err
+	switch out {
+	case "":
+		h.Lists = &knn.Neighbors{K: k, Index: Elements[int32](r, knn.ListIndices, k),
+			Distance: Elements[float64](r, knn.ListDistances, k)}
+	case leftDistances:
+		h.listed = &knn.Neighbors{K: k, Index: Elements[int32](r, knn.ListIndices, k)}
+	case leftLists:
+		h.listed = &knn.Neighbors{K: k}
+	default:
+		return fmt.Errorf("the neighbourhood in the manifest leaves out %q; it may be of a later version of bigfit", out)
+	}
+	return r.Err
 }
 
 // check returns all faults at once.
@@ -458,6 +589,9 @@ func (h *Neighborhood) check(n int, degrees bool) error {
 			faults = append(faults, err)
 		}
 	}
+	if err := h.checkListed(n); err != nil {
+		faults = append(faults, err)
+	}
 
 	// The rest looks at points, which must fit to all of the above.
 	if h.Points == nil || len(faults) > 0 {
@@ -484,6 +618,25 @@ func (h *Neighborhood) check(n int, degrees bool) error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// checkListed returns an error unless the lists that are to be measured can be those of n points.
+// WithLists checks the rest, when it has the distances.
+func (h *Neighborhood) checkListed(n int) error {
+	nb := h.listed
+	switch {
+	case nb == nil:
+		return nil
+	case h.Points == nil:
+		return errors.New("models: lists of neighbours without distances, and no points to measure them")
+	case nb.Index != nil:
+		return nb.CheckIndices(n)
+	case h.Index == nil || h.Index.Stats == nil:
+		return errors.New("models: no lists of neighbours, and no index of NN-descent that holds them")
+	case nb.K > h.Index.Stats.K:
+		return fmt.Errorf("models: lists of %d neighbours of an index of %d", nb.K, h.Index.Stats.K)
+	}
+	return nil
 }
 
 // RawState is JSON that only this package reads.

@@ -167,18 +167,22 @@ func KeptGraph(m models.Model) (*Graph, *models.Kept, error) {
 	}
 	kept := u.Kept()
 	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
-	g.Neighborhood = kept.Neighborhood.Keep()
+	own := kept.Neighborhood.Keep()
+	var err error
+	if g.Neighborhood, err = own.WithLists(); err != nil {
+		return nil, kept, err
+	}
 	switch {
 	case kept.Degrees == nil:
 		return nil, kept, fmt.Errorf("a %s model keeps no graph but its labeled points; give all "+
 			"points with %s and their labels with %s", m.Name(), param.Name("X"), param.Name("y"))
-	case kept.Lists == nil:
+	case g.Lists == nil:
 		return nil, kept, fmt.Errorf("this %s model does not hold the lists of neighbours of its "+
 			"graph; give the graph with %s, or the points with %s", m.Name(), param.Name("graph"),
 			param.Name("X"))
 	}
 
-	return g, kept, g.Cut(kept.Lists, kept.Lists.K)
+	return g, kept, g.Cut(g.Lists, g.Lists.K)
 }
 
 // KeptTargets returns the targets that a model was fitted to, with the names of its classes;

@@ -297,8 +297,9 @@ func setTolerance(l models.Learner, v models.Values, tolerance float64) {
 func (p *Pipeline) graphOf(ctx context.Context, kept *models.Kept, stay []int) (*Graph, error) {
 	g := &Graph{Settings: GraphSettings{Metric: kept.Metric, Method: kept.Method, Graph: kept.Edges}}
 	if stay == nil {
-		g.Neighborhood = *kept.Neighborhood
-		return g, nil
+		var err error
+		g.Neighborhood, err = kept.WithLists()
+		return g, err
 	}
 
 	made, short := p.Graph(ctx, selected(kept.Points, stay), &g.Settings)

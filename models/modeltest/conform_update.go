@@ -65,8 +65,12 @@ func (c *checker) keeps(at, what string, kept *models.Kept, in *models.Input) {
 	if rows, _ := kept.Points.Dims(); in.Graph != nil && rows != n {
 		c.fault(at, "%s keeps %d of %d points", what, rows, n)
 	}
-	if in.Graph != nil && !reflect.DeepEqual(kept.Lists, in.Graph.Lists) {
-		c.fault(at, "%s keeps other neighbours", what)
+	if in.Graph != nil {
+		h, err := kept.WithLists()
+		c.must(at, "WithLists", err)
+		if !reflect.DeepEqual(h.Lists, in.Graph.Lists) {
+			c.fault(at, "%s keeps other neighbours", what)
+		}
 	}
 
 	if kept.Start != nil {

@@ -35,7 +35,7 @@ func (m *Model) Disagreement(ctx context.Context) ([]float64, error) {
 	}
 
 	// The mean and the entropies are added up member by member, so that one block is held beside them.
-	n, c := m.scores.Dims()
+	n, c := m.points, m.output.Columns
 	mean := mat.NewDense(n, c, nil)
 	own := mat.NewDense(n, c, nil)
 	out := make([]float64, n)

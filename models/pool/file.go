@@ -16,7 +16,8 @@ import (
 // for n points, c columns of answers and l labels, are
 //
 //	member            dtype    shape   meaning
-//	scores            float64  n×c     answers for the training points; probabilities for classes
+//	scores            float64  n×c     answers for the training points; probabilities for classes.
+//	                                   Only where a part does not keep its answers
 //	classes           int64    c       names of the classes, as numbers, ascending
 //	given_labels      int32    l       positions in classes of the labels
 //	class_factors     float64  c       of the probabilities: see adaptShares; only where there are some
@@ -33,6 +34,9 @@ type fileFit struct {
 	Factors bool   `json:"class_factors,omitempty"` // there are some
 	// Offset is the mean of the values, which the parts are fitted without.
 	Offset []float64 `json:"offset,omitempty"`
+	// Mixed tells that there are no scores, as they are the mean of the parts' answers for the
+	// training points.
+	Mixed bool `json:"mixed,omitempty"`
 	// Unreached is the number of training points that no part knows anything of.
 	Unreached int `json:"unreached,omitempty"`
 	// Neighborhood describes the graph that was given; the graphs of the parts were cut from
@@ -61,7 +65,11 @@ func (m *Model) Encode() (*models.Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := append(models.ClassEntries(m.output.Classes), models.MatrixEntry("scores", m.scores))
+	own := models.ClassEntries(m.output.Classes)
+	mixed := m.keepsAnswers()
+	if !mixed {
+		own = append(own, models.MatrixEntry("scores", m.answers()))
+	}
 	if m.output.Classes != nil {
 		own = append(own, archive.Array{Name: "given_labels", Data: m.labels})
 		if m.factors != nil {
@@ -71,8 +79,8 @@ func (m *Model) Encode() (*models.Encoded, error) {
 
 	// The arrays of the model itself come first, so that parts can refer to them too.
 	out := &models.Encoded{Values: m.values, Arrays: slices.Concat(own, m.given.Entries(), arrays)}
-	f := fileFit{Choice: m.Choice, Points: m.scores.RawMatrix().Rows, Labeled: len(m.given.Points),
-		Factors: m.factors != nil, Offset: m.offset, Unreached: m.unreached, Neighborhood: state}
+	f := fileFit{Choice: m.Choice, Points: m.points, Labeled: len(m.given.Points), Factors: m.factors != nil,
+		Offset: m.offset, Mixed: mixed, Unreached: m.unreached, Neighborhood: state}
 	for k, p := range m.parts {
 		e, err := p.Encode()
 		if err != nil {
@@ -119,6 +127,9 @@ func sameArray(a, b archive.Array) bool {
 	case archive.Raw:
 		other, ok := b.Data.(archive.Raw)
 		return ok && v.DType == other.DType && slices.EqualFunc(v.Parts, other.Parts, bytes.Equal)
+	case archive.Single:
+		other, ok := b.Data.(archive.Single)
+		return ok && sameElements([]float64(v), []float64(other))
 	case []float64:
 		return sameElements(v, b.Data)
 	case []float32:
@@ -152,16 +163,22 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 		return nil, err
 	}
 	m := &Model{Choice: f.Choice, name: l.Name, values: params.Encode(&s), output: r.Manifest.Output,
-		unreached: f.Unreached, offset: f.Offset}
+		points: f.Points, unreached: f.Unreached, offset: f.Offset}
 	classes := r.ReadClasses()
-	m.scores = r.Matrix("scores")
+	if !f.Mixed {
+		m.scores = r.Matrix("scores")
+	}
 	if r.Err != nil {
 		return nil, r.Err
+	}
+	n := f.Points
+	values := m.output.Columns
+	if m.scores != nil {
+		n, values = m.scores.Dims()
 	}
 
 	// For classes the answers have columns, but the given targets hold positions and no
 	// values.
-	n, values := m.scores.Dims()
 	if classes != nil {
 		values = 0
 		m.labels = models.Numbers[int32](r, "given_labels")
@@ -190,7 +207,16 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 		m.output.Searches = m.output.Searches || model.Output().Searches
 	}
 
-	return m, m.check(&f)
+	if err := m.check(&f); err != nil {
+		return nil, err
+	}
+	if f.Mixed {
+		if !m.keepsAnswers() {
+			return nil, errors.New("pool: there are no scores, and a part does not keep its answers")
+		}
+		r.Claim(8 * int64(n) * int64(m.output.Columns)) // when answers mixes them
+	}
+	return m, r.Err
 }
 
 // decodePart decodes part k through a reader that maps the names of its arrays to their names
@@ -225,7 +251,10 @@ func (m *Model) check(f *fileFit) error {
 	if len(m.parts) == 0 {
 		return errors.New("pool: the model has no part")
 	}
-	n, c := m.scores.Dims()
+	n, c := m.points, m.output.Columns
+	if m.scores != nil {
+		n, c = m.scores.Dims()
+	}
 	if c != m.output.Columns || m.output.Classes != nil && c != len(m.output.Classes) {
 		return fmt.Errorf("pool: scores of %d columns for %d outputs", c, m.output.Columns)
 	}
@@ -235,7 +264,7 @@ func (m *Model) check(f *fileFit) error {
 	if f.Unreached < 0 || f.Unreached > n {
 		return fmt.Errorf("pool: %d of %d points are out of reach", f.Unreached, n)
 	}
-	if n != f.Points {
+	if n != f.Points || n < 1 {
 		return fmt.Errorf("pool: scores of %d points, the manifest says %d points", n, f.Points)
 	}
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -32,7 +33,9 @@ type Model struct {
 	given        *models.Given
 	labels       []int32 // of the given points, positions in the classes; nil without classes
 	output       models.Output
-	scores       *mat.Dense // of the training points
+	points       int        // training points
+	mix          sync.Mutex // held while scores are mixed
+	scores       *mat.Dense // of the training points; nil until they are asked for: see answers
 	factors      []float64  // of the probabilities of the classes; nil for ones
 	unreached    int        // training points that no part knows anything of
 	held         *models.HeldOut
@@ -67,7 +70,8 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 	if t.Labels != nil {
 		m.output = models.Output{Kind: models.OutputLabels, Labels: t.Labels, Columns: outputs(t)}
 	}
-	m.scores = mat.NewDense(f.in.Len(), m.output.Columns, nil)
+	m.points = f.in.Len()
+	m.scores = mat.NewDense(m.points, m.output.Columns, nil)
 	known := make([]bool, f.in.Len())
 	var unconverged error
 	// Members without a weight are not fitted.
@@ -112,6 +116,41 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 	return m, unconverged
 }
 
+// keepsAnswers reports whether all parts keep their answers for the training points, so that the model's
+// own follow from them.
+func (m *Model) keepsAnswers() bool {
+	return !slices.ContainsFunc(m.parts, func(p part) bool {
+		_, ok := p.Model.(models.Trained)
+		return !ok
+	})
+}
+
+// answers returns the answers for the training points. After loading they are mixed from those of the
+// parts when they are first asked for, as the fit did: with the same bits on the same instruction set.
+func (m *Model) answers() *mat.Dense {
+	m.mix.Lock()
+	defer m.mix.Unlock()
+	if m.scores != nil {
+		return m.scores
+	}
+
+	classes := m.output.Classes != nil
+	scores := mat.NewDense(m.points, m.output.Columns, nil)
+	known := make([]bool, m.points)
+	for _, p := range m.parts {
+		p.add(scores, p.Model.(models.Trained).Training(true).Scores, classes, known)
+	}
+	if classes {
+		weighClassRows(scores, m.factors)
+		m.assume(scores, known)
+	}
+	if m.offset != nil {
+		dense.AddRow(scores, m.offset)
+	}
+	m.scores = scores
+	return scores
+}
+
 // adaptShares multiplies the probabilities by factors of the classes: those that give the classes the shares that were
 // given, or else [classFactors].
 func (f *fit) adaptShares(m *Model) {
@@ -145,7 +184,7 @@ func (m *Model) join(p part) {
 // Kept returns the graph that was given to the fit and its targets; each part keeps the start
 // of its own fit.
 func (m *Model) Kept() *models.Kept {
-	n, _ := m.scores.Dims()
+	n := m.points
 	labels := make([]int32, n)
 	for q, c := range m.labels {
 		labels[m.given.Points[q]] = c
@@ -371,10 +410,10 @@ func (m *Model) search(ctx context.Context, x data.Points, s *models.PredictSett
 func (m *Model) Training(scores bool) *models.Prediction {
 	p := &models.Prediction{}
 	if m.output.Classes != nil {
-		p.Classes = models.Decide(m.scores)
+		p.Classes = models.Decide(m.answers())
 	}
 	if scores || p.Classes == nil {
-		p.Scores = m.scores
+		p.Scores = m.answers()
 	}
 	return p
 }

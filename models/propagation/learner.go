@@ -242,6 +242,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 	if g == nil || !models.Usable(err) {
 		return nil, err
 	}
+	g.round()
 	return &Model{Solution: g, Neighborhood: in.Graph.Keep(), Given: models.GivenOf(in.Targets)}, err
 }
 

@@ -222,22 +222,26 @@ type modelFit struct {
 	Neighborhood models.RawState `json:"neighborhood"`
 	Given        bool            `json:"given,omitempty"`
 	Shared       *Shared         `json:"shared,omitempty"`
+	Single       bool            `json:"single,omitempty"` // scores are float32, which holds them exactly
 }
 
-// Encode returns scores (n×c), residuals (c), of classes also classes (c) and labels
-// (n), and the arrays of the given targets and of the neighbourhood.
+// Encode returns scores (n×c; float32 where that holds them exactly, else float64), residuals (c), of
+// classes also classes (c) and labels (n, deflated), and the arrays of the given targets and of the
+// neighbourhood.
 func (m *Model) Encode() (*models.Encoded, error) {
 	state, arrays, err := m.Neighborhood.Encode()
 	if err != nil {
 		return nil, err
 	}
-	own := append(models.ClassEntries(m.Classes), models.MatrixEntry("scores", m.Scores),
+	scores, single := models.ScoresEntry("scores", m.Scores)
+	own := append(models.ClassEntries(m.Classes), scores,
 		archive.Array{Name: "residuals", Data: m.Residuals})
 	if m.Classes != nil {
-		own = append(own, archive.Array{Name: "labels", Data: m.Labels})
+		own = append(own, archive.Array{Name: "labels", Data: m.Labels, Compress: true})
 	}
 	return &models.Encoded{Values: params(m.Settings.Method).Encode(&m.Settings),
-		Fit:    modelFit{m.Iterations, m.Labeled, m.Unreached, m.Fallback, state, m.Given != nil, m.Shared},
+		Fit: modelFit{m.Iterations, m.Labeled, m.Unreached, m.Fallback, state, m.Given != nil, m.Shared,
+			single},
 		Arrays: slices.Concat(own, m.Given.Entries(), arrays)}, nil
 }
 
@@ -263,7 +267,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 func decode(r *models.Reader, f modelFit, s Settings) (*Model, error) {
 	m := &Model{Solution: &Solution{Settings: s, Iterations: f.Iterations, Labeled: f.Labeled,
 		Unreached: f.Unreached, Fallback: f.Fallback, Shared: f.Shared}}
-	m.Scores = r.Matrix("scores")
+	m.Scores = r.Scores("scores", f.Single)
 	m.Residuals = models.Numbers[float64](r, "residuals")
 	if m.Classes = r.ReadClasses(); m.Classes != nil {
 		m.Labels = models.Numbers[int32](r, "labels")

@@ -221,6 +221,7 @@ func (l ReweightedLearner) Fit(ctx context.Context, in *models.Input) (models.Mo
 	if g == nil || !models.Usable(err) {
 		return nil, err
 	}
+	g.round()
 	return &Reweighted{&Model{Solution: g, Neighborhood: in.Graph.Keep(), Given: models.GivenOf(in.Targets),
 		Gamma: gamma}}, err
 }

@@ -315,6 +315,7 @@ func (l SizedLearner) Fit(ctx context.Context, in *models.Input) (models.Model, 
 	if g == nil || !models.Usable(err) {
 		return nil, err
 	}
+	g.round()
 	return &Sized{&Model{Solution: g.Solution, Neighborhood: in.Graph.Keep(), Given: models.GivenOf(in.Targets)},
 		l.Method, s, sizedFit{g.Rounds, g.Changed, g.Shares, g.Off}}, err
 }

@@ -156,6 +156,8 @@ func writeArray(w io.Writer, shape []int, data any) error {
 		return writeNumbers(w, "<f2", shape, d)
 	case archive.Raw:
 		return writeParts(w, d, shape)
+	case archive.Single:
+		return writeSingle(w, shape, d)
 	case archive.Repeat:
 		shape, err := fit(shape, d.Count)
 		if err != nil {
@@ -200,6 +202,30 @@ func writeNumbers[T number](w io.Writer, descr string, shape []int, data []T) er
 		return err
 	}
 	return writeRaw(w, data)
+}
+
+// writeSingle writes numbers rounded to float32, a chunk at a time.
+func writeSingle(w io.Writer, shape []int, data []float64) error {
+	shape, err := fit(shape, len(data))
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(headerBytes("<f4", shape)); err != nil {
+		return err
+	}
+
+	chunk := make([]float32, min(len(data), writeChunk/4))
+	for len(data) > 0 {
+		n := min(len(data), len(chunk))
+		for i, v := range data[:n] {
+			chunk[i] = float32(v)
+		}
+		if err := writeRaw(w, chunk[:n]); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
 }
 
 // writeStrings writes strings as NumPy's unicode strings, four bytes a character.
