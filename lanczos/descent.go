@@ -70,12 +70,11 @@ func (k *krylov) descend(ctx context.Context, m int, start *mat.Dense) (*Result,
 	}
 	d := &descent{krylov: k, locked: k.known, temp: newScratch(k.n, 2)}
 	d.setWidth(m)
-	x := randomBlock(k.n, m, k.rng)
+	d.draw()
 	if start != nil {
 		_, q := start.Dims()
-		x.Slice(0, k.n, 0, min(q, m)).(*mat.Dense).Copy(start)
+		d.w.Slice(0, k.n, 0, min(q, m)).(*mat.Dense).Copy(start)
 	}
-	copyBlock(d.w, x)
 	d.begin()
 
 	limit := descentEnergy * k.Tolerance
@@ -143,6 +142,13 @@ func (d *descent) before(columns int) *mat.Dense {
 		return nil
 	}
 	return d.columns(0, d.locked+columns)
+}
+
+// draw makes w a random block to which the factor is applied once, as an inverse iteration would.
+func (d *descent) draw() {
+	x := randomBlock(d.n, d.m, d.rng)
+	project(x, d.f.inverse.null)
+	d.f.inverse.m.ApplyTo(d.w, x)
 }
 
 // begin makes X of w.
@@ -318,7 +324,7 @@ func (d *descent) missed(ctx context.Context, res *Result, limit float64, most i
 	search.krylov = &k
 	search.locked = d.K
 	search.setWidth(searchBlock)
-	copyBlock(search.w, randomBlock(d.n, searchBlock, d.rng))
+	search.draw()
 	search.begin()
 	for step := 0; ; step++ {
 		search.measure()

@@ -263,7 +263,7 @@ func TestResumedEigenpairs(t *testing.T) {
 	g := models.NewGraph(w)
 	least := kills(52)
 	resumed(t, "eigenpairs", least, func(p *pipeline.Pipeline, out string) error {
-		s := &pipeline.EigsSettings{K: 8, Tolerance: 1e-10}
+		s := &pipeline.EigsSettings{K: 40, Tolerance: 1e-10} // more pairs than a search without snapshots finds
 		r, err := p.Eigenpairs(t.Context(), g, s, nil)
 		if err != nil {
 			return err
