@@ -32,21 +32,21 @@ const (
 // of the graph. Otherwise the count is the number for a matrix that differs from L by at most about
 // 1e-9·‖L‖, and much less where value is small.
 //
-// Nested dissection orders the vertices as for an exact factor, of which nothing is kept. It takes
-// Σ s(s + m)² operations for fronts of s vertices with m at their border: about 30·n^1.5 for the
-// neighbours of n points on a surface.
-func CountBelow(l *sparse.Laplacian, value float64) (count int, ok bool) {
+// Nested dissection orders the vertices as for an exact factor, of which nothing is kept; an exact factor m of
+// the same graph, from [Precondition], lends its order, and m may be nil. It takes Σ s(s + m)² operations for
+// fronts of s vertices with m at their border: about 30·n^1.5 for the neighbours of n points on a surface.
+func CountBelow(l *sparse.Laplacian, value float64, m Preconditioner) (count int, ok bool) {
 	s := newSystem(l.With(1, 0))
 	for i, r := range s.outer {
 		s.ground[i] = -value * r * r
 	}
 
-	s.spread() // finds the narrowest level
-	limit := min(exactMany, exactPerEdge*s.w.NNZ()+frontLeaf*s.w.Rows)
-	if hopeless(s.w.Rows, s.narrowest/4, limit) {
-		return 0, false
+	var d *dissection
+	if e, ok := m.(*exact); ok && len(e.order) == s.w.Rows {
+		d = e.dissection
+	} else {
+		d = s.dissectForCount()
 	}
-	d := dissect(s.w, limit)
 	if d == nil || d.operations() > inertiaOperations {
 		return 0, false
 	}
@@ -62,6 +62,16 @@ func CountBelow(l *sparse.Laplacian, value float64) (count int, ok bool) {
 		}
 	}
 	return c.negative, true
+}
+
+// dissectForCount returns an order of elimination, nil if the factor would be too large.
+func (s *system) dissectForCount() *dissection {
+	s.spread() // finds the narrowest level
+	limit := min(exactMany, exactPerEdge*s.w.NNZ()+frontLeaf*s.w.Rows)
+	if hopeless(s.w.Rows, s.narrowest/4, limit) {
+		return nil
+	}
+	return dissect(s.w, limit)
 }
 
 // operations returns the number of operations of the elimination of all fronts.

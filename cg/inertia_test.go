@@ -67,7 +67,11 @@ func TestCountBelow(t *testing.T) {
 					for _, at := range []float64{0.5, 0.02, 0.98} {
 						value := v + at*(next-v)
 						tried++
-						count, ok := CountBelow(l, value)
+						var lent Preconditioner
+						if tried%2 == 0 {
+							_, lent = Precondition(l, Cholesky, 0)
+						}
+						count, ok := CountBelow(l, value, lent)
 						if !ok {
 							continue
 						}
@@ -101,7 +105,7 @@ func TestCountBelowRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if count, ok := CountBelow(l, 1); ok {
+	if count, ok := CountBelow(l, 1, nil); ok {
 		t.Errorf("%d eigenvalues of an expander", count)
 	}
 }

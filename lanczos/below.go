@@ -63,7 +63,7 @@ func CountBelow(l *sparse.Laplacian, c *sparse.Components, bound float64, s *Set
 		set = *s
 	}
 	if set.MemoryLimit == 0 || cg.FactorBytes(l.Dim(), l.Graph().NNZ()) <= set.MemoryLimit {
-		if n.N, n.Exact = cg.CountBelow(l, math.Pow(cut, 1/float64(l.Power()))); n.Exact {
+		if n.N, n.Exact = cg.CountBelow(l, math.Pow(cut, 1/float64(l.Power())), nil); n.Exact {
 			n.N = max(n.N, c.Count()) // the zeros are below, whatever rounding says
 			return n, nil
 		}

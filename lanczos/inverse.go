@@ -25,6 +25,7 @@ type inverter struct {
 	c       *sparse.Components
 	null    *mat.Dense
 	m       cg.Preconditioner
+	exact   bool
 }
 
 const (
@@ -93,6 +94,7 @@ func newInverter(l *sparse.Laplacian, f filter, p *plan) (v *inverter, exact boo
 	method, m := cg.Precondition(v.shifted, cg.Cholesky, p.Seed)
 	v.m = m
 	if exact = method == cg.Cholesky; exact {
+		v.exact = true
 		v.limit = math.Min(exactTolerance, 10*p.Tolerance)
 	}
 	return v, exact

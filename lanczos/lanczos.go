@@ -20,7 +20,9 @@
 // small exact factor. Then the process runs on (L + σI)⁻¹ instead (Ericsson & Ruhe, Math. Comp.
 // 35, 1980), for a Laplacian of power 1 without shift and with memory for a factor. Package cg
 // solves the systems with that factor or an approximate one. Below the first Ritz values of the
-// estimate the spectrum is assumed to grow as λ^α.
+// estimate the spectrum is assumed to grow as λ^α. Few pairs of a large graph, up to about 28, need no solutions: LOBPCG
+// (Knyazev, SIAM J. Sci. Comput. 23, 2001) applies the factor once a step to each vector. With an exact
+// factor the inertia of a shifted matrix then counts the eigenvalues, in place of a search for missed ones.
 //
 // Reported residuals and orthogonality are recomputed from the definition.
 package lanczos
@@ -51,8 +53,12 @@ type Settings struct {
 	// Tolerance bounds the residuals: ‖Av − λv‖₂ ≤ Tolerance·‖A‖₂. Default
 	// 1e-8. Below about 1e-14 it cannot be met.
 	Tolerance float64
-	// MaxRestarts bounds the number of restarts. Default 60.
+	// MaxRestarts bounds the number of restarts. Default 60. LOBPCG takes steps in place of restarts, ten for
+	// each.
 	MaxRestarts int
+	// DescentFrom is the number of vertices from which few pairs by an inverse are found by LOBPCG, without
+	// snapshots, and by a Krylov process below it. Default 50,000: smaller graphs take seconds either way.
+	DescentFrom int
 	// Basis is the largest number of basis vectors held, beside those known.
 	// Default about 1.75·K, and at least K + 6 blocks.
 	Basis int
@@ -72,7 +78,7 @@ type Settings struct {
 	OnRestart func(State) error
 	// OnCheckpoint, if not nil, is called after every block. To save each time
 	// takes longer than the run itself: see [Snapshot.Looked]. An error stops the
-	// run.
+	// run. LOBPCG, of seconds to minutes, has no snapshots: see DescentFrom.
 	OnCheckpoint func(*Snapshot) error
 	// Resume continues the run that made a snapshot and ends with the same bits.
 	// The operator and all other settings must be the same; sizes and the settings
@@ -220,7 +226,13 @@ func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense,
 		return r, nil
 	}
 
-	return newKrylov(a, p, d, known, start).run(ctx)
+	k := newKrylov(a, p, d, known, start)
+	if k.f.inverts() && k.n >= p.DescentFrom {
+		if m := k.descentWidth(); m > 0 {
+			return k.descend(ctx, m, start)
+		}
+	}
+	return k.run(ctx)
 }
 
 // confirm makes a Result of K accurate eigenvectors x that were known, if the search

@@ -660,6 +660,7 @@ func TestNotConverged(t *testing.T) {
 		s    lanczos.Settings
 	}{
 		{"restarts", path(9000), lanczos.Settings{K: 8, MaxRestarts: 1, Basis: 1, Tolerance: 1e-13}},
+		{"steps", grid(90, 81), lanczos.Settings{K: 12, MaxRestarts: 1, Tolerance: 1e-14, DescentFrom: 1}},
 		{"rounding", torus(30, 40), lanczos.Settings{K: 12, Tolerance: 1e-19}},
 		{"rounding, dense", torus(8, 9), lanczos.Settings{K: 12, Tolerance: 1e-19}},
 	} {

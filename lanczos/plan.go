@@ -81,6 +81,9 @@ func newPlan(n int, s *Settings) (*plan, error) {
 	if p.MaxRestarts == 0 {
 		p.MaxRestarts = 60
 	}
+	if p.DescentFrom == 0 {
+		p.DescentFrom = 50_000
+	}
 	p.setKnown(0)
 	if need := p.bytes(); p.MemoryLimit > 0 && need > p.MemoryLimit {
 		return nil, fmt.Errorf("lanczos: %d eigenpairs of dimension %d take at least %d bytes, %d "+

@@ -21,8 +21,8 @@ type Certificate struct {
 	// because an eigenvalue has more copies than the block has vectors. They
 	// are in the result, unless it comes with ErrNotConverged.
 	Missed bool
-	// Counted: the number of pairs is the number of eigenvalues below the bound, by the inertia of an exact
-	// factorization; see [Below].
+	// Counted: the number of pairs is the number of eigenvalues below a value behind the last one, by the
+	// inertia of an exact factorization; with [Below] it is the bound. No search was made then.
 	Counted bool
 }
 

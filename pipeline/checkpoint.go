@@ -364,6 +364,7 @@ func (p *Pipeline) snapshots(g *models.Graph, s *EigsSettings, settings *lanczos
 type pairsState struct {
 	Exact    bool `json:"exact"`
 	Missed   bool `json:"missed"`
+	Counted  bool `json:"counted,omitempty"`
 	Nullity  int  `json:"nullity"`
 	Degree   int  `json:"degree"`
 	Products int  `json:"products"`
@@ -395,7 +396,7 @@ func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 		r := &lanczos.Result{Values: checkpoint.Elements[float64](a, "values"),
 			Residuals: checkpoint.Elements[float64](a, "residuals"),
 			Nullity:   st.Nullity, Degree: st.Degree, Products: st.Products, Restarts: st.Restarts,
-			Certificate: lanczos.Certificate{Exact: st.Exact, Missed: st.Missed}}
+			Certificate: lanczos.Certificate{Exact: st.Exact, Missed: st.Missed, Counted: st.Counted}}
 		vectors := checkpoint.Elements[float64](a, "vectors")
 		numbers := checkpoint.Elements[float64](a, "numbers")
 		if n, k := g.W.Rows, len(r.Values); k == 0 || len(vectors) != n*k || len(numbers) != 3 {
@@ -415,7 +416,7 @@ func (p *Pipeline) keptEigenpairs(ctx context.Context, g *models.Graph, s *EigsS
 		return r, err
 	}
 	t := r.Certificate
-	err = c.Save(checkpoint.Eigenpairs, key, pairsState{t.Exact, t.Missed, r.Nullity, r.Degree, r.Products,
+	err = c.Save(checkpoint.Eigenpairs, key, pairsState{t.Exact, t.Missed, t.Counted, r.Nullity, r.Degree, r.Products,
 		r.Restarts},
 		archive.Array{Name: "values", Data: r.Values}, models.MatrixEntry("vectors", r.Vectors),
 		archive.Array{Name: "residuals", Data: r.Residuals},

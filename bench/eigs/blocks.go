@@ -15,9 +15,9 @@ import (
 // peerBlocks is the largest graph that LOBPCG is run on.
 const peerBlocks = 100_000
 
-// stochasticBlocks measures as many pairs as a stochastic block graph has blocks, and LOBPCG of SciPy beside it on
-// small graphs. The graph is written to a file by a process of its own.
-func (b *bench) stochasticBlocks(graph string) error {
+// measureBlocks measures as many pairs as a stochastic block graph has blocks, and LOBPCG of SciPy beside it on
+// small graphs, and writes the table eigs-blocks. The graph is written to a file by a process of its own.
+func (b *bench) measureBlocks(graph string) error {
 	name := fmt.Sprintf("stochastic blocks, %d vertices", b.blocks)
 	if err := b.self(name, "blocks", "-graph", graph, "-blocks", strconv.Itoa(b.blocks)); err != nil {
 		return err
@@ -28,12 +28,13 @@ func (b *bench) stochasticBlocks(graph string) error {
 	if err := b.self(work, "pairs", "-graph", graph, "-k", k, "-laplacian", kind); err != nil {
 		return err
 	}
-	if !b.peers || b.blocks > peerBlocks {
-		return nil
+	if b.peers && b.blocks <= peerBlocks {
+		objects, err := peers.Run(b.ctx, os.Stderr, "eigs_lobpcg.py", graph, k, kind, fmt.Sprint(tolerance))
+		if b.add(work, objects); err != nil {
+			return err
+		}
 	}
-	objects, err := peers.Run(b.ctx, os.Stderr, "eigs_lobpcg.py", graph, k, kind, fmt.Sprint(tolerance))
-	b.add(work, objects)
-	return err
+	return b.save("eigs-blocks")
 }
 
 // writeBlocks writes the graph, and prints its size.

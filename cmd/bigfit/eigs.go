@@ -234,7 +234,8 @@ type eigsSummary struct {
 	MaxResidual   float64 `json:"max_residual"`
 	Norm          float64 `json:"norm"`
 	Orthogonality float64 `json:"orthogonality"`
-	// Counted: their number is the number of eigenvalues below Below, by the inertia of a factor.
+	// Counted: their number is the number of eigenvalues below Below, or below a value behind the last one, by
+	// the inertia of a factor.
 	// Exact: the whole spectrum was computed. Next is an eigenvalue beyond the
 	// last one; none below it was found.
 	Below    float64  `json:"below,omitempty"`
@@ -280,6 +281,8 @@ func (s eigsSummary) String() string {
 		switch {
 		case s.Exact:
 			how = "from the whole spectrum"
+		case s.Counted:
+			how = "as many below it as the inertia of a factor counts"
 		case s.Pairs < s.Asked:
 			how = "not converged"
 		}
