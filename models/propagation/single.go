@@ -14,9 +14,9 @@ import (
 const leastRow = 1e-30
 
 // round makes the scores of a fit to few digits numbers of float32. Scores of which some row is too small
-// or too large for that stay as they are.
+// or too large for that stay as they are, and so do values, which are kept exactly at labeled points.
 func (g *Solution) round() {
-	if !(g.Settings.Tolerance >= fewDigits) {
+	if g.Classes == nil || !(g.Settings.Tolerance >= fewDigits) {
 		return
 	}
 	n, _ := g.Scores.Dims()

@@ -64,14 +64,14 @@ func TestScoresOfFewDigitsAreSingle(t *testing.T) {
 // Scores that float32 would make zero, or infinite, stay as they are.
 func TestScoresBeyondSingle(t *testing.T) {
 	for _, v := range []float64{1.1e-40, 1.1e300, math.NaN()} {
-		g := &Solution{Settings: Settings{Tolerance: fewDigits}, Scores: mat.NewDense(2, 2, []float64{0.1, 0, v, 0})}
+		g := &Solution{Settings: Settings{Tolerance: fewDigits}, Classes: []int64{0, 1}, Scores: mat.NewDense(2, 2, []float64{0.1, 0, v, 0})}
 		g.round()
 		if g.Scores.At(0, 0) != 0.1 || g.Scores.At(1, 0) != v && v == v {
 			t.Errorf("beside %v the scores are %v", v, g.Scores.RawMatrix().Data)
 		}
 	}
 
-	g := &Solution{Settings: Settings{Tolerance: fewDigits}, Scores: mat.NewDense(2, 2, []float64{0.1, 0, 0, 1.1e-29})}
+	g := &Solution{Settings: Settings{Tolerance: fewDigits}, Classes: []int64{0, 1}, Scores: mat.NewDense(2, 2, []float64{0.1, 0, 0, 1.1e-29})}
 	g.round()
 	if got := singles(g.Scores); got != 4 {
 		t.Errorf("%d of 4 scores are rounded: %v", got, g.Scores.RawMatrix().Data)
