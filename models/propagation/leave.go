@@ -427,6 +427,15 @@ func (l Learner) LeaveOneOutCost(in *models.Input, probes int) (stage.Cost, erro
 	if err != nil {
 		return c, err
 	}
+	s, err := l.settings(own.Values)
+	if err != nil {
+		return c, err
+	}
+	s.Solver = l.Solver
+	problem, _, err := bytes(&own, &s)
+	if err != nil {
+		return c, err
+	}
 	labels := len(in.Targets.Labeled)
 	if probes > 0 {
 		labels = min(labels, probes)
@@ -438,8 +447,8 @@ func (l Learner) LeaveOneOutCost(in *models.Input, probes int) (stage.Cost, erro
 		return c, err
 	}
 
-	// A column for each right-hand side of a block, beside the fit.
-	c.Bytes += stage.HeapBytes(solver + 24*int64(in.Len())*int64(block+columns))
+	// A column for each right-hand side of a block. The solver of the fit is gone by then.
+	c.Bytes = max(c.Bytes, problem+stage.HeapBytes(solver+24*int64(in.Len())*int64(block+columns))+stage.RuntimeBytes)
 	c.Operations *= float64(labels+columns) / float64(columns)
 	c.Remedy = fmt.Sprintf("take fewer labels, or leave out whole folds of them with %s", param.Name("folds"))
 	return c, nil
