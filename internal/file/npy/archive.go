@@ -2,6 +2,7 @@ package npy
 
 import (
 	"archive/zip"
+	"compress/flate"
 	"errors"
 	"fmt"
 	"io"
@@ -75,7 +76,11 @@ func (a *Archive) Header(name string) (*Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h, r.Close()
+	// An entry may be found damaged only when it is closed.
+	if err := r.Close(); err != nil {
+		return nil, a.fault(name, err)
+	}
+	return h, nil
 }
 
 // Expect returns an error unless the header of an array claims the given type and extents. An empty
@@ -225,7 +230,8 @@ func (a *Archive) what(name string) string {
 }
 
 func (a *Archive) fault(name string, err error) error {
-	if errors.Is(err, zip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) {
+	var corrupt flate.CorruptInputError
+	if errors.Is(err, zip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &corrupt) {
 		return fmt.Errorf("%s: the archive is truncated or damaged: %w; save it again", a.what(name), err)
 	}
 	return fmt.Errorf("%s: %w", a.what(name), err)
