@@ -25,8 +25,8 @@ func BlockCount(n int) int { return int(math.Pow(float64(n), blockExponent)) }
 // Blocks returns a graph of the degree-corrected stochastic block model (Karrer & Newman, Phys. Rev. E 83 (2011),
 // 016107) with n^0.35 blocks: every vertex has an outgoing and an incoming degree d from 10 to 100 with a
 // probability in proportion to d^-2.5; an edge goes from each outgoing end to a vertex of its block, or with
-// probability 1/6 of another, chosen in proportion to its incoming degree. The weights are those of A + Aᵀ. It also
-// returns the block of every vertex.
+// probability 1/6 of another, chosen in proportion to its incoming degree. The weights are A + Aᵀ. The second
+// result is the block of every vertex.
 func Blocks(n int, rng *rand.Rand) (*sparse.CSR, []int) {
 	blocks := BlockCount(n)
 	block := memberships(n, blocks, rng)

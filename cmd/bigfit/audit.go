@@ -58,7 +58,7 @@ table to work with. Nothing is changed.
   order        whether the rows stand in a random order
 
 X and y are read as by bigfit fit. One thing differs: NaN in dense points is counted, not
-refused. A csv with empty cells is refused here too. The neighbours are those of the graph
+refused. A csv with empty cells is refused here too. The neighbours come from the graph
 that fit --model auto makes.
 
 The table has a row for each point: the id (if the points have ids), the row, issues (the

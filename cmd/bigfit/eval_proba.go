@@ -141,7 +141,7 @@ func unsure(truth, predicted *data.Labels) (*data.Labels, []bool) {
 	return again, points
 }
 
-// intervals measures the bounds in --interval where the true values are known; ids are those of the points, if any.
+// intervals measures the bounds in --interval where the true values are known; ids names the points, nil if they have no ids.
 func (o *evalOptions) intervals(a *app, truth *mat.Dense, ids *data.IDs) (*metrics.IntervalReport, error) {
 	if o.interval == "" {
 		return nil, nil

@@ -25,7 +25,7 @@ type Gap struct {
 // 2007, section 8.3): k clusters that are hardly joined have k eigenvalues near 0, and the larger the gap
 // behind them, the less the space of the first k eigenvectors changes with the graph (section 7).
 //
-// The standard error of a gap is that of a bootstrap of the edges, to first order. If each edge e = (i, j)
+// The standard error of a gap comes from a bootstrap of the edges, to first order. If each edge e = (i, j)
 // of weight w_e gets an independent random factor of mean 1 and variance 1, as in the Bayesian bootstrap
 // (Rubin, Annals of Statistics 9, 1981), the eigenvalue λ of Lf = λDf with fᵀDf = 1 changes by
 // Σ_e (ξ_e − 1) w_e c_e with c_e = (f_i − f_j)² − λ(f_i² + f_j²), so that the gap between λ and λ' has the
@@ -105,7 +105,7 @@ func (c *Choice) warn(before float64, last, parts int) {
 			"clusters that stand out have eigenvalues near 0", c.Clusters, before, c.Value))
 	}
 	if c.Clusters == last && last > parts+1 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("the largest gap is that of the largest number looked at, %d: "+
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the largest gap stands behind the largest number of clusters that was tried, %d: "+
 			"the eigenvalues show no clear number of clusters", last))
 	}
 }

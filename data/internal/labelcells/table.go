@@ -99,7 +99,7 @@ func (t *labelTable) counts() (base int, ok bool) {
 	return base, true
 }
 
-// open opens the table and finds its columns; ids are those of the points, nil if they have none.
+// open opens the table and finds its columns; ids names the points, nil if they have no ids.
 func (t *labelTable) open(key string, limit int64, ids *IDs, f *Notes) (*table.Reader, error) {
 	r, err := table.Open(t.path, table.Options{Limit: limit})
 	if err != nil {
