@@ -87,8 +87,8 @@ func (p Planner) Next(ctx context.Context, c *Candidates, s *NextSettings) ([]ac
 // not be nil.
 func (c *Candidates) Cost(count int) stage.Cost {
 	n, k := c.Pairs.Vectors.Dims()
-	return stage.Cost{Bytes: stage.DenseBytes(8*int64(n)*int64(k+4) + 24*int64(k)*int64(k)),
-		Operations: float64(n) * float64(k) * (2*float64(k) + 8*float64(count)),
+	return stage.Cost{Bytes: stage.DenseBytes(8*int64(n)*6 + 24*int64(k)*int64(k)),
+		Operations: float64(n) * float64(k) * (2*float64(k) + 6*float64(count)),
 		Remedy:     fmt.Sprintf("ask for fewer %s", param.Name("pairs"))}
 }
 

@@ -99,7 +99,7 @@ func (a *app) firsts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c, err := newFirstCampaign(ctx, a.Pipeline(), learner, set)
+		c, err := newFirstCampaign(ctx, a.Pipeline(), learner, set, a.settings.Round.Pairs)
 		if err != nil {
 			return err
 		}
@@ -126,8 +126,9 @@ type firstCampaign struct {
 	chooser  labeling.Candidates
 }
 
-// newFirstCampaign makes the graph of auto.
-func newFirstCampaign(ctx context.Context, p *pipeline.Pipeline, l models.Learner, set *sets.Loaded) (*firstCampaign, error) {
+// newFirstCampaign makes the graph of auto and that many eigenpairs.
+func newFirstCampaign(ctx context.Context, p *pipeline.Pipeline, l models.Learner, set *sets.Loaded,
+	count int) (*firstCampaign, error) {
 	// Stages of single fits say nothing here.
 	c := &firstCampaign{Pipeline: &pipeline.Pipeline{Seed: p.Seed, Memory: p.Memory}, learner: l, set: set}
 	var err error
@@ -139,7 +140,7 @@ func newFirstCampaign(ctx context.Context, p *pipeline.Pipeline, l models.Learne
 		return nil, err
 	}
 	c.graph = &g.Graph
-	pairs, err := labeling.Planner{Pipeline: c.Pipeline}.FieldPairs(ctx, c.graph, 0)
+	pairs, err := labeling.Planner{Pipeline: c.Pipeline}.FieldPairs(ctx, c.graph, count)
 	if !models.Usable(err) {
 		return nil, err
 	}

@@ -111,9 +111,9 @@ func (p *Pool) chooseCover(s *Settings) []Choice {
 		cover(i)
 	}
 
-	gain := func(i int) int {
+	gain := func(i int) float64 {
 		cols, _ := p.Weights.Row(i)
-		sum := 0
+		sum := 0.0
 		if !covered[i] {
 			sum = 1
 		}
@@ -124,10 +124,10 @@ func (p *Pool) chooseCover(s *Settings) []Choice {
 		}
 		return sum
 	}
-	var q gains
+	var q bounds
 	for i := range p.Len() {
 		if !taken[i] {
-			q = append(q, gainOf{i, gain(i)})
+			q = append(q, bound{int32(i), gain(i)})
 		}
 	}
 	heap.Init(&q)
@@ -135,41 +135,17 @@ func (p *Pool) chooseCover(s *Settings) []Choice {
 	out := make([]Choice, 0, s.Count)
 	for len(out) < s.Count && len(q) > 0 {
 		top := q[0]
-		now := gain(top.point)
+		i := int(top.point)
 		// The bound of the first was too large: it goes back with its gain of now.
-		if now < top.gain {
-			q[0].gain = now
+		if now := gain(i); now < top.most {
+			q[0].most = now
 			heap.Fix(&q, 0)
 			continue
 		}
 
 		heap.Pop(&q)
-		cover(top.point)
-		out = append(out, Choice{Point: top.point, Rule: Cover, Component: p.Components.Of[top.point], Score: float64(now)})
+		cover(i)
+		out = append(out, Choice{Point: i, Rule: Cover, Component: p.Components.Of[i], Score: top.most})
 	}
 	return out
-}
-
-// gainOf bounds how many points the ball of a point adds.
-type gainOf struct {
-	point, gain int
-}
-
-// gains is a heap, the largest gain first, of equals the smallest point.
-type gains []gainOf
-
-func (g gains) Len() int { return len(g) }
-func (g gains) Less(a, b int) bool {
-	if g[a].gain != g[b].gain {
-		return g[a].gain > g[b].gain
-	}
-	return g[a].point < g[b].point
-}
-func (g gains) Swap(a, b int) { g[a], g[b] = g[b], g[a] }
-func (g *gains) Push(x any)   { *g = append(*g, x.(gainOf)) }
-func (g *gains) Pop() any {
-	old := *g
-	last := old[len(old)-1]
-	*g = old[:len(old)-1]
-	return last
 }

@@ -15,18 +15,14 @@ import (
 //
 //	A = (Λ + δI + V_lᵀV_l/σ²)⁻¹
 //
-// where V_l are the rows of V at the labels. It holds the rows of VA and, as VᵀV = I,
+// where V_l are the rows of V at the labels. As VᵀV = I,
 //
 //	C_ii = v_i·Av_i,  ‖C_{·i}‖² = ‖Av_i‖²,  Σ_j C_ji = (Vᵀ1)·Av_i.
 type field struct {
-	vectors  *mat.Dense // V, n×p
-	products *mat.Dense // VA, n×p
-	sums     []float64  // Vᵀ1
-	noise    float64    // σ²
-
-	variance  []float64 // C_ii
-	reduction []float64 // ‖C_{·i}‖²
-	total     []float64 // Σ_j C_ji
+	vectors    *mat.Dense // V, n×p
+	covariance *mat.Dense // A
+	sums       []float64  // Vᵀ1
+	noise      float64    // σ²
 }
 
 // grain is the number of points in a chunk of work: some 10⁵ operations at 200 eigenpairs.
@@ -35,8 +31,7 @@ const grain = 512
 // newField conditions the field on the labels of p.
 func newField(ctx context.Context, p *Pool, s *Settings) (*field, error) {
 	n, k := p.Vectors.Dims()
-	f := &field{vectors: p.Vectors, products: mat.NewDense(n, k, nil), sums: dense.ColumnMeans(p.Vectors),
-		variance: make([]float64, n), reduction: make([]float64, n), total: make([]float64, n)}
+	f := &field{vectors: p.Vectors, sums: dense.ColumnMeans(p.Vectors)}
 	floats.Scale(float64(n), f.sums)
 	for _, v := range p.Values {
 		f.noise += s.Noise / (v + s.Delta) / float64(n)
@@ -56,44 +51,94 @@ func newField(ctx context.Context, p *Pool, s *Settings) (*field, error) {
 		return nil, fmt.Errorf("active: the covariance after %d labels: %w", len(p.Labeled), err)
 	}
 
-	// A itself is needed, for VA; p is small beside n.
-	covariance := mat.NewDense(k, k, nil) // A
+	// A itself is needed, for Av; p is small beside n.
+	f.covariance = mat.NewDense(k, k, nil)
 	for j := range k {
-		covariance.Set(j, j, 1)
+		f.covariance.Set(j, j, 1)
 	}
-	dense.SolveLower(dense.NoTrans, precision, covariance)
-	dense.SolveLower(dense.Transposed, precision, covariance)
-	dense.Symmetrize(covariance)
-	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, p.Vectors, covariance, 0, f.products)
-
-	par.For(n, grain, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			f.measure(i)
-		}
-	})
+	dense.SolveLower(dense.NoTrans, precision, f.covariance)
+	dense.SolveLower(dense.Transposed, precision, f.covariance)
+	dense.Symmetrize(f.covariance)
 	return f, ctx.Err()
 }
 
-// measure computes the three numbers of point i that the rules use, from row i of VA.
-func (f *field) measure(i int) {
-	row := f.products.RawRowView(i)
-	f.variance[i] = max(floats.Dot(f.vectors.RawRowView(i), row), 0)
-	f.reduction[i] = floats.Dot(row, row)
-	f.total[i] = floats.Dot(f.sums, row)
+// change is what a label at point i changes: C_jk falls by scale·(v_j·a)(v_k·a) for all j and k.
+type change struct {
+	a     []float64 // Av_i
+	scale float64   // 1/(C_ii + σ²)
+	b     []float64 // Aa
+	norm  float64   // ‖a‖²
+	sum   float64   // (Vᵀ1)·a
 }
 
-// observe conditions the field on a label at point i: with a = Av_i the rows of VA
-// change by −(v_j·a)/(C_ii + σ²) aᵀ.
-func (f *field) observe(i int) {
-	// A copy, because the loop changes row i too.
-	a := mat.Row(nil, i, f.products)
-	scale := 1 / (f.variance[i] + f.noise)
-	n, _ := f.vectors.Dims()
-	par.For(n, grain, func(lo, hi int) {
+// observe conditions the field on a label at point i: A becomes A − scale·aaᵀ.
+func (f *field) observe(i int) change {
+	v := f.vectors.RawRowView(i)
+	c := change{a: f.times(v)}
+	c.scale = 1 / (max(floats.Dot(v, c.a), 0) + f.noise)
+	c.b = f.times(c.a)
+	c.norm = floats.Dot(c.a, c.a)
+	c.sum = floats.Dot(f.sums, c.a)
+	for j, aj := range c.a {
+		floats.AddScaled(f.covariance.RawRowView(j), -c.scale*aj, c.a)
+	}
+	return c
+}
+
+// times returns Av.
+func (f *field) times(v []float64) []float64 {
+	out := make([]float64, len(v))
+	for j := range out {
+		out[j] = floats.Dot(f.covariance.RawRowView(j), v)
+	}
+	return out
+}
+
+// moments holds the three numbers of every point that the rules use. A label changes them by products of
+// the rows of V with two vectors, so that VA need not be kept.
+type moments struct {
+	variance  []float64 // C_ii
+	reduction []float64 // ‖C_{·i}‖²
+	total     []float64 // Σ_j C_ji
+}
+
+// momentRows is the number of rows of VA that are there at a time.
+const momentRows = 4096
+
+// newMoments computes the numbers of all points.
+func newMoments(ctx context.Context, f *field) (*moments, error) {
+	n, k := f.vectors.Dims()
+	m := &moments{variance: make([]float64, n), reduction: make([]float64, n), total: make([]float64, n)}
+	products := mat.NewDense(min(n, momentRows), k, nil)
+	for lo := 0; lo < n; lo += momentRows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rows := f.vectors.Slice(lo, min(lo+momentRows, n), 0, k).(*mat.Dense)
+		count, _ := rows.Dims()
+		part := products.Slice(0, count, 0, k).(*mat.Dense)
+		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, rows, f.covariance, 0, part)
+		par.For(count, grain, func(from, to int) {
+			for r := from; r < to; r++ {
+				row := part.RawRowView(r)
+				m.variance[lo+r] = max(floats.Dot(rows.RawRowView(r), row), 0)
+				m.reduction[lo+r] = floats.Dot(row, row)
+				m.total[lo+r] = floats.Dot(f.sums, row)
+			}
+		})
+	}
+	return m, nil
+}
+
+// apply changes the numbers of all points.
+func (m *moments) apply(f *field, c change) {
+	par.For(len(m.variance), grain, func(lo, hi int) {
 		for j := lo; j < hi; j++ {
-			covariance := floats.Dot(f.vectors.RawRowView(j), a)
-			floats.AddScaled(f.products.RawRowView(j), -scale*covariance, a)
-			f.measure(j)
+			v := f.vectors.RawRowView(j)
+			fall := c.scale * floats.Dot(v, c.a)
+			m.variance[j] = max(m.variance[j]-fall*fall/c.scale, 0)
+			m.reduction[j] = max(m.reduction[j]+fall*(fall*c.norm-2*floats.Dot(v, c.b)), 0)
+			m.total[j] -= fall * c.sum
 		}
 	})
 }
