@@ -20,7 +20,7 @@ type NextSettings struct {
 	// Closed are numbers of points that cannot be labeled, and ClosedIDs ids of more of them.
 	Closed    []int
 	ClosedIDs []string
-	// Pairs is the number of eigenpairs of the graph that rules look at. Default
+	// Pairs is the number of vectors near the smallest eigenvectors of the graph that rules look at. Default
 	// [labeling.DefaultFieldPairs].
 	Pairs int
 }

@@ -73,6 +73,9 @@ type Settings struct {
 	// 1e-3 or more they are refined instead, without the search for eigenvalues that were
 	// left out; Certificate.Next is the next Ritz value then.
 	Known *mat.Dense
+	// Rough asks for vectors near the span of the eigenvectors in place of eigenpairs, in one pass: Values are
+	// their Rayleigh quotients, residuals say how near they are, and Tolerance is not met.
+	Rough bool
 	// OnRestart, if not nil, is called after every block of products, on the
 	// calling goroutine. An error stops the run.
 	OnRestart func(State) error
@@ -160,6 +163,11 @@ func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 		return p.search(ctx, a, null, false)
 	}
 
+	if p.Rough {
+		if r, err := p.rough(ctx, a, null); r != nil || err != nil {
+			return r, err
+		}
+	}
 	// Rough vectors are refined in place. No result means that refinement did not come to an end.
 	if p.Known != nil && p.Tolerance >= refineFrom {
 		if r, err := p.refine(ctx, a, null); r != nil || err != nil {

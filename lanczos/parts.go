@@ -98,6 +98,7 @@ func (r *Result) join(part *Result) {
 	r.Degree = max(r.Degree, part.Degree)
 	r.Products += part.Products
 	r.Restarts += part.Restarts
+	r.Rough = r.Rough || part.Rough
 	t := &r.Certificate
 	t.Exact = t.Exact && part.Certificate.Exact
 	t.Missed = t.Missed || part.Certificate.Missed

@@ -41,6 +41,8 @@ type Result struct {
 	Degree      int // degree of the filter; 0 for an inverse, or if there was no need for one
 	Products    int // products of the operator with one vector
 	Restarts    int
+	// Rough tells that the vectors are near the span of the eigenvectors alone: [Settings.Rough].
+	Rough bool
 	// By names the program that found the pairs; "" for this one.
 	By string
 }
@@ -106,6 +108,10 @@ func (r *Result) truncate(k int) {
 
 // String summarizes the result in one line.
 func (r *Result) String() string {
+	if r.Rough {
+		return fmt.Sprintf("%d vectors near the smallest pairs, quotients up to %.4g, %d products", len(r.Values),
+			r.Values[len(r.Values)-1], r.Products)
+	}
 	relative := 0.0
 	if r.Norm > 0 {
 		relative = r.MaxResidual() / r.Norm

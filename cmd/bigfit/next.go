@@ -61,8 +61,8 @@ is fitted to them first, and that model is not kept. --rule is one of
                Dekel, Hacohen & Weinshall 2022)
   random       any point
 
-Variances are those of a Gaussian field on the graph, by --pairs eigenpairs of its
-normalized Laplacian. Each choice lowers the variances near it before the next point is
+Variances are those of a Gaussian field on the graph, by --pairs vectors near the smallest
+eigenvectors of its normalized Laplacian. Each choice lowers the variances near it before the next point is
 chosen, so a batch is spread. Components of the graph without a label come first, the
 largest first, except for tiny ones; their rule is "component". typical, cover and random
 ignore components.
@@ -78,12 +78,12 @@ For other models give all points with -X and their labels with -y. --graph gives
 	f.IntVarP(&o.choice.Count, "count", "n", 50, "points to choose")
 	shell.NameFlag(f, &o.choice.Rule, "rule", "rule of the choice")
 	f.IntVar(&o.choice.Pairs, "pairs", labeling.DefaultFieldPairs,
-		"eigenpairs that rules look at, beside the null vectors")
+		"vectors that rules look at, beside the null vectors")
 	f.Float64Var(&o.choice.Delta, "delta", 0.01, "δ of the variances (Λ + δI)⁻¹ along the eigenvectors")
 	f.Float64Var(&o.choice.Noise, "noise", 1,
 		"variance of a label, as a share of the mean variance before any")
 	f.StringVar(&o.proba, "proba", "", probaHelp+", in place of the answers of the model")
-	f.StringVar(&o.eigs, "eigs", "", "`file` of eigenpairs of the graph, in place of those that are computed")
+	f.StringVar(&o.eigs, "eigs", "", "`file` of eigenpairs of the graph, in place of the vectors that are computed")
 	o.Flags(a.App, f)
 	f.StringVarP(&o.out, "output", "o", "next.csv",
 		"`file` to write, "+enum.Or(table.Several)+"; .npy has the rows only")

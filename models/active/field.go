@@ -25,7 +25,7 @@ type field struct {
 	noise      float64    // σ²
 }
 
-// grain is the number of points in a chunk of work: some 10⁵ operations at 200 eigenpairs.
+// grain is the number of points in a chunk of work: some 10⁵ operations at 100 eigenpairs.
 const grain = 512
 
 // newField conditions the field on the labels of p.

@@ -1,0 +1,63 @@
+package lanczos_test
+
+import (
+	"runtime"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/lanczos"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// A rough search gives orthonormal vectors whose quotients bound the eigenvalues from above, near enough that
+// the covariance Σ 1/(λ + δ) of the span is that of the eigenvectors to a few percent, at a bounded number of products.
+func TestRough(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	const delta = 0.01
+	for _, f := range []family{torus(40, 60), grid(50, 50), copies(5, torus(20, 25)), twoBlocks(grid(40, 40), 1e-3)} {
+		l, c := newLaplacian(t, f.w, sparse.Normalized)
+		s := &lanczos.Settings{K: 60, Rough: true, Seed: 3}
+		r, err := lanczos.Laplacian(t.Context(), l, c, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Rough || r.Certificate.Exact {
+			t.Errorf("%s: rough %t, exact %t", f.name, r.Rough, r.Certificate.Exact)
+		}
+		var gram mat.Dense
+		gram.Mul(r.Vectors.T(), r.Vectors)
+		for i := range s.K {
+			gram.Set(i, i, gram.At(i, i)-1)
+		}
+		if off := mat.Norm(&gram, 1); !(off < 1e-10) {
+			t.Errorf("%s: VᵀV − I is %v", f.name, off)
+		}
+
+		exact, err := lanczos.Laplacian(t.Context(), l, c, &lanczos.Settings{K: s.K})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var have, want float64
+		for j, v := range r.Values {
+			if !(v >= exact.Values[j]-1e-10) {
+				t.Errorf("%s: quotient %d is %v, below the eigenvalue %v", f.name, j, v, exact.Values[j])
+			}
+			have += 1 / (v + delta)
+			want += 1 / (exact.Values[j] + delta)
+		}
+		if !(have >= 0.95*want) {
+			t.Errorf("%s: the span has %.3g of the covariance of the eigenvectors", f.name, have/want)
+		}
+		if most := 40 * (s.K + 20*c.Count()); r.Products > most {
+			t.Errorf("%s: %d products, more than %d", f.name, r.Products, most)
+		}
+
+		runtime.GOMAXPROCS(1)
+		again, err := lanczos.Laplacian(t.Context(), l, c, s)
+		runtime.GOMAXPROCS(2)
+		if err != nil || !sameBits(r.Vectors.RawMatrix().Data, again.Vectors.RawMatrix().Data) {
+			t.Errorf("%s: other bits with one thread (%v)", f.name, err)
+		}
+	}
+}
