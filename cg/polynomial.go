@@ -24,6 +24,10 @@ type polynomial struct {
 	scratch sync.Pool // of *[]float32
 }
 
+// PolynomialBytes is the memory of the preconditioner [Chebyshev] of a graph of n vertices with nnz stored edges, for
+// blocks of sixteen columns: three blocks and the weights in single precision, and the factors of the rows.
+func PolynomialBytes(n, nnz int) int64 { return 3*4*16*int64(n) + 4*int64(nnz) + 20*int64(n) }
+
 // newPolynomial returns the polynomial of the given degree for the eigenvalues of
 // D⁻¹(L + cI) in [low, high].
 func newPolynomial(s *system, low, high float64, degree int) *polynomial {

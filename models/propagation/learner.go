@@ -180,13 +180,19 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 		// The matrix and the packed columns are written for the other program.
 		return stage.HeapBytes(problem), stage.HeapBytes(fit+4*edges+8*edges+8*n+16*n*c) +
 			stage.RuntimeBytes, nil
-	case s.Method == LGC || s.Method == Poisson:
-		fit += 4*edges + weights + 24*n + 16*n*c // the preconditioner
-	case s.Regularizer.Degree() > 1:
+	case s.Method != LGC && s.Method != Poisson && s.Regularizer.Degree() > 1:
 		fit += 8 * n * c
 	}
 
-	if s.method(in.Start != nil, in.Len()*int(c)) == cg.Auto {
+	// The preconditioner.
+	method := s.method(in.Start != nil, in.Len()*int(c))
+	switch {
+	case method == cg.Chebyshev:
+		fit += cg.PolynomialBytes(in.Len(), in.EdgeCount())
+	case s.Method == LGC || s.Method == Poisson:
+		fit += 4*edges + weights + 24*n + 16*n*c
+	}
+	if method == cg.Auto {
 		fit += factors(in, n, edges)
 	}
 	return stage.HeapBytes(problem), stage.HeapBytes(fit) + stage.RuntimeBytes, nil
