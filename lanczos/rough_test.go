@@ -15,7 +15,7 @@ import (
 func TestRough(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	const delta = 0.01
-	for _, f := range []family{torus(40, 60), grid(50, 50), copies(5, torus(20, 25)), twoBlocks(grid(40, 40), 1e-3)} {
+	for _, f := range []family{torus(40, 60), grid(50, 50), copies(5, torus(30, 30)), twoBlocks(grid(40, 40), 1e-3)} {
 		l, c := newLaplacian(t, f.w, sparse.Normalized)
 		s := &lanczos.Settings{K: 60, Rough: true, Seed: 3}
 		r, err := lanczos.Laplacian(t.Context(), l, c, s)
