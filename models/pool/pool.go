@@ -3,10 +3,9 @@
 // probabilities of those that did well. It knows no learner by name; the list of its
 // members is given, as all.Auto has it.
 //
-// The weights come from pseudo-Bayesian model averaging (Yao, Vehtari, Simpson & Gelman,
-// Bayesian Analysis 13 (2018), 917–1007, section 3.2), tempered: the sum of the losses has the factor ½, which
-// the paper does not have and which was chosen on 26 sets (docs/auto.md). With few labels they stay near the
-// prior weights of the list, with many the cross-validation decides.
+// The weights stack the members (Yao, Vehtari, Simpson & Gelman, Bayesian Analysis 13 (2018), 917–1007, section
+// 3.1): the mean of their probabilities fits the labels held out best. Equal weights count as two labels more, so that
+// with few labels the weights stay near them, and with many the cross-validation decides.
 //
 // # Why a mean and not a pick
 //
@@ -45,10 +44,8 @@ type Member struct {
 	// Times multiplies numbers that a rule of the learner finds, by the name of the parameter:
 	// a setting that gives this parameter as a rule becomes one setting for each factor.
 	Times map[string][]float64
-	// Prior is the weight of the member relative to other members before the labels are looked
-	// at. Default 1.
-	Prior float64
-	// Blind is this weight where the labels are too few for a cross-validation. Default Prior.
+	// Blind is the weight of the member relative to other members where the labels are too few for a
+	// cross-validation. Default 1.
 	Blind float64
 	// FewPerClass, if positive, leaves the member out where there are more labels a class on
 	// average, or targets without classes.
@@ -110,7 +107,7 @@ func (l Learner) Info() models.Info {
 		Scores: "weighted mean of the members' probabilities of the class, or of their values",
 		Formula: "p = Σ_m w_m p_m over the members m,  w_m ∝ prior_m · exp(−½ Σ_i loss_im),\n" +
 			"loss_im of member m at label i, which a fold of the cross-validation left out",
-		Source: "Yao, Vehtari, Simpson & Gelman 2018 (weights, with an exponent of ½ that is ours); the members' papers"}
+		Source: "Yao, Vehtari, Simpson & Gelman 2018, section 3.1 (weights, with a prior that is ours); the members' papers"}
 	for _, m := range l.Members {
 		info := m.Learner.Info()
 		i.Learns |= info.Learns &^ models.LearnsInside
@@ -195,7 +192,18 @@ func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 	}
 
 	cut := slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 })
+	if f.alone {
+		return aloneComplete(out, in), nil
+	}
 	return completeCost(out, in, len(members), cut), nil
+}
+
+// aloneComplete is completeCost for the only member, whose labels were left out one by one: it is fitted before, so that
+// its scores and their mean are there without what the fit took.
+func aloneComplete(c stage.Cost, in *models.Input) stage.Cost {
+	c.Bytes = max(c.Bytes, stage.HeapBytes(3*8*int64(in.Len())*int64(outputs(in.Targets))))
+	c.Remedy = fmt.Sprintf("choose one model with %s", param.Name("model"))
+	return c
 }
 
 // completeCost adds to c, the cost of the largest of the given number of members, the memory

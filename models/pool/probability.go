@@ -145,36 +145,3 @@ func (s *scale) fitSlope(scores *mat.Dense, aims *aims) {
 
 	s.Slope = math.Exp(lo)
 }
-
-// likelihoodWeights returns weights with the sum one,
-//
-//	w_m ∝ prior_m · exp(−Σ_i loss_im / 2)
-//
-// for the losses −log p of the right class (l×m) that m members have at l points:
-// pseudo-Bayesian model averaging with half of the exponent, because a cross-validation of few
-// labels says less than the same number of independent labels would. Repetitions of the
-// cross-validation count as one.
-func likelihoodWeights(losses *mat.Dense, prior []float64, repeats int) []float64 {
-	rows, m := losses.Dims()
-	// The weights are computed as logarithms, and the largest one is subtracted before exp.
-	w := make([]float64, m)
-	top := math.Inf(-1)
-	for j := range w {
-		w[j] = math.Log(prior[j])
-		for i := range rows {
-			w[j] -= losses.At(i, j) / float64(2*repeats)
-		}
-		top = max(top, w[j])
-	}
-
-	var sum float64
-	for j := range w {
-		w[j] = math.Exp(w[j] - top)
-		sum += w[j]
-	}
-
-	for j := range w {
-		w[j] /= sum
-	}
-	return w
-}

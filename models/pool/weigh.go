@@ -149,11 +149,6 @@ func (c *Choice) trivialWarning() []string {
 		"as they are, do not follow from the points", what, c.number(c.Error), c.number(c.Trivial))}
 }
 
-// leastWeight is the smallest weight that is kept, unless all are smaller: a member below it
-// hardly moves the mean, but would cost a fit, its arrays in the file and a prediction for
-// every new point.
-const leastWeight = 0.05
-
 // weigh chooses settings and weights by the answers for points held out, and records the
 // choice.
 func (f *fit) weigh() {
@@ -221,33 +216,27 @@ func (f *fit) heldOut() (rows, class []int) {
 }
 
 // weighClasses chooses the setting of each member by its likelihood, and the weights by the
-// likelihoods of all members: see likelihoodWeights.
+// likelihood of the mean: see stackedWeights.
 func (f *fit) weighClasses() {
 	rows, class := f.heldOut()
 	aims := f.aimsOf(rows, class)
-	prior := make([]float64, len(f.candidates))
-	for m, c := range f.candidates {
+	for _, c := range f.candidates {
 		c.choose(rows, aims)
-		prior[m] = c.prior
 	}
 
-	// The losses −log p are bounded by p ≥ 10⁻⁹, so that one confident mistake does not
-	// exclude a member for good.
-	losses := mat.NewDense(len(rows), len(f.candidates), nil)
 	columns := len(f.in.Targets.Classes)
 	held := make([]*mat.Dense, len(f.candidates))
 	for m, c := range f.candidates {
 		held[m] = mat.NewDense(len(rows), columns, nil)
 		for i, at := range rows {
 			c.scale.probabilities(held[m].RawRowView(i), c.answers[c.best].RawRowView(at))
-			losses.Set(i, m, aims.loss(held[m].RawRowView(i), i))
 		}
 		c.error = f.estimate(held[m], rows, class)
 	}
 
 	// The estimate of the error is measured on the mean itself, with the weights that are
 	// kept.
-	w := likelihoodWeights(losses, prior, f.settings.Repeats)
+	w := stackedWeights(aims.likelihoods(held), aims.amounts(f.settings.Repeats))
 	keepHeavy(w)
 	mixed := mat.NewDense(len(rows), columns, nil)
 	for m, c := range f.candidates {
@@ -347,22 +336,6 @@ func (f *fit) keepHeldOut(mixed *mat.Dense, rows []int) {
 	if h.Labels != nil {
 		h.Scores = mat.NewDense(len(h.Labels), columns, scores)
 		f.held = h
-	}
-}
-
-// keepHeavy sets light weights to zero, and the sum to one.
-func keepHeavy(w []float64) {
-	top := slices.Max(w)
-	var sum float64
-	for m, v := range w {
-		if v < min(leastWeight, top) {
-			w[m] = 0
-		}
-		sum += w[m]
-	}
-
-	for m := range w {
-		w[m] /= sum
 	}
 }
 

@@ -19,7 +19,7 @@ LEARNERS = {'auto': ('classes', 'values', 'shares', 'weights'), 'eigenmap': ('cl
 class AutoParameters(BaseEstimator):
     """Chooses among other models by cross-validation on the labels and averages the best.
 
-    After Yao, Vehtari, Simpson & Gelman 2018 (weights, with an exponent of ½ that is ours); the members' papers.
+    After Yao, Vehtari, Simpson & Gelman 2018, section 3.1 (weights, with a prior that is ours); the members' papers.
 
     Parameters
     ----------
