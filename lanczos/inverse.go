@@ -70,7 +70,7 @@ func (p *plan) mayInvert(a sparse.Operator) *sparse.Laplacian {
 // the graph is ill-conditioned (hard) and the limit allows a factor.
 func (p *plan) bytesWithFactor(nnz int, hard bool) int64 {
 	bytes := p.bytes()
-	if !hard || p.dense() {
+	if !hard || p.dense() || p.Rough {
 		return bytes
 	}
 	if with := bytes + inverseBytes(p.n, nnz, p.block); p.MemoryLimit == 0 || with <= p.MemoryLimit {

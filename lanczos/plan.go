@@ -138,12 +138,20 @@ func (p *plan) dense() bool {
 	return p.n <= denseLimit || p.columns() > p.n/2
 }
 
+// refined returns the number of columns of a subspace iteration: the wanted ones and guards, a multiple of four, which
+// fills the registers of the products.
+func (p *plan) refined() int { return (p.wanted + refineGuards + 3) / 4 * 4 }
+
 // bytes returns the memory of a run: for the dense method four n×n matrices, otherwise the basis, the
 // blocks of work, the vectors of the result and four projected matrices.
 func (p *plan) bytes() int64 {
 	rows := int64(p.n)
 	if p.dense() {
 		return 8 * 4 * rows * rows
+	}
+	if p.Rough {
+		m := int64(p.refined())
+		return 8 * (rows*(m+int64(p.K)+3*slabWidth+3*densityVectors) + 4*m*m)
 	}
 	// Where the basis is wide, the vectors of the result get memory of their own beside it: see [narrow].
 	basis := int64(p.columns())
@@ -179,6 +187,10 @@ func Operations(n, nnz int, s *Settings) float64 {
 		return 10 * rows * rows * rows
 	}
 
+	if p.Rough {
+		m := float64(p.refined())
+		return 8*rows*m*m + 5*2*30*m*float64(nnz)
+	}
 	// A usual degree of the filter; it is chosen from the density, which is not known here.
 	const degree = 15
 	return 4*rows*m*m + 5*2*degree*m*float64(nnz) + 2*rows*m*float64(p.K)

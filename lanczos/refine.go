@@ -114,8 +114,7 @@ func (p *plan) beginRefined(null *mat.Dense) *mat.Dense {
 		}
 	}
 
-	// A multiple of four columns fills the registers of the products.
-	m := (p.wanted + refineGuards + 3) / 4 * 4
+	m := p.refined()
 	if p.wanted < 1 || len(kept)+refineGuards < p.wanted || p.known+m >= p.n {
 		return nil
 	}

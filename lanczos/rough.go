@@ -24,7 +24,7 @@ const (
 // m columns, and no search. It returns nothing where there are hardly more vectors than wanted ones.
 func (p *plan) rough(ctx context.Context, a sparse.Operator, null *mat.Dense) (*Result, error) {
 	p.setKnown(min(p.Nullity, p.K))
-	m := (p.wanted + refineGuards + 3) / 4 * 4
+	m := p.refined()
 	if p.wanted < 1 || p.known+m >= p.n {
 		return nil, nil
 	}
