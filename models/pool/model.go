@@ -108,8 +108,12 @@ func (f *fit) model(ctx context.Context) (models.Model, error) {
 		m.unreached = m.assume(m.scores, known)
 	}
 	f.offsetRows(m.scores, 1)
+	m.Choice.Harder = false
 	if m.held = f.held; m.held != nil {
 		weighClassRows(m.held.Scores, m.factors)
+		if t.Classes != nil {
+			m.Choice.Harder = harder(m.held.Scores, m.scores, t.Labeled)
+		}
 		f.offsetRows(m.held.Scores, 1)
 	}
 

@@ -33,6 +33,9 @@ type Choice struct {
 	Repeats  int  `json:"repeats,omitempty"`
 	// Estimate is the error of the chosen combination, on the same labels that chose it.
 	Estimate
+	// Harder tells that the labels are harder points than those without one, as labels are that next asked for.
+	// [Estimate] is far above the error of the others then.
+	Harder bool `json:"labels_harder,omitempty"`
 	// Trivial is the error of the most frequent class, or of the mean value.
 	Trivial metrics.Number `json:"trivial_error"`
 	// Values tells that the errors are root mean squared errors of values, not shares.
@@ -109,6 +112,9 @@ func (c *Choice) expected() string {
 		return ""
 	case c.Values:
 		return fmt.Sprintf("estimated RMSE %s ± %s", c.number(c.Error), c.number(c.StdErr))
+	case c.Harder:
+		return fmt.Sprintf("estimated error %s ± %s %% of the labels, which are harder points than the others",
+			c.number(c.Error), c.number(c.StdErr))
 	}
 	return fmt.Sprintf("estimated error %s ± %s %%", c.number(c.Error), c.number(c.StdErr))
 }
