@@ -17,7 +17,7 @@ var Auto = pool.Learner{
 	Name: "auto",
 	Help: "chooses among other models by cross-validation on the labels and averages the best",
 	Members: []pool.Member{
-		volumes("equal"), volumes("estimate"), volumesOfFewer("equal"), spreading("0.99", 0), spreading("0.9", 0), spreading("0.99", 5), spreading("0.9", 5),
+		volumes("equal", 3), volumes("estimate", 5), volumesOfFewer("equal"), spreading("0.99", 0), spreading("0.9", 0), spreading("0.99", 5), spreading("0.9", 5),
 		onGraph(0.01, 0), onGraph(0.1, 0), onGraph(0.01, 5), onGraph(0.1, 5),
 		gaussian(0.25), gaussian(0.5), gaussian(1), gaussian(2),
 		{Learner: kernelmachine.Learner{Method: kernelmachine.RLS},
@@ -32,18 +32,19 @@ func spreading(alpha string, neighbors int) pool.Member {
 		Settings: []models.Values{{"alpha": alpha, "tolerance": looseTolerance}}}
 }
 
-// volumes is Poisson MBO with sizes of the classes as named, for few labels. Where there are too few labels for a
-// cross-validation, it counts twenty times as much as another member. docs/auto.md has the errors of other weights.
-func volumes(sizes string) pool.Member {
+// volumes is Poisson MBO with sizes of the classes as named, for few labels. prior is its weight before the
+// cross-validation; where there are too few labels for one, it counts twenty times as much as another member.
+// docs/auto.md has the errors of other weights.
+func volumes(sizes string, prior float64) pool.Member {
 	return pool.Member{Learner: propagation.SizedLearner{Method: propagation.PoissonMBO}, FewPerClass: fewPerClass,
-		Blind: blindVolumes, Priors: true,
+		Prior: prior, Blind: blindVolumes, Priors: true,
 		Settings: []models.Values{{"class-shares": sizes, "tolerance": looseTolerance}}}
 }
 
 // volumesOfFewer is the same on the graph of five neighbours, with one label a class. A cross-validation of more labels
 // gains nothing by it in the mean.
 func volumesOfFewer(sizes string) pool.Member {
-	m := volumes(sizes)
+	m := volumes(sizes, 1)
 	m.FewPerClass = 1
 	m.Neighbors = 5
 	return m

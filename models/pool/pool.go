@@ -4,8 +4,8 @@
 // members is given, as all.Auto has it.
 //
 // The weights stack the members (Yao, Vehtari, Simpson & Gelman, Bayesian Analysis 13 (2018), 917–1007, section
-// 3.1): the mean of their probabilities fits the labels held out best. Equal weights count as two labels more, so that
-// with few labels the weights stay near them, and with many the cross-validation decides.
+// 3.1): the mean of their probabilities fits the labels held out best. The prior weights of the list count as three
+// labels more, so that with few labels the weights stay near them, and with many the cross-validation decides.
 //
 // # Why a mean and not a pick
 //
@@ -44,8 +44,10 @@ type Member struct {
 	// Times multiplies numbers that a rule of the learner finds, by the name of the parameter:
 	// a setting that gives this parameter as a rule becomes one setting for each factor.
 	Times map[string][]float64
-	// Blind is the weight of the member relative to other members where the labels are too few for a
-	// cross-validation. Default 1.
+	// Prior is the weight of the member relative to other members before the labels are looked
+	// at. Default 1.
+	Prior float64
+	// Blind is this weight where the labels are too few for a cross-validation. Default Prior.
 	Blind float64
 	// FewPerClass, if positive, leaves the member out where there are more labels a class on
 	// average, or targets without classes.

@@ -208,7 +208,7 @@ func TestFewLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	half := member("b", right)
-	half.Blind = 3
+	half.Prior = 3
 	m := fitted(t, &models.Input{Graph: path(t, 6), Targets: y}, member("a", right), half)
 	if c := m.Choice; c.Validated || c.Members[0].Name != "b" || c.Members[0].Weight != 0.75 || !strings.Contains(c.Text(), "too few labels") {
 		t.Errorf("the choice is %+v", c)

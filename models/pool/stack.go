@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// priorLabels is the number of labels that equal weights of the members count as.
-const priorLabels = 2.
+// priorLabels is the number of labels that the prior weights of the members count as.
+const priorLabels = 3
 
 // stackSteps is the number of steps of stackedWeights. The weights that are left in play change little after some
 // fifty.
@@ -16,25 +16,25 @@ const stackSteps = 200
 
 // stackedWeights returns the weights w with the sum one that maximize
 //
-//	Σ_i a_i log Σ_m w_m p_im + κ/M Σ_m log w_m
+//	Σ_i a_i log Σ_m w_m p_im + κ Σ_m q_m log w_m
 //
-// where p (l×M) are the probabilities that the M members give to the right class of l labels held out, a_i the
-// weights of these labels and κ = priorLabels: stacking of predictive distributions (Yao, Vehtari, Simpson &
-// Gelman 2018, section 3.1). The second term, which is ours, keeps the weights of few labels near each other. The labels
-// judge the mean that will answer, not each member alone, so that members that err at different points stay
-// beside each other.
+// where p (l×m) are the probabilities that m members give to the right class of l labels held out, a_i the
+// weights of these labels, q the prior weights divided by their sum and κ = priorLabels: stacking of predictive
+// distributions (Yao, Vehtari, Simpson & Gelman 2018, section 3.1). The second term, which is ours, keeps the
+// weights of few labels near the prior ones. The labels judge the mean that will answer, not each member alone, so
+// that members that err at different points stay beside each other.
 //
 // EM finds the maximum, which is unique: each step gives a label to the members by their shares of w_m p_im.
-// It costs O(lM) a step.
-func stackedWeights(p *mat.Dense, a []float64) []float64 {
+// It costs O(lm) a step.
+func stackedWeights(p *mat.Dense, a, prior []float64) []float64 {
 	rows, m := p.Dims()
-	w := slices.Repeat([]float64{1 / float64(m)}, m)
+	q := slices.Clone(prior)
+	floats.Scale(1/floats.Sum(prior), q)
+	w := slices.Clone(q)
 	next := make([]float64, m)
 	own := make([]float64, m)
 	for range stackSteps {
-		for k := range next {
-			next[k] = priorLabels / float64(m)
-		}
+		floats.ScaleTo(next, priorLabels, q)
 		for i := range rows {
 			floats.MulTo(own, w, p.RawRowView(i))
 			floats.AddScaled(next, a[i]/floats.Sum(own), own)

@@ -22,6 +22,7 @@ func TestStackedWeights(t *testing.T) {
 				p.Set(i, m, math.Pow(rng.Float64(), float64(m+1)))
 			}
 		}
+		prior := []float64{1, 3, 1, 2}
 		value := func(w []float64) float64 {
 			var sum float64
 			for i := range rows {
@@ -31,13 +32,13 @@ func TestStackedWeights(t *testing.T) {
 				}
 				sum += a[i] * math.Log(mean)
 			}
-			for _, v := range w {
-				sum += priorLabels / members * math.Log(v)
+			for m, v := range w {
+				sum += priorLabels * prior[m] / 7 * math.Log(v)
 			}
 			return sum
 		}
 
-		w := stackedWeights(p, a)
+		w := stackedWeights(p, a, prior)
 		if sum := w[0] + w[1] + w[2] + w[3]; !(math.Abs(sum-1) < 1e-12) {
 			t.Errorf("%d labels: the weights %v have the sum %v", rows, w, sum)
 		}

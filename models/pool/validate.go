@@ -53,7 +53,8 @@ type candidate struct {
 	start  *models.Kept // of the part of a model that is continued; nil for none
 	stay   []int        // points of that part that are still there; nil for all
 	scale  scale
-	blind  float64 // weight without a cross-validation
+	prior  float64
+	blind  float64 // prior without a cross-validation
 	weight float64
 	loss   float64 // of the best setting
 	error  Estimate
@@ -61,7 +62,7 @@ type candidate struct {
 
 // newCandidate returns the candidate of a member, with its settings resolved.
 func (f *fit) newCandidate(m *Member) (*candidate, error) {
-	c := &candidate{member: m, name: m.Learner.Info().Name, blind: cmp.Or(m.Blind, 1)}
+	c := &candidate{member: m, name: m.Learner.Info().Name, prior: cmp.Or(m.Prior, 1), blind: cmp.Or(m.Blind, m.Prior, 1)}
 	for _, v := range m.Settings {
 		v = f.given(m, v, f.in.Targets)
 		resolved, err := f.resolve(m.Learner, v)
@@ -138,6 +139,7 @@ func (f *fit) given(m *Member, v models.Values, t *models.Targets) models.Values
 func (f *fit) merged(c *candidate) bool {
 	for _, o := range f.candidates {
 		if o.name == c.name && o.member.Neighbors == c.member.Neighbors && slices.EqualFunc(o.settings, c.settings, maps.Equal) {
+			o.prior += c.prior
 			o.blind += c.blind
 			return true
 		}

@@ -226,8 +226,10 @@ func (f *fit) heldOut() (rows, class []int) {
 func (f *fit) weighClasses() {
 	rows, class := f.heldOut()
 	aims := f.aimsOf(rows, class)
-	for _, c := range f.candidates {
+	prior := make([]float64, len(f.candidates))
+	for m, c := range f.candidates {
 		c.choose(rows, aims)
+		prior[m] = c.prior
 	}
 
 	columns := len(f.in.Targets.Classes)
@@ -242,7 +244,7 @@ func (f *fit) weighClasses() {
 
 	// The estimate of the error is measured on the mean itself, with the weights that are
 	// kept.
-	w := stackedWeights(aims.likelihoods(held), aims.amounts(f.settings.Repeats))
+	w := stackedWeights(aims.likelihoods(held), aims.amounts(f.settings.Repeats), prior)
 	keepHeavy(w)
 	mixed := mat.NewDense(len(rows), columns, nil)
 	for m, c := range f.candidates {
