@@ -10,8 +10,8 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// A rough search gives orthonormal vectors whose quotients bound the eigenvalues from above, near enough that
-// the covariance Σ 1/(λ + δ) of the span is that of the eigenvectors to a few percent, at a bounded number of products.
+// A rough search gives orthonormal vectors whose quotients bound the eigenvalues from above, at a
+// bounded number of products. Σ 1/(λ + δ) over the quotients is at least 95 % of that over the eigenvalues.
 func TestRough(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	const delta = 0.01

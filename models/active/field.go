@@ -62,7 +62,7 @@ func newField(ctx context.Context, p *Pool, s *Settings) (*field, error) {
 	return f, ctx.Err()
 }
 
-// change is what a label at point i changes: C_jk falls by scale·(v_j·a)(v_k·a) for all j and k.
+// change is the effect of a label at point i: C_jk falls by scale·(v_j·a)(v_k·a) for all j and k.
 type change struct {
 	a     []float64 // Av_i
 	scale float64   // 1/(C_ii + σ²)

@@ -19,10 +19,10 @@ type uncertain struct {
 	margins []float64
 	changes []change // of the points chosen so far
 
-	known map[int32]spread // of the points looked at
+	known map[int32]spread // of the points that were looked at
 }
 
-// spread is what is known of a point.
+// spread holds the variances of a point.
 type spread struct {
 	first, variance float64 // C⁰_ii, and C_ii after some changes
 	changes         int     // their number
@@ -81,7 +81,7 @@ func (u *uncertain) queue(open func(i int) bool) bounds {
 	return q
 }
 
-// score returns an upper bound of the score of point i, from what is known of it.
+// score returns an upper bound of the score of point i, by its last variance.
 func (u *uncertain) score(i int32) float64 {
 	doubt := 1 - u.margins[i]
 	if s, ok := u.known[i]; ok && s.first > 0 {

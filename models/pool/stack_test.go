@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The weights are those of the largest likelihood of the mean, with the prior: no other weights have a larger one.
+// No other weights have a larger value of the function that stackedWeights maximizes.
 func TestStackedWeights(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for _, rows := range []int{1, 6, 60, 600} {
