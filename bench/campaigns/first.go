@@ -126,7 +126,7 @@ type firstCampaign struct {
 	chooser  labeling.Candidates
 }
 
-// newFirstCampaign makes the graph of auto and that many eigenpairs.
+// newFirstCampaign makes the graph of auto, and count vectors that the rules look at.
 func newFirstCampaign(ctx context.Context, p *pipeline.Pipeline, l models.Learner, set *sets.Loaded,
 	count int) (*firstCampaign, error) {
 	// Stages of single fits say nothing here.

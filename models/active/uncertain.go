@@ -117,22 +117,19 @@ func (u *uncertain) take(ctx context.Context, q *bounds) (bound, error) {
 // look computes the variances of points after all changes.
 func (u *uncertain) look(points []int32) {
 	_, k := u.field.vectors.Dims()
-	var fresh []int32
+	var fresh []int
 	for _, i := range points {
 		if _, ok := u.known[i]; !ok {
-			fresh = append(fresh, i)
+			fresh = append(fresh, int(i))
 		}
 	}
 	if len(fresh) > 0 {
-		rows := mat.NewDense(len(fresh), k, nil)
-		for r, i := range fresh {
-			copy(rows.RawRowView(r), u.field.vectors.RawRowView(int(i)))
-		}
+		rows := dense.Gather(mat.NewDense(len(fresh), k, nil), u.field.vectors, fresh)
 		products := mat.NewDense(len(fresh), k, nil)
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, rows, u.first, 0, products)
 		for r, i := range fresh {
 			v := max(floats.Dot(rows.RawRowView(r), products.RawRowView(r)), 0)
-			u.known[i] = spread{first: v, variance: v}
+			u.known[int32(i)] = spread{first: v, variance: v}
 		}
 	}
 
