@@ -57,7 +57,7 @@ func NewExternalTask(l *sparse.Laplacian, c *sparse.Components, s *Settings,
 	// The other program sees the vertices in the order of the reordered Laplacian.
 	o.Wanted = p.K - o.Nullity
 	if reorder && l.Dim() >= reorderFrom {
-		o.order = l.Graph().ReverseCuthillMcKee()
+		o.order = l.Graph().ProductOrder()
 		o.Laplacian = o.Laplacian.Permute(o.order)
 		o.Components = &sparse.Components{Of: make([]int32, l.Dim()), Sizes: c.Sizes}
 		for at, i := range o.order {

@@ -78,9 +78,8 @@ func (r *Result) settle(l *sparse.Laplacian, e int) {
 	dense.OrientColumns(r.Vectors, r.Nullity)
 }
 
-// ordered solves l with its exact null vectors. From [reorderFrom] vertices on it puts them in
-// reverse Cuthill–McKee order, in which neighbours stand near each other: products find the rows of
-// their blocks in the cache more often then.
+// ordered solves l with its exact null vectors. From [reorderFrom] vertices on it puts them in the order of
+// [sparse.CSR.ProductOrder].
 func ordered(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *Settings) (*Result, error) {
 	var null *mat.Dense
 	if s != nil && !s.Largest {
@@ -90,7 +89,7 @@ func ordered(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *
 	if n < reorderFrom {
 		return solve(ctx, l, null, s)
 	}
-	order := l.Graph().ReverseCuthillMcKee()
+	order := l.Graph().ProductOrder()
 	inner := Settings{}
 	if s != nil {
 		inner = *s

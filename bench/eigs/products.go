@@ -32,7 +32,7 @@ func measureProducts(o *options) error {
 		return err
 	}
 	// Neighbours in the graph become neighbours in memory, as in the solver.
-	l = l.Permute(w.ReverseCuthillMcKee())
+	l = l.Permute(w.ProductOrder())
 
 	threads := runtime.GOMAXPROCS(0)
 	copied := copyRate()

@@ -261,6 +261,8 @@ var commandAnswers = []answerCase{
 	{"tune-harmonic", []string{"tune --model harmonic -X ../rings.npy -y ../rings-few.npy -k 5,8 --class-mass"}},
 	{"tune-lgc", []string{"tune --model lgc -X ../rings.npy -y ../rings-few.npy --alpha 0.5,0.99 -k 5,8 --repeats 2 --best best.npz", "predict best.npz -X ../rings-new.npy -o new.npy --scores scores.npy"}},
 	{"tune-poisson", []string{"tune --model poisson -X ../two.npy -y ../two-few.npy -k 5,8 --metric auc"}},
+	{"tune-poisson-mbo", []string{"tune --model poisson-mbo -X ../rings.npy -y ../rings-few.npy -k 5,8 --steps 20"}},
+	{"tune-cut", []string{"tune --model cut -X ../rings.npy -y ../rings-few.npy -k 5,8 --class-shares equal"}},
 	{"tune-tikhonov", []string{"tune --model tikhonov -X ../rings.npy -y ../values.npy --gamma-a 1e-4,1e-2 --gamma-i 0.1,1 --power 1,2 --laplacian normalized"}},
 	{"tune-rls-linear", []string{"tune --model rls-linear -X ../words.npz -y ../rings-all.npy --labels 30 --gamma-a 1e-4,1e-2,1 --folds 4 --seed 3"}},
 	{"tune-laprls-linear", []string{"tune --model laprls-linear -X ../rings.npy -y ../values.npy --gamma-a 1e-4,1e-2 --gamma-i 0,0.1 -k 5,8"}},

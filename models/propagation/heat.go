@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/num/par"
-	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -25,7 +24,7 @@ const heatTolerance = 1e-4
 // bytes.
 type heat struct {
 	m      *stepMatrix
-	n, c   int // points, columns
+	width  int // of scratch
 	decay  []float64
 	supply []float64
 	a, b   []float32 // scratch, n×width
@@ -33,21 +32,13 @@ type heat struct {
 }
 
 // newHeat prepares m steps of length 1/max d for blocks of c columns.
-func newHeat(l *sparse.Laplacian, m, c int) *heat {
-	longest := 0.0
-	for _, d := range l.Degrees() {
-		longest = max(longest, d)
-	}
-	top := l.UpperBound()
-	if longest == 0 {
-		top = 1 // no edges: L is zero
-		longest = 1
-	}
-
-	h := &heat{m: newStepMatrix(l, top, simd.StepColumns(c)), n: l.Dim(), c: c, out: mat.NewDense(l.Dim(), c, nil)}
-	h.a = make([]float32, h.n*h.m.width)
-	h.b = make([]float32, h.n*h.m.width)
-	dt := 1 / longest
+func newHeat(matrix *stepMatrix, m, c int) *heat {
+	n := matrix.n
+	h := &heat{m: matrix, width: sparse.SingleWidth(c), out: mat.NewDense(n, c, nil)}
+	h.a = make([]float32, n*h.width)
+	h.b = make([]float32, n*h.width)
+	top := matrix.top
+	dt := 1 / matrix.longest
 	power := float64(m)
 	h.decay = chebyshev(top, m, func(x float64) float64 { return math.Pow(1-dt*x, power) })
 	h.supply = chebyshev(top, m, func(x float64) float64 {
@@ -59,48 +50,28 @@ func newHeat(l *sparse.Laplacian, m, c int) *heat {
 	return h
 }
 
-// stepMatrix is 2L/λ − I in single precision, for blocks of a width.
+// stepMatrix is 2L/λ − I of a Laplacian L = D − W.
 type stepMatrix struct {
-	width  int
-	ptr    []int64
-	col    []int32
-	val    []float32
-	factor []float32 // ones
-	zero   []float32 // n×width
+	*sparse.Single
+	n       int
+	top     float64 // λ
+	longest float64 // max d
 }
 
-// newStepMatrix returns 2L/top − I of a Laplacian L = D − W. It takes 8 bytes an entry of W and 4·n·width more.
-func newStepMatrix(l *sparse.Laplacian, top float64, width int) *stepMatrix {
-	w := l.Graph()
-	n := w.Rows
-	m := &stepMatrix{width: width, ptr: make([]int64, n+1), col: make([]int32, 0, w.NNZ()+n),
-		val: make([]float32, 0, w.NNZ()+n), factor: make([]float32, n), zero: make([]float32, n*width)}
-	degrees := l.Degrees()
-	for i := range n {
-		for p := w.Ptr[i]; p < w.Ptr[i+1]; p++ {
-			weight := 1.0
-			if w.Val != nil {
-				weight = w.Val[p]
-			}
-			m.col = append(m.col, w.Col[p])
-			m.val = append(m.val, float32(-2*weight/top))
-		}
-		m.col = append(m.col, int32(i))
-		m.val = append(m.val, float32(2*degrees[i]/top-1))
-		m.ptr[i+1] = int64(len(m.col))
-		m.factor[i] = 1
+// newStepMatrix prepares the matrix of l.
+func newStepMatrix(l *sparse.Laplacian) *stepMatrix {
+	m := &stepMatrix{n: l.Dim(), top: l.UpperBound()}
+	for _, d := range l.Degrees() {
+		m.longest = max(m.longest, d)
 	}
+	if m.longest == 0 {
+		m.top, m.longest = 1, 1 // no edges: L is zero
+	}
+	m.Single = l.Single(-2/m.top, -1)
 	return m
 }
 
-// recur sets dst = times·(2L/λ − I)x − dst.
-func (m *stepMatrix) recur(dst, x []float32, times float32) {
-	par.For(len(m.factor), heatGrain, func(lo, hi int) {
-		simd.GraphStep(dst, x, m.zero, m.width, m.ptr, m.col, m.val, m.factor, lo, hi, times, 0, -1)
-	})
-}
-
-// heatGrain rows are one chunk of a product.
+// heatGrain rows are one chunk of a pass over a block.
 const heatGrain = 2048
 
 // chebyshev returns the coefficients of f on [0, top] as a sum of Chebyshev polynomials of degree
@@ -137,7 +108,7 @@ func chebyshev(top float64, degree int, f func(x float64) float64) []float64 {
 }
 
 // apply returns Σ_k c_k T_k(2L/λ − I) x by Clenshaw's recurrence, for x that add adds times a
-// factor to a block of rows of the matrix's width. The result is scratch of h: the next call overwrites it.
+// factor to a block of rows of the scratch's width. The result is scratch of h: the next call overwrites it.
 // Every term costs one pass over the graph.
 func (h *heat) apply(coefficients []float64, add func(to []float32, factor float32)) []float32 {
 	next := h.a
@@ -148,22 +119,22 @@ func (h *heat) apply(coefficients []float64, add func(to []float32, factor float
 
 	// b_k = c_k x + 2t(L) b_{k+1} − b_{k+2}; the last step has t(L) in place of 2t(L).
 	for k := len(coefficients) - 2; k >= 0; k-- {
-		times := float32(2)
-		if k == 0 {
-			times = 1
+		if k > 0 {
+			h.m.Step(prior, next, h.width)
+		} else {
+			h.m.HalfStep(prior, next, h.width)
 		}
-		h.m.recur(prior, next, times)
 		add(prior, float32(coefficients[k]))
 		next, prior = prior, next
 	}
 	return next
 }
 
-// sources returns what m steps make of the sources b alone, a new block of the matrix's width.
+// sources returns what m steps make of the sources b alone, a new block of the scratch's width.
 func (h *heat) sources(b *mat.Dense) []float32 {
-	width := h.m.width
+	width := h.width
 	return slices.Clone(h.apply(h.supply, func(to []float32, factor float32) {
-		for i := range h.n {
+		for i := range h.m.n {
 			row := to[i*width:][:width]
 			for k, v := range b.RawRowView(i) {
 				row[k] += factor * float32(v)
@@ -175,7 +146,7 @@ func (h *heat) sources(b *mat.Dense) []float32 {
 // step returns m steps from the unit vectors of the labels, with sources that [heat.sources]
 // made. Points that do not count stay zero. The block belongs to h: the next step overwrites it.
 func (h *heat) step(labels []int32, live []bool, sources []float32) *mat.Dense {
-	width := h.m.width
+	width := h.width
 	u := h.apply(h.decay, func(to []float32, factor float32) {
 		for i, c := range labels {
 			if live == nil || live[i] {
@@ -184,7 +155,7 @@ func (h *heat) step(labels []int32, live []bool, sources []float32) *mat.Dense {
 		}
 	})
 
-	par.For(h.n, heatGrain, func(lo, hi int) {
+	par.For(h.m.n, heatGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := h.out.RawRowView(i)
 			for k := range row {

@@ -45,7 +45,7 @@ func (p *Problem) FitPoissonMBO(ctx context.Context, y *models.Targets, s *Sized
 	}
 
 	v := b.volumes
-	h := newHeat(p.plain, steps, len(y.Classes))
+	h := newHeat(p.steps(), steps, len(y.Classes))
 	sources := h.sources(b.draw.centred())
 	u := b.scores
 	before := make([]int32, p.Len())

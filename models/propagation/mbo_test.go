@@ -54,7 +54,7 @@ func TestHeat(t *testing.T) {
 			u.Add(u, lu)
 		}
 
-		h := newHeat(l, steps, 3)
+		h := newHeat(newStepMatrix(l), steps, 3)
 		got := mat.DenseCopyOf(h.step(labels, nil, h.sources(source)))
 		// The bound of the sources is relative to the largest value of their polynomial, steps·Δt.
 		bound := heatTolerance * (math.Sqrt(float64(n)) + 2*float64(steps)*dt)

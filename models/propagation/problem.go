@@ -15,18 +15,19 @@ import (
 // Problem is a graph prepared for [Problem.Fit] with any labels. It is
 // safe for concurrent use.
 type Problem struct {
-	// Vertices are in reverse Cuthill–McKee order, for the products, or component by component for a
+	// Vertices are in the order of [sparse.CSR.ProductOrder], or component by component for a
 	// few products only: place[i] is where vertex i is. All that follows is in that order.
 	place      []int32
 	plain      *sparse.Laplacian
 	normalized func() *sparse.Laplacian
+	steps      func() *stepMatrix // of plain
 	components *sparse.Components
 }
 
 // NewProblem prepares the graph with weights w and components c, which may
 // be nil to have them found. It checks the graph and copies it, in O(nnz).
 func NewProblem(w *sparse.CSR, c *sparse.Components) (*Problem, error) {
-	return newProblem(w, c, func(*sparse.Components) []int32 { return w.ReverseCuthillMcKee() })
+	return newProblem(w, c, func(*sparse.Components) []int32 { return w.ProductOrder() })
 }
 
 // newProblem is NewProblem with the order that order makes of the components.
@@ -78,6 +79,7 @@ func together(c *sparse.Components) []int32 {
 func (p *Problem) setGraph(l *sparse.Laplacian) {
 	p.plain = l
 	p.normalized = sync.OnceValue(func() *sparse.Laplacian { return l.As(sparse.Normalized) })
+	p.steps = sync.OnceValue(func() *stepMatrix { return newStepMatrix(l) })
 }
 
 // Len returns the number of points.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/enum"
-	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
@@ -262,30 +261,47 @@ func (l SizedLearner) settings(v models.Values) (SizedSettings, error) {
 
 // Cost returns the cost of Poisson learning and of the rounds.
 func (l SizedLearner) Cost(in *models.Input) (stage.Cost, error) {
-	s, err := l.settings(in.Values)
+	c, err := l.cost(in, in.Values)
 	if err != nil {
 		return stage.Cost{}, err
+	}
+	return stage.Cost{Bytes: c.problem + c.fit, Operations: c.operations, Remedy: sizedRemedy()}, nil
+}
+
+func sizedRemedy() string { return fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors")) }
+
+// sizedCost is the cost of a fit: the bytes of the graph that is prepared, those of the rest, and the operations.
+type sizedCost struct {
+	problem, fit int64
+	operations   float64
+}
+
+// cost returns the cost of a fit with the values v.
+func (l SizedLearner) cost(in *models.Input, v models.Values) (sizedCost, error) {
+	s, err := l.settings(v)
+	if err != nil {
+		return sizedCost{}, err
 	}
 	problem, fit, err := bytes(in, &s.Settings)
 	if err != nil {
-		return stage.Cost{}, err
+		return sizedCost{}, err
 	}
 
-	// PoissonMBO holds the scores, sources and flows, and in single precision the matrix and four wide blocks; Cut
+	// PoissonMBO holds the scores, sources and flows, and in single precision the matrix and three wide blocks; Cut
 	// two copies of the classes, the dual, the flow and scratch, three of them as wide as products like.
 	n := int64(in.Len())
 	edges := int64(in.EdgeCount())
 	c := int64(columns(in.Targets))
 	passes := 20 * 15.0 // of usual fits
-	bytes := 8*n*(4*c+5) + 9*n + 4*n*4*int64(simd.StepColumns(int(c))) + 8*(edges+n) + 12*n
+	rounds := 8*n*(4*c+5) + 9*n + 3*4*n*int64(sparse.SingleWidth(int(c)))
 	if l.Method == Cut {
 		passes = 2 * 300
-		bytes = 8*n*(7*c+3*int64(sparse.Width(int(c)))+5) + 9*n
+		rounds = 8*n*(7*c+3*int64(sparse.Width(int(c)))+5) + 9*n
+	} else {
+		problem += stage.HeapBytes(8*(edges+n) + 16*n)
 	}
-	rounds := stage.HeapBytes(bytes)
-	return stage.Cost{Bytes: problem + max(fit, rounds),
-		Operations: operations(in) + passes*float64(c)*(2*float64(in.EdgeCount())+5*float64(n)),
-		Remedy:     fmt.Sprintf("make a graph of fewer %s", param.Name("neighbors"))}, nil
+	return sizedCost{problem, max(fit, stage.HeapBytes(rounds)),
+		operations(in) + passes*float64(c)*(2*float64(in.EdgeCount())+5*float64(n))}, nil
 }
 
 // Fit is the method on the graph and the targets of in.
@@ -307,17 +323,71 @@ func (l SizedLearner) Fit(ctx context.Context, in *models.Input) (models.Model, 
 		in.Report(float64(state.Converged), float64(state.Columns), state.String())
 		return nil
 	}
-	fit := p.FitPoissonMBO
-	if l.Method == Cut {
-		fit = p.FitCut
-	}
-	g, err := fit(ctx, in.Targets, &s)
+	g, err := l.solve(ctx, p, in.Targets, &s)
 	if g == nil || !models.Usable(err) {
 		return nil, err
 	}
 	g.round()
 	return &Sized{&Model{Solution: g.Solution, Neighborhood: in.Graph.Keep(), Given: models.GivenOf(in.Targets)},
 		l.Method, s, sizedFit{g.Rounds, g.Changed, g.Shares, g.Off}}, err
+}
+
+// solve runs the method on a prepared graph.
+func (l SizedLearner) solve(ctx context.Context, p *Problem, y *models.Targets, s *SizedSettings) (*SizedSolution, error) {
+	if l.Method == Cut {
+		return p.FitCut(ctx, y, s)
+	}
+	return p.FitPoissonMBO(ctx, y, s)
+}
+
+// FitGrid prepares every graph once for all settings and folds.
+func (l SizedLearner) FitGrid(ctx context.Context, g *models.Grid) error {
+	params := l.Params()
+	for _, same := range models.Grouped(g.All(), g.GraphKey) {
+		graph, err := g.GraphOf(same[0])
+		if err != nil {
+			return err
+		}
+		p, err := NewProblem(graph.W, graph.Components)
+		if err != nil {
+			return err
+		}
+
+		for _, setting := range same {
+			err := g.Run(ctx, []int{setting}, func(split *models.Split) []models.Answer {
+				s, err := l.settings(models.SharesOf(params, g.Settings[setting], g.Targets.Classes, split.Train.Classes))
+				if err != nil {
+					return []models.Answer{{Err: err}}
+				}
+				f, err := l.solve(ctx, p, split.Train, &s)
+				if f == nil || !models.Usable(err) {
+					return []models.Answer{{Err: err}}
+				}
+				return []models.Answer{models.AnswerAt(f.answers(true), split.Points, err)}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+
+	return nil
+}
+
+// GridCost returns the cost of the largest graph and of a fit in each fold.
+func (l SizedLearner) GridCost(g *models.Grid) (models.GridCost, error) {
+	out := models.GridCost{Remedy: sizedRemedy()}
+	for _, v := range g.Settings {
+		c, err := l.cost(&g.Input, v)
+		if err != nil {
+			return models.GridCost{}, err
+		}
+		// The matrix of the graph before its copy in the order of the problem.
+		out.Shared = max(out.Shared, c.problem+12*int64(g.EdgeCount()+g.Len()))
+		out.Fold = max(out.Fold, c.fit)
+		out.Operations += c.operations * float64(len(g.Splits))
+	}
+	return out, nil
 }
 
 // sizedFit holds the results of the rounds.

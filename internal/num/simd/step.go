@@ -18,7 +18,7 @@ func StepColumns(n int) int {
 //	a·(r[i] + factor_i·Σ_p val_p·x[col_p]) + b·x[i] + c·dst[i]
 //
 // with p over row i, adding in this order. The blocks are row-major with cols
-// adjacent columns; dst overlaps neither x nor r. The caller guarantees that all
+// adjacent columns; dst does not overlap x, and may be r. The caller guarantees that all
 // columns are rows of x; this is not checked.
 func GraphStep(dst, x, r []float32, cols int, ptr []int64, col []int32, val, factor []float32, lo, hi int,
 	a, b, c float32) {
