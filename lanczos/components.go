@@ -78,7 +78,7 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 	counts := shares(c, p.K)
 
 	f := &componentSearch{c: c, s: *s, pairs: p.K, results: make([]*Result, c.Count())}
-	budget := newBudget(c, l.Graph().NNZ(), cg.Hard(l.Graph(), l.Kind()), p.K, s)
+	budget := newBudget(c, l.Graph().NNZ(), !s.Rough && cg.Hard(l.Graph(), l.Kind()), p.K, s)
 	f.s.MemoryLimit = budget.limit
 	f.turn = budget.turn
 

@@ -74,7 +74,8 @@ type Settings struct {
 	// left out; Certificate.Next is the next Ritz value then.
 	Known *mat.Dense
 	// Rough asks for vectors near the span of the eigenvectors in place of eigenpairs, in one pass: Values are
-	// their Rayleigh quotients, residuals say how near they are, and Tolerance is not met.
+	// their Rayleigh quotients, residuals say how near they are, and Tolerance is not met. It is ignored of operators
+	// that are no Laplacian of power 1.
 	Rough bool
 	// OnRestart, if not nil, is called after every block of products, on the
 	// calling goroutine. An error stops the run.

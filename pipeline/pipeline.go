@@ -442,7 +442,7 @@ func (p *Pipeline) countBelow(l *sparse.Laplacian, g *models.Graph, bound float6
 // fitEigenpairs announces the eigenpairs of g. If they do not fit into memory beside the graph,
 // the basis gets the memory that the graph leaves, or the smallest size.
 func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.Settings, remedy string) error {
-	hard := cg.Hard(g.W, kind)
+	hard := !s.Rough && cg.Hard(g.W, kind) // rough vectors take no factor
 	announce := func(s lanczos.Settings) error {
 		return p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), hard, s, remedy)
 	}
