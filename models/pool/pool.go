@@ -107,8 +107,9 @@ var params = models.Table[settings]{
 func (l Learner) Info() models.Info {
 	i := models.Info{Name: l.Name, Help: l.Help, Needs: models.NeedsGraph, OpenGraph: true,
 		Scores: "weighted mean of the members' probabilities of the class, or of their values",
-		Formula: "p = Σ_m w_m p_m over the members m,  w_m ∝ prior_m · exp(−½ Σ_i loss_im),\n" +
-			"loss_im of member m at label i, which a fold of the cross-validation left out",
+		Formula: "p = Σ_m w_m p_m over the members m;  w maximizes Σ_i log Σ_m w_m p_im + 3 Σ_m prior_m log w_m,\n" +
+			"p_im what member m gives the class of label i, which a fold of the cross-validation left out;\n" +
+			"of values, and of several labels a point, the member that errs least",
 		Source: "Yao, Vehtari, Simpson & Gelman 2018, section 3.1 (weights, with a prior that is ours); the members' papers"}
 	for _, m := range l.Members {
 		info := m.Learner.Info()
