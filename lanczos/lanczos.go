@@ -98,6 +98,7 @@ type State struct {
 	Converged int     // pairs estimated to be within the tolerance, when last looked at
 	Products  int     // products of the operator with one vector so far
 	Residual  float64 // largest estimated residual of the wanted pairs, when last looked at
+	Rough     bool    // vectors of [Settings.Rough], of which none has to converge
 }
 
 // Solve returns the s.K smallest eigenpairs of a, multiple eigenvalues in full
@@ -282,6 +283,9 @@ func (o negated) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamm
 
 // String describes the state in one line.
 func (s State) String() string {
+	if s.Rough {
+		return fmt.Sprintf("%d of %d vectors filtered", s.Basis, s.BasisMax)
+	}
 	return fmt.Sprintf("basis %d of %d, restart %d, %d converged", s.Basis, s.BasisMax, s.Restart,
 		s.Converged)
 }

@@ -41,8 +41,11 @@ func (p *plan) rough(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 	least := roughCut * (d.high - d.low)
 	cut := math.Max(d.quantile(float64(m)/float64(p.n)), d.low+least)
 	f := newFilter(math.Min(d.low, cut-2*least), cut, d.high, roughGrowth)
-	state := State{BasisMax: m, Basis: m, Restart: 1, Products: refineSteps*densityVectors + f.degree*m}
-	x := f.signs(l, m, rng)
+	state := State{Rough: true, BasisMax: m, Products: refineSteps * densityVectors}
+	x, err := p.filterSigns(ctx, l, f, m, rng, &state)
+	if err != nil {
+		return nil, err
+	}
 	orthonormalize(x, null, rng)
 	theta, err := rayleighRitz(ctx, a, x)
 	if err != nil {
@@ -55,14 +58,14 @@ func (p *plan) rough(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 	res.Restarts = 1
 	res.Products = state.Products + m + p.K
 	res.Certificate.Next = theta[p.wanted]
-	state.Residual = res.MaxResidual()
-	return res, p.report(ctx, state)
+	return res, ctx.Err()
 }
 
-// signs returns the filter of l times m columns of random signs, scaled to the length one. It works in single precision:
-// the filter multiplies the smallest eigenvalue's part by some 4,000, and a rounding of 10⁻⁷ is far below
-// what it leaves of the others.
-func (f filter) signs(l *sparse.Laplacian, m int, rng *rand.Rand) *mat.Dense {
+// filterSigns returns the filter f of l times m columns of random signs, scaled to the length one, and reports each slab
+// of them. It works in single precision: the filter multiplies the smallest eigenvalue's part by some 4,000, and
+// a rounding of 10⁻⁷ is far below what it leaves of the others.
+func (p *plan) filterSigns(ctx context.Context, l *sparse.Laplacian, f filter, m int, rng *rand.Rand,
+	state *State) (*mat.Dense, error) {
 	n := l.Dim()
 	x := mat.NewDense(n, m, nil)
 	// t_{j+1} = 2(shift − cL) t_j − t_{j−1}
@@ -92,8 +95,13 @@ func (f filter) signs(l *sparse.Laplacian, m int, rng *rand.Rand) *mat.Dense {
 			}
 		})
 		scaleColumns(columns, columnNorms(columns))
+		state.Basis += b
+		state.Products += b * f.degree
+		if err := p.report(ctx, *state); err != nil {
+			return nil, err
+		}
 	}
-	return x
+	return x, nil
 }
 
 // randomSigns sets the elements of x to 1 or −1, each with the probability ½.

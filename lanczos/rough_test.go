@@ -1,6 +1,8 @@
 package lanczos_test
 
 import (
+	"errors"
+	"fmt"
 	"runtime"
 	"testing"
 
@@ -59,5 +61,30 @@ func TestRough(t *testing.T) {
 		if err != nil || !sameBits(r.Vectors.RawMatrix().Data, again.Vectors.RawMatrix().Data) {
 			t.Errorf("%s: other bits with one thread (%v)", f.name, err)
 		}
+	}
+}
+
+// A rough search reports every slab of vectors, and stops where it is told to.
+func TestRoughReports(t *testing.T) {
+	l, c := newLaplacian(t, torus(40, 60).w, sparse.Normalized)
+	var states []lanczos.State
+	s := &lanczos.Settings{K: 60, Rough: true, OnRestart: func(s lanczos.State) error {
+		states = append(states, s)
+		return nil
+	}}
+	r, err := lanczos.Laplacian(t.Context(), l, c, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := states[len(states)-1]
+	if len(states) < 4 || last.Basis != last.BasisMax || last.Products >= r.Products ||
+		last.String() != fmt.Sprintf("%d of %[1]d vectors filtered", last.Basis) {
+		t.Errorf("%d reports, the last one %+v (%[2]v), %d products", len(states), last, r.Products)
+	}
+
+	stop := errors.New("stop")
+	s.OnRestart = func(lanczos.State) error { return stop }
+	if r, err := lanczos.Laplacian(t.Context(), l, c, s); r != nil || !errors.Is(err, stop) {
+		t.Errorf("a run that is told to stop ends with %v, %v", r, err)
 	}
 }
