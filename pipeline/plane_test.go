@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // TestPlane gives places by a layout of the graph, in one piece or several, else by columns or principal
@@ -86,6 +87,58 @@ func TestPlane(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// TestPlaneOfMany: of a graph of many points some are laid out, and points of a group are next to each other.
+func TestPlaneOfMany(t *testing.T) {
+	const groups, side = 4, 175
+	var rows, cols []int32
+	join := func(a, b int) {
+		rows = append(rows, int32(a), int32(b))
+		cols = append(cols, int32(b), int32(a))
+	}
+	for i := range groups * side * side {
+		if i%side+1 < side {
+			join(i, i+1)
+		}
+		if i/side%side+1 < side {
+			join(i, i+side)
+		}
+	}
+	for g := 1; g < groups; g++ {
+		join((g-1)*side*side, g*side*side)
+	}
+	n := groups * side * side
+	w, err := sparse.FromTriplets(n, n, rows, cols, slices.Repeat([]float64{1}, len(rows)))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	in := &models.Input{Graph: models.NewGraph(w),
+		Targets: modeltest.ClassTargets(t, modeltest.Labels(n, map[int]int64{5: 0, n - 5: 1}))}
+	p := &pipeline.Pipeline{Seed: 3}
+	got, err := p.Plane(t.Context(), in, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Rows) != 1000 || len(got.X) != 1000 || !slices.Contains(got.Rows, 5) || !strings.Contains(got.How, "20000 points") {
+		t.Fatalf("%d rows, %d places, %q", len(got.Rows), len(got.X), got.How)
+	}
+	right := 0
+	for a, i := range got.Rows {
+		nearest, least := -1, math.Inf(1)
+		for b := range got.Rows {
+			if d := math.Hypot(got.X[a]-got.X[b], got.Y[a]-got.Y[b]); b != a && d < least {
+				nearest, least = b, d
+			}
+		}
+		if got.Rows[nearest]/(side*side) == i/(side*side) {
+			right++
+		}
+	}
+	if right < 980 {
+		t.Errorf("%d of 1000 points have their nearest place in their group", right)
 	}
 }
 
