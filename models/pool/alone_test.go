@@ -69,6 +69,33 @@ func TestOneByOne(t *testing.T) {
 		t.Errorf("continued: choice %+v, held out %+v, want %+v", next.Choice, other, held)
 	}
 
+	// Its announcement counts the folds, or the labels that are left out in their place.
+	operations := func(l models.Learner, m *pool.Model, measured bool) float64 {
+		again := *in
+		again.HoldOut = measured
+		cost, err := pool.Learner{Name: "auto", Members: []pool.Member{{Learner: l, Settings: []models.Values{values}}}}.
+			Continue(m, nil, func(models.Learner, models.Values) {}).Cost(&again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cost.Operations
+	}
+	own := *in
+	own.Values = values
+	fit, err := lgc.Cost(&own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := operations(lgc, folds, false); got != fit.Operations {
+		t.Errorf("an update takes %g operations, want those of its fit, %g", got, fit.Operations)
+	}
+	if got := operations(lgc, folds, true); !(got > fit.Operations) {
+		t.Errorf("an update that measures takes %g operations, its fit alone %g", got, fit.Operations)
+	}
+	if got := operations(dear{lgc}, alone, true); !(got > 0 && got < pool.MostOperations) {
+		t.Errorf("an update that leaves labels out takes %g operations; folds take %g", got, 1e3*pool.MostOperations)
+	}
+
 	// The class that a label gets without it is the answer of a fit to the other labels.
 	answers := models.Decide(held.Scores)
 	compared := 0

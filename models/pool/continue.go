@@ -33,20 +33,31 @@ func (l Learner) Continue(m models.Model, stay []int,
 }
 
 // Cost returns the memory of the largest part and of the mean, and the operations of all
-// parts.
+// parts, with their cross-validation where the fit measures the error anew.
 func (l continued) Cost(in *models.Input) (stage.Cost, error) {
 	candidates, err := l.candidates()
 	if err != nil {
 		return stage.Cost{}, err
 	}
+	f := &fit{learner: l.Learner, in: withPoints(in)}
+	if f.settings, err = decode(in.Values); err != nil {
+		return stage.Cost{}, err
+	}
+	if f.measures() {
+		if err := f.deal(); err != nil {
+			return stage.Cost{}, err
+		}
+	}
+
 	var out stage.Cost
 	cut := false
-	own := withPoints(in)
 	for _, c := range candidates {
-		own.Values = c.settings[0]
-		cost, err := c.member.Learner.Cost(own)
+		cost, err := f.cost(c.member.with(c.settings))
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", c.name, err)
+		}
+		if alone, ok := f.aloneCost(c.member.Learner, c.settings, cost); ok && len(candidates) == 1 {
+			return aloneComplete(alone, in), nil
 		}
 		out.Bytes = max(out.Bytes, cost.Bytes)
 		out.Operations += cost.Operations
@@ -55,6 +66,9 @@ func (l continued) Cost(in *models.Input) (stage.Cost, error) {
 
 	return completeCost(out, in, len(candidates), cut), nil
 }
+
+// measures tells whether a fit that continues a model measures the error anew.
+func (f *fit) measures() bool { return f.in.HoldOut && f.in.Targets.Classes != nil }
 
 // Fit fits the parts of the model to in, with the weights that they have.
 func (l continued) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
@@ -72,7 +86,7 @@ func (l continued) Fit(ctx context.Context, in *models.Input) (models.Model, err
 	}
 
 	f.done = float64(len(f.candidates)) // there is nothing to choose
-	if in.HoldOut && in.Targets.Classes != nil {
+	if f.measures() {
 		if err := f.measure(ctx); err != nil {
 			return nil, err
 		}
