@@ -80,10 +80,19 @@ func WithIDs(m Model, ids *data.IDs) (Model, error) {
 // IDsOf returns the ids of the points that m was fitted to, nil if they have numbers only.
 func IDsOf(m Model) *data.IDs { return wrappingOf(m).ids }
 
+// Counted is a [Trained] model that computes its answers when they are asked for: it says for how many points it has
+// some without them.
+type Counted interface {
+	Points() int
+}
+
 // TrainingPoints returns the number of points that m keeps, or keeps answers for; 0 if it keeps
 // neither.
 func TrainingPoints(m Model) int {
 	m = Unnamed(m)
+	if c, ok := m.(Counted); ok {
+		return c.Points()
+	}
 	if t, ok := m.(Trained); ok {
 		return t.Training(false).Len()
 	}

@@ -185,6 +185,9 @@ func (m *Model) join(p part) {
 	m.parts = append(m.parts, p)
 }
 
+// Points returns the number of points of the fit.
+func (m *Model) Points() int { return m.points }
+
 // Kept returns the graph that was given to the fit and its targets; each part keeps the start
 // of its own fit.
 func (m *Model) Kept() *models.Kept {
