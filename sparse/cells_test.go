@@ -66,7 +66,7 @@ func TestCells(t *testing.T) {
 			t.Errorf("binary %t: cells merge to\n%v, want\n%v", binary, mat.Formatted(got.ToDense()), mat.Formatted(&want))
 		}
 
-		// The heaviest neighbour of each cell is kept, and every edge is that of one of its ends.
+		// The heaviest neighbour of each cell is kept, and every edge is the heaviest of one of its two cells.
 		one := w.Merge(cell, len(seeds), 1).ToDense()
 		for a := range seeds {
 			heaviest := slices.Max(want.RawRowView(a))

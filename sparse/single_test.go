@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestSingle: both steps are those of the Laplacian in double precision, but for rounding.
+// TestSingle compares both steps with those of the Laplacian in double precision.
 func TestSingle(t *testing.T) {
 	const n, alpha, beta = 300, 0.7, 0.4
 	rng := rand.New(rand.NewPCG(8, 9))
