@@ -66,11 +66,14 @@ func (p *plan) mayInvert(a sparse.Operator) *sparse.Laplacian {
 	return l
 }
 
-// bytesWithFactor returns the memory of a plan for a graph with nnz stored edges: with a factor if
-// the graph is ill-conditioned (hard) and the limit allows a factor.
+// bytesWithFactor returns the memory of a plan for a graph with nnz stored edges: with the matrix of the filter of a
+// rough search, or with a factor if the graph is ill-conditioned (hard) and the limit allows a factor.
 func (p *plan) bytesWithFactor(nnz int, hard bool) int64 {
 	bytes := p.bytes()
-	if !hard || p.dense() || p.Rough {
+	if p.Rough && !p.dense() {
+		return bytes + 8*int64(nnz) + 24*int64(p.n) // the matrix of the filter
+	}
+	if !hard || p.dense() {
 		return bytes
 	}
 	if with := bytes + inverseBytes(p.n, nnz, p.block); p.MemoryLimit == 0 || with <= p.MemoryLimit {

@@ -151,7 +151,7 @@ func (p *plan) bytes() int64 {
 	}
 	if p.Rough {
 		m := int64(p.refined())
-		return 8 * (rows*(m+int64(p.K)+3*slabWidth+3*densityVectors) + 4*m*m)
+		return 8 * (rows*(m+int64(p.K)+2*slabWidth+3*densityVectors) + 4*m*m)
 	}
 	// Where the basis is wide, the vectors of the result get memory of their own beside it: see [narrow].
 	basis := int64(p.columns())

@@ -133,6 +133,20 @@ func Grouped[K comparable](settings []int, key func(int) K) [][]int {
 	return out
 }
 
+// EachGraph calls f for each graph of the grid, with the settings that share it.
+func (g *Grid) EachGraph(f func(graph *Graph, settings []int) error) error {
+	for _, same := range Grouped(g.All(), g.GraphKey) {
+		graph, err := g.GraphOf(same[0])
+		if err != nil {
+			return err
+		}
+		if err := f(graph, same); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // CountOf returns the number of different keys of the settings.
 func (g *Grid) CountOf(key func(setting int) any) float64 {
 	// Costs are often a sum over the different graphs or kernels of a grid.

@@ -89,7 +89,7 @@ func (p *Pipeline) layPlane(ctx context.Context, in *models.Input, out *Plane) e
 	pairs := in.Pairs
 	n := in.Graph.W.Rows
 	if n > mostLaid {
-		// Rows are among the points of the layout, if they are fewer than half of these.
+		// The sample may take half of its points from a list, so that all rows are among them.
 		seeds := sampleRows(n, out.Rows, max(mostCells, 2*len(out.Rows)), p.Seed)
 		laid, pairs = cellsOf(in.Graph, seeds), nil
 		rows = make([]int, len(out.Rows))

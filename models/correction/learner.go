@@ -216,22 +216,15 @@ func scoresOf(ctx context.Context, m models.Model, x data.Points) (*mat.Dense, e
 
 // FitGrid fits a base once for all settings with its parameters, and corrects once for all with equal corrections.
 func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
-	for _, same := range models.Grouped(g.All(), g.GraphKey) {
-		graph, err := g.GraphOf(same[0])
-		if err != nil {
-			return err
-		}
+	return g.EachGraph(func(graph *models.Graph, same []int) error {
 		p, err := NewProblem(graph.W, graph.Components)
 		if err != nil {
 			return err
 		}
-		if err := g.Run(ctx, same, func(split *models.Split) []models.Answer {
+		return g.Run(ctx, same, func(split *models.Split) []models.Answer {
 			return l.answers(ctx, g, p, graph, split, same)
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
+		})
+	})
 }
 
 // answers fits all settings on a split, and answers for the points held out.

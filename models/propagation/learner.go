@@ -254,11 +254,7 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 
 // FitGrid prepares every graph once for all settings and folds.
 func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
-	for _, same := range models.Grouped(g.All(), g.GraphKey) {
-		graph, err := g.GraphOf(same[0])
-		if err != nil {
-			return err
-		}
+	return g.EachGraph(func(graph *models.Graph, same []int) error {
 		problem, err := NewProblem(graph.W, graph.Components)
 		if err != nil {
 			return err
@@ -291,9 +287,8 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 				return err
 			}
 		}
-	}
-
-	return nil
+		return nil
+	})
 }
 
 // GridCost returns the cost of the largest graph and of a fit in each fold.

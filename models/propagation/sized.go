@@ -343,11 +343,7 @@ func (l SizedLearner) solve(ctx context.Context, p *Problem, y *models.Targets, 
 // FitGrid prepares every graph once for all settings and folds.
 func (l SizedLearner) FitGrid(ctx context.Context, g *models.Grid) error {
 	params := l.Params()
-	for _, same := range models.Grouped(g.All(), g.GraphKey) {
-		graph, err := g.GraphOf(same[0])
-		if err != nil {
-			return err
-		}
+	return g.EachGraph(func(graph *models.Graph, same []int) error {
 		p, err := NewProblem(graph.W, graph.Components)
 		if err != nil {
 			return err
@@ -369,9 +365,8 @@ func (l SizedLearner) FitGrid(ctx context.Context, g *models.Grid) error {
 				return err
 			}
 		}
-	}
-
-	return nil
+		return nil
+	})
 }
 
 // GridCost returns the cost of the largest graph and of a fit in each fold.
