@@ -43,27 +43,40 @@ func Sweep(w, v, c, t *mat.Dense, products bool) (vtw, wtw *mat.Dense) {
 		return vtw, wtw
 	}
 
-	var in []float64 // −c·t above t
-	if c != nil || t != nil {
-		in = make([]float64, (m+b)*b)
-		last := mat.NewDense(b, b, in[m*b:])
-		for j := range b {
-			last.Set(j, j, 1)
-		}
-		if t != nil {
-			last.Copy(t)
-		}
-		if c != nil {
-			Gemm(NoTrans, NoTrans, -1, c, last, 0, mat.NewDense(m, b, in[:m*b]))
-		}
-	}
-
-	// One pass for the update and both products, summed in the order of the chunks.
-	parts := make([][]float64, par.Chunks(n, sweepGrain))
+	in := panelFactor(c, t, m, b)
 	vr := v.RawMatrix()
+	return panelSums(n, m, b, func(lo, hi int, out []float64) {
+		simd.Panel(vr.Data[lo*vr.Stride:], vr.Stride, m, wr.Data[lo*b:], hi-lo, b, in, out)
+	})
+}
+
+// panelFactor returns the matrix by which [simd.Panel] multiplies [v w] for w ← (w − v·c)·t: −c·t above t, nil if w
+// stays as it is.
+func panelFactor(c, t *mat.Dense, m, b int) []float64 {
+	if c == nil && t == nil {
+		return nil
+	}
+	in := make([]float64, (m+b)*b)
+	last := mat.NewDense(b, b, in[m*b:])
+	for j := range b {
+		last.Set(j, j, 1)
+	}
+	if t != nil {
+		last.Copy(t)
+	}
+	if c != nil {
+		Gemm(NoTrans, NoTrans, -1, c, last, 0, mat.NewDense(m, b, in[:m*b]))
+	}
+	return in
+}
+
+// panelSums calls body for chunks of n rows, which adds their part of vᵀw and, below it, of wᵀw to out, and returns
+// the sums in the order of the chunks: so their bits do not depend on the threads.
+func panelSums(n, m, b int, body func(lo, hi int, out []float64)) (vtw, wtw *mat.Dense) {
+	parts := make([][]float64, par.Chunks(n, sweepGrain))
 	par.For(n, sweepGrain, func(lo, hi int) {
 		out := make([]float64, (m+b)*b)
-		simd.Panel(vr.Data[lo*vr.Stride:], vr.Stride, m, wr.Data[lo*b:], hi-lo, b, in, out)
+		body(lo, hi, out)
 		parts[lo/sweepGrain] = out
 	})
 

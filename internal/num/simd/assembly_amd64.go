@@ -32,9 +32,10 @@ func assembly() []*path {
 				graphRows32AVX512},
 			panel: map[int]panelKernel{8: {8, panel8AVX512}, 16: {8, panel16AVX512}},
 
-			distances: distances32AVX512,
-			halves:    halfKernels{16, widen32AVX512},
-			graphStep: graphStep32AVX512,
+			distances:   distances32AVX512,
+			halves:      halfKernels{16, widen32AVX512},
+			conversions: conversionKernels{8, toDouble64AVX512, toSingle64AVX512},
+			graphStep:   graphStep32AVX512,
 			neighbors: neighborKernels{
 				gemm:       bytesAVX512(),
 				scanFloats: scanFloatsAVX512,
@@ -68,9 +69,10 @@ func assembly() []*path {
 			graphRows: [...]graphKernel{graphRows4AVX2, graphRows8AVX2, graphRows16AVX2, graphRows32AVX2},
 			panel:     map[int]panelKernel{8: {4, panel8AVX2}, 16: {2, panel16AVX2}},
 
-			distances: distances32AVX2,
-			halves:    halfKernels{8, widen32AVX2},
-			graphStep: graphStep32AVX2,
+			distances:   distances32AVX2,
+			halves:      halfKernels{8, widen32AVX2},
+			conversions: conversionKernels{4, toDouble64AVX2, toSingle64AVX2},
+			graphStep:   graphStep32AVX2,
 			neighbors: neighborKernels{
 				gemm:       bytesAVX2,
 				scanFloats: scanFloatsAVX2,

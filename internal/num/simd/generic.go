@@ -9,9 +9,10 @@ var generic = path{
 	dot:  dotGeneric,
 	symv: symvRowsGeneric,
 
-	prefetch:  func(*byte, int, []int32, int) {}, // Go has no such instruction
-	distances: distancesGeneric,
-	halves:    halfKernels{widen: widenGeneric},
+	prefetch:    func(*byte, int, []int32, int) {}, // Go has no such instruction
+	distances:   distancesGeneric,
+	halves:      halfKernels{widen: widenGeneric},
+	conversions: conversionKernels{1, toDoubleGeneric, toSingleGeneric},
 	neighbors: neighborKernels{
 		gemm:       GemmBytes{MR: 4, NR: 4, Depth: 1, tile: gemmBytesGeneric},
 		scanFloats: scanGeneric[float32],

@@ -59,6 +59,16 @@ func panel8AVX512(v []float64, ldv int, cols int, w []float64, blocks int, in []
 //go:noescape
 func panel16AVX512(v []float64, ldv int, cols int, w []float64, blocks int, in []float64, out []float64)
 
+// toDouble64AVX512 converts a multiple of so many elements as a vector has, see [ToDouble].
+//
+//go:noescape
+func toDouble64AVX512(dst []float64, src []float32)
+
+// toSingle64AVX512 converts a multiple of so many elements as a vector has, see [ToSingle].
+//
+//go:noescape
+func toSingle64AVX512(dst []float32, src []float64)
+
 // gemm64AVX2 computes one 6×8 tile, see [Gemm].
 //
 //go:noescape
@@ -118,6 +128,16 @@ func panel8AVX2(v []float64, ldv int, cols int, w []float64, blocks int, in []fl
 //
 //go:noescape
 func panel16AVX2(v []float64, ldv int, cols int, w []float64, blocks int, in []float64, out []float64)
+
+// toDouble64AVX2 converts a multiple of so many elements as a vector has, see [ToDouble].
+//
+//go:noescape
+func toDouble64AVX2(dst []float64, src []float32)
+
+// toSingle64AVX2 converts a multiple of so many elements as a vector has, see [ToSingle].
+//
+//go:noescape
+func toSingle64AVX2(dst []float32, src []float64)
 
 // gemm32AVX512 computes one 14×32 tile, see [Gemm].
 //

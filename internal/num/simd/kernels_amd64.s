@@ -1863,6 +1863,47 @@ next:
 	VZEROUPPER
 	RET
 
+// func toDouble64AVX512(dst []float64, src []float32)
+// Requires: AVX, AVX512F
+TEXT ·toDouble64AVX512(SB), NOSPLIT, $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ src_base+24(FP), CX
+	MOVQ src_len+32(FP), DX
+
+loop:
+	SUBQ      $0x08, DX
+	JL        end
+	VCVTPS2PD (CX), Z0
+	VMOVUPD   Z0, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x40, AX
+	JMP       loop
+
+end:
+	VZEROUPPER
+	RET
+
+// func toSingle64AVX512(dst []float32, src []float64)
+// Requires: AVX, AVX512F
+TEXT ·toSingle64AVX512(SB), NOSPLIT, $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ src_base+24(FP), CX
+	MOVQ src_len+32(FP), DX
+
+loop:
+	SUBQ      $0x08, DX
+	JL        end
+	VMOVUPD   (CX), Z0
+	VCVTPD2PS Z0, Y0
+	VMOVUPS   Y0, (AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x20, AX
+	JMP       loop
+
+end:
+	VZEROUPPER
+	RET
+
 // func gemm64AVX2(k int, a []float64, row int, step int, b []float64, c []float64, ldc int, acc bool)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemm64AVX2(SB), NOSPLIT, $0-105
@@ -3592,6 +3633,47 @@ next:
 	ADDQ R10, AX
 	DECQ SI
 	JNZ  block
+	VZEROUPPER
+	RET
+
+// func toDouble64AVX2(dst []float64, src []float32)
+// Requires: AVX
+TEXT ·toDouble64AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ src_base+24(FP), CX
+	MOVQ src_len+32(FP), DX
+
+loop:
+	SUBQ      $0x04, DX
+	JL        end
+	VCVTPS2PD (CX), Y0
+	VMOVUPD   Y0, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x20, AX
+	JMP       loop
+
+end:
+	VZEROUPPER
+	RET
+
+// func toSingle64AVX2(dst []float32, src []float64)
+// Requires: AVX
+TEXT ·toSingle64AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ src_base+24(FP), CX
+	MOVQ src_len+32(FP), DX
+
+loop:
+	SUBQ       $0x04, DX
+	JL         end
+	VMOVUPD    (CX), Y0
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (AX)
+	ADDQ       $0x20, CX
+	ADDQ       $0x10, AX
+	JMP        loop
+
+end:
 	VZEROUPPER
 	RET
 

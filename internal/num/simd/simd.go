@@ -52,8 +52,9 @@ type path struct {
 	graphRows [len(graphColumns)]graphKernel // nil: by rows
 	panel     map[int]panelKernel            // by columns
 
-	distances func(dst, q, x []float32, ld int, idx []int32)
-	halves    halfKernels
+	distances   func(dst, q, x []float32, ld int, idx []int32)
+	halves      halfKernels
+	conversions conversionKernels
 	// nil: by rows
 	graphStep func(dst, x, r []float32, first int, ptr []int64, col []int32, val, factor []float32,
 		a, b, c float32)

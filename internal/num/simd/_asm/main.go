@@ -77,6 +77,7 @@ func main() {
 			}
 			m.panel(8)
 			m.panel(16)
+			m.conversions()
 		} else {
 			m.distances()
 			m.widen()
