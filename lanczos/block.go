@@ -92,16 +92,16 @@ func project(w, v *mat.Dense) {
 // of its Gram matrix (Stathopoulos & Wu, SIAM J. Sci. Comput. 23, 2002), which is known from the
 // sweep before. Two rounds reach working accuracy unless w was nearly dependent; then there are
 // more.
-func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int) {
+func orthonormalize(w *mat.Dense, v vectors, rng *rand.Rand) (c, r *mat.Dense, rank int) {
 	n, b := w.Dims()
-	if v != nil {
-		_, m := v.Dims()
+	_, m := v.dims()
+	if m > 0 {
 		c = mat.NewDense(m, b, nil)
 	}
 
 	r = identity(b)
 	rank = b
-	overlap, gram := dense.Sweep(w, v, nil, nil, true)
+	overlap, gram := v.sweep(w, nil, nil, true)
 	reference := make([]float64, b) // lengths before anything is taken from w
 	for j := range b {
 		reference[j] = math.Sqrt(gram.At(j, j))
@@ -111,17 +111,17 @@ func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int)
 	// rounds that would only exchange rounding errors.
 	const most = 8
 	for round := range most {
-		if v != nil {
+		if m > 0 {
 			// The earlier rounds' w·r is now v·overlap + w'·r.
 			dense.Gemm(dense.NoTrans, dense.NoTrans, 1, overlap, r, 1, c)
 			dense.Gemm(dense.Transposed, dense.NoTrans, -1, overlap, overlap, 1, gram)
 		}
 
 		step := whitening(gram, reference)
-		if round == 0 && v != nil && !(step.spread > 1e-6) {
+		if round == 0 && m > 0 && !(step.spread > 1e-6) {
 			// Too little is left of w for its Gram matrix to be told from the
 			// difference: project only.
-			overlap, gram = dense.Sweep(w, v, overlap, nil, true)
+			overlap, gram = v.sweep(w, overlap, nil, true)
 			continue
 		}
 		// The step changes w to w·forth, so r becomes back·r.
@@ -132,14 +132,14 @@ func orthonormalize(w, v *mat.Dense, rng *rand.Rand) (c, r *mat.Dense, rank int)
 		// A well-conditioned Gram matrix and a small overlap with v mean that the errors of this
 		// step are of rounding size: no further round is needed.
 		last := step.good == b && step.spread > 0.1 &&
-			(v == nil || largest(overlap)*largest(step.forth) < 0.1) || round == most-1
-		overlap, gram = dense.Sweep(w, v, overlap, step.forth, !last)
+			(m == 0 || largest(overlap)*largest(step.forth) < 0.1) || round == most-1
+		overlap, gram = v.sweep(w, overlap, step.forth, !last)
 		// Random vectors replace the lost directions; the next round makes them orthogonal.
 		if step.good < b {
 			fill := randomBlock(n, b-step.good, rng)
 			scaleColumns(fill, columnNorms(fill))
 			w.Slice(0, n, step.good, b).(*mat.Dense).Copy(fill)
-			overlap, gram = dense.Sweep(w, v, nil, nil, true)
+			overlap, gram = v.sweep(w, nil, nil, true)
 		}
 
 		// From now on the columns have length 1 before they are projected.

@@ -16,9 +16,10 @@ import (
 // certify makes a Result of the orthonormal columns of x: Rayleigh quotients, residuals, order,
 // orthogonality. The first fixed columns stay in front; the others are put in ascending order. x
 // becomes part of the Result.
-func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
-	n, k := x.Dims()
-	r := &Result{Vectors: x, Norm: norm, Nullity: fixed, Values: make([]float64, k)}
+func certify(a sparse.Operator, x vectors, fixed int, norm float64) *Result {
+	_, k := x.dims()
+	r := &Result{Norm: norm, Nullity: fixed, Values: make([]float64, k)}
+	r.setVectors(x)
 	r.Residuals = residuals(a, x, func(lo int, values []float64) { copy(r.Values[lo:], values) })
 	order := make([]int, k)
 	for j := range order {
@@ -30,11 +31,7 @@ func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
 
 	// The columns follow the order of the values, row by row.
 	if !slices.IsSorted(order) {
-		par.For(n, rowGrain, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				copy(x.RawRowView(i), permute(x.RawRowView(i), order))
-			}
-		})
+		x.reorder(order)
 	}
 
 	r.Orthogonality = orthogonality(x)
@@ -44,17 +41,23 @@ func certify(a sparse.Operator, x *mat.Dense, fixed int, norm float64) *Result {
 
 // residuals returns ‖Ax_j − λ_j x_j‖₂ for the columns of x. It calls quotients with the Rayleigh
 // quotients of the columns from lo on, and quotients may replace them by the λ_j to be used.
-func residuals(a sparse.Operator, x *mat.Dense, quotients func(lo int, values []float64)) []float64 {
-	n, k := x.Dims()
+func residuals(a sparse.Operator, x vectors, quotients func(lo int, values []float64)) []float64 {
+	n, k := x.dims()
 	out := make([]float64, k)
 	buffers := newScratch(n, 2)
 	for lo, hi := range slabs(k) {
 		b := buffers.of(hi - lo)
 		v := b[0]
 		av := b[1]
-		copyBlock(v, x.Slice(0, n, lo, hi).(*mat.Dense))
+		x.slice(lo, hi).load(v)
 		a.MulTo(av, v)
 		values := columnDots(v, av)
+		if x.double == nil {
+			// Rounding changes lengths by some 1e-8, and quotients are far more accurate than that.
+			for j, square := range columnDots(v, v) {
+				values[j] /= square
+			}
+		}
 		quotients(lo, values)
 		// Av − λv in place of Av.
 		par.For(n, rowGrain, func(from, to int) {
@@ -74,10 +77,9 @@ func residuals(a sparse.Operator, x *mat.Dense, quotients func(lo int, values []
 }
 
 // orthogonality returns max |XᵀX − I|.
-func orthogonality(x *mat.Dense) float64 {
-	_, k := x.Dims()
-	gram := mat.NewDense(k, k, nil)
-	dense.Syrk(dense.Transposed, 1, x, 0, gram)
+func orthogonality(x vectors) float64 {
+	gram := x.gram()
+	_, k := gram.Dims()
 	var worst float64
 	for i := range k {
 		for j, v := range gram.RawRowView(i) {
@@ -101,8 +103,8 @@ func compare(a, b float64) int {
 	return 0
 }
 
-func permute(x []float64, order []int) []float64 {
-	out := make([]float64, len(x))
+func permute[T float32 | float64](x []T, order []int) []T {
+	out := make([]T, len(x))
 	for to, from := range order {
 		out[to] = x[from]
 	}
@@ -144,12 +146,12 @@ func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dens
 	}
 
 	if known != nil {
-		for _, q := range quotientsOf(a, known) {
+		for _, q := range quotientsOf(a, wide(known)) {
 			norm = math.Max(norm, math.Abs(q))
 		}
 	}
 
-	r := certify(a, x, p.Nullity, norm)
+	r := certify(a, p.stored(x), p.Nullity, norm)
 	r.Certificate.Exact = true
 	if p.K < p.n {
 		r.Certificate.Next = values[p.wanted]
@@ -162,8 +164,8 @@ func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dens
 }
 
 // quotientsOf returns the Rayleigh quotients of the columns of x.
-func quotientsOf(a sparse.Operator, x *mat.Dense) []float64 {
-	_, m := x.Dims()
+func quotientsOf(a sparse.Operator, x vectors) []float64 {
+	_, m := x.dims()
 	out := make([]float64, m)
 	residuals(a, x, func(lo int, values []float64) { copy(out[lo:], values) })
 	return out

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
@@ -174,7 +172,9 @@ func (f *componentSearch) solve(ctx context.Context, id, k int, s *Settings) (sh
 	before := 0
 	s.K = k
 	if r := f.results[id]; r != nil {
-		s.Known = r.Vectors
+		if !s.Single { // which takes none: the search begins anew
+			s.Known = r.Vectors
+		}
 		before = len(r.Values)
 	}
 
@@ -249,7 +249,8 @@ func (f *componentSearch) join(n int) *Result {
 	order := f.order()
 	behind := min(len(order), f.pairs-f.c.Count())
 	k := out.Nullity + behind
-	out.Vectors = mat.NewDense(n, k, nil)
+	to := newVectors(n, k, f.s.Single)
+	out.setVectors(to)
 	out.Values = make([]float64, k)
 	out.Residuals = make([]float64, k)
 	// Choose the smallest pairs of all, and note for each component which column of the result
@@ -269,7 +270,7 @@ func (f *componentSearch) join(n int) *Result {
 	}
 	for i, id := range f.c.Of {
 		if f.results[id] == nil {
-			out.Vectors.Set(i, int(id), 1)
+			to.set(i, int(id), 1)
 		}
 	}
 
@@ -280,12 +281,11 @@ func (f *componentSearch) join(n int) *Result {
 		}
 		out.join(r)
 		out.Residuals[id] = r.Residuals[0]
+		from := r.vectors()
 		for i, v := range f.parts[id].Vertices {
-			to := out.Vectors.RawRowView(v)
-			from := r.Vectors.RawRowView(i)
-			to[id] = from[0]
+			to.set(v, id, from.at(i, 0))
 			for _, c := range columns[id] {
-				to[c.at] = from[c.id]
+				to.set(v, c.at, from.at(i, c.id))
 			}
 		}
 
@@ -298,10 +298,14 @@ func (f *componentSearch) join(n int) *Result {
 
 // componentVectors returns the memory of the pairs of the whole graph and of all components,
 // counting twice the first quota of each.
-func componentVectors(c *sparse.Components, pairs int) int64 {
-	bytes := 8 * int64(len(c.Of)) * int64(pairs)
+func componentVectors(c *sparse.Components, pairs int, single bool) int64 {
+	size := int64(8)
+	if single {
+		size = 4
+	}
+	bytes := size * int64(len(c.Of)) * int64(pairs)
 	for id, k := range shares(c, pairs) {
-		bytes += 8 * int64(c.Sizes[id]) * int64(min(2*k, c.Sizes[id]))
+		bytes += size * int64(c.Sizes[id]) * int64(min(2*k, c.Sizes[id]))
 	}
 	return bytes
 }
@@ -321,8 +325,8 @@ func newBudget(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings)
 	counts := shares(c, pairs)
 	ids := byNumber(c, counts)
 	n := c.Sizes[ids[0]]
-	part := Settings{K: counts[ids[0]], Basis: s.Basis}
-	free := s.MemoryLimit - componentVectors(c, pairs)
+	part := Settings{K: counts[ids[0]], Basis: s.Basis, Single: s.Single}
+	free := s.MemoryLimit - componentVectors(c, pairs, s.Single)
 	if s.MemoryLimit > 0 {
 		part.MemoryLimit = max(1, free/2)
 	}
@@ -384,5 +388,5 @@ func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings
 				&Settings{K: k})
 		}
 	}
-	return componentVectors(c, p.K) + budget.bytes + 24*int64(nnz), operations, nil
+	return componentVectors(c, p.K, s.Single) + budget.bytes + 24*int64(nnz), operations, nil
 }

@@ -133,6 +133,9 @@ func (d *descent) setWidth(m int) {
 	d.gram = mat.NewDense(2*m, 2*m, nil)
 }
 
+// columns returns columns lo to hi of the vectors, which are of float64.
+func (d *descent) columns(lo, hi int) *mat.Dense { return d.krylov.columns(lo, hi).double }
+
 // x returns X.
 func (d *descent) x() *mat.Dense { return d.columns(d.locked, d.locked+d.m) }
 
@@ -153,7 +156,7 @@ func (d *descent) draw() {
 
 // begin makes X of w.
 func (d *descent) begin() {
-	orthonormalize(d.w, d.before(0), d.rng)
+	orthonormalize(d.w, wide(d.before(0)), d.rng)
 	copyBlock(d.x(), d.w)
 }
 
@@ -245,7 +248,7 @@ func (d *descent) step(ctx context.Context) error {
 	m := d.m
 	before := m + d.p
 	size := before + m
-	orthonormalize(d.w, d.before(before), d.rng)
+	orthonormalize(d.w, wide(d.before(before)), d.rng)
 	copyBlock(d.columns(d.locked+before, d.locked+size), d.w)
 
 	// SᵀAS: the part of X and P is there, the columns of W take products.
@@ -291,7 +294,7 @@ func (d *descent) coefficients(c *mat.Dense) *mat.Dense {
 	x := mat.DenseCopyOf(c.Slice(0, size, 0, m))
 	p := mat.DenseCopyOf(x)
 	p.Slice(0, m, 0, m).(*mat.Dense).Zero()
-	orthonormalize(p, x, d.rng)
+	orthonormalize(p, wide(x), d.rng)
 	both := mat.NewDense(size, 2*m, nil)
 	both.Slice(0, size, 0, m).(*mat.Dense).Copy(x)
 	both.Slice(0, size, m, 2*m).(*mat.Dense).Copy(p)

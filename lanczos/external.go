@@ -88,7 +88,7 @@ func (o *ExternalTask) Finish(ctx context.Context, vectors *mat.Dense) (*Result,
 	if err != nil {
 		return nil, err
 	}
-	r := certify(o.Laplacian, basis.Slice(0, o.p.n, 0, k).(*mat.Dense), o.Nullity, o.Norm)
+	r := certify(o.Laplacian, wide(basis).slice(0, k), o.Nullity, o.Norm)
 	for j := range o.Nullity {
 		r.Values[j] = 0
 	}
@@ -103,7 +103,7 @@ func (o *ExternalTask) Finish(ctx context.Context, vectors *mat.Dense) (*Result,
 
 	// The checks of Verify, on pairs of this program's own values.
 	v := &verifier{l: o.Laplacian, p: o.p, d: o.d, basis: basis, values: r.Values, exponent: o.exponent,
-		tolerance: o.Tolerance}
+		tolerance: o.Tolerance, orthonormal: orthonormal}
 	v.Pairs = k
 	v.Norm = o.Norm
 	v.Components = o.Components.Count()
@@ -129,9 +129,10 @@ func (o *ExternalTask) Finish(ctx context.Context, vectors *mat.Dense) (*Result,
 	if len(v.Faults) > 0 {
 		err = fmt.Errorf("%w: of what the other program found, %s", ErrNotConverged, v.Faults[0])
 	}
-	r.Vectors = narrow(basis, k)
+	found := wide(basis).narrow(k)
+	r.setVectors(found)
 	if o.order != nil {
-		gatherRows(r.Vectors, inverse(o.order))
+		found.gatherRows(inverse(o.order))
 	}
 	r.settle(o.given, o.exponent)
 	return r, err

@@ -16,7 +16,7 @@ import (
 //
 //	member       dtype    shape  meaning
 //	values       float64  k      eigenvalues, ascending (descending if the manifest says "largest")
-//	vectors      float64  n×k    eigenvectors, column j belongs to value j
+//	vectors      float64  n×k    eigenvectors, column j belongs to value j; float32 of a run with Settings.Single
 //	residuals ?  float64  k      ‖Lv − λv‖₂ for each pair, recomputed
 //	components ? int32    n      component of each point; numbered by their smallest points
 //	degrees ?    float64  n      degrees of the vertices, not negative
@@ -35,6 +35,8 @@ type File struct {
 	Degrees    []float64
 	// Manifest is nil in files of other programs.
 	Manifest *archive.Manifest
+	// Rounded tells that the vectors of the file are of float32. [Load] returns them as float64.
+	Rounded bool
 }
 
 // Save writes the members that f has as a .npz file, whole or not at all. A file that [Load] would
@@ -44,14 +46,11 @@ func (f *File) Save(path string) error {
 	if err := f.check(); err != nil {
 		return fmt.Errorf("%s is not written: %w", path, err)
 	}
-	vectors := r.Vectors.RawMatrix()
-	if vectors.Stride != vectors.Cols {
-		vectors = mat.DenseCopyOf(r.Vectors).RawMatrix()
+	v := r.vectors()
+	if v.double != nil && v.double.RawMatrix().Stride != v.double.RawMatrix().Cols {
+		v = wide(mat.DenseCopyOf(v.double))
 	}
-	entries := []archive.Array{
-		{Name: "values", Data: r.Values},
-		{Name: "vectors", Shape: []int{vectors.Rows, vectors.Cols}, Data: vectors.Data},
-	}
+	entries := []archive.Array{{Name: "values", Data: r.Values}, v.array("vectors")}
 	if r.Residuals != nil {
 		entries = append(entries, archive.Array{Name: "residuals", Data: r.Residuals})
 	}
@@ -77,10 +76,13 @@ func (f *File) Save(path string) error {
 // check returns an error if a number of f is not finite, or the values are not in order.
 func (f *File) check() error {
 	r := f.Result
-	n, _ := r.Vectors.Dims()
+	v := r.vectors()
+	n, k := v.dims()
 	for i := range n {
-		if err := checkFinite("a row of vectors", r.Vectors.RawRowView(i)); err != nil {
-			return fmt.Errorf("point %d: %w", i, err)
+		for j := range k {
+			if x := v.at(i, j); x-x != 0 {
+				return fmt.Errorf("point %d: element %d of a row of vectors is %v", i, j, x)
+			}
 		}
 	}
 
@@ -148,6 +150,9 @@ func Load(path string, limit int64) (*File, error) {
 		return nil, err
 	}
 	f := &File{Result: &Result{Values: values, Vectors: mat.NewDense(n, k, vectors)}}
+	if h, err := a.Header("vectors"); err == nil {
+		f.Rounded = h.DType == "float32" || h.DType == "float16"
+	}
 
 	// The members that other programs may leave out.
 	if a.Has("residuals") {

@@ -18,7 +18,7 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 	}
 	norms := columnNorms(x)
 	scaleColumns(x, norms)
-	res := residuals(a, x, func(int, []float64) {})
+	res := residuals(a, wide(x), func(int, []float64) {})
 	var good, rest []int
 	nullity := 0
 	if null != nil {
@@ -55,7 +55,7 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 			return null, x
 		}
 		v.Slice(0, n, nullity, nullity+len(good)).(*mat.Dense).Copy(w)
-		if orthogonality(v) > 1e-12 {
+		if orthogonality(wide(v)) > 1e-12 {
 			return null, x
 		}
 	}

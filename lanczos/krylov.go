@@ -27,7 +27,7 @@ type krylov struct {
 	norm  float64 // estimate of ‖A‖, not above it
 	pcg   *rand.PCG
 	rng   *rand.Rand // draws from pcg
-	v     *mat.Dense
+	v     vectors
 	size  int
 	t     *mat.Dense // T; its leading size×size part is in use
 	r     *mat.Dense // R, block×block
@@ -56,12 +56,12 @@ func (p *plan) growth() float64 {
 // are none). The density d of the spectrum decides between a polynomial and an inverse. start, if
 // not nil, is a guess at the wanted eigenvectors.
 func newKrylov(a sparse.Operator, p *plan, d density, known, start *mat.Dense) *krylov {
-	v := p.allocate(p.columns())
+	v := p.basisVectors()
 	low := d.low
 	if known != nil {
-		v.Slice(0, p.n, 0, p.known).(*mat.Dense).Copy(known)
+		v.slice(0, p.known).save(known)
 		// What rounding brings back of the known vectors is amplified too.
-		low = min(low, slices.Min(quotientsOf(a, known)))
+		low = min(low, slices.Min(quotientsOf(a, wide(known))))
 	}
 
 	k := newProcess(a, p, d, v)
@@ -72,7 +72,7 @@ func newKrylov(a sparse.Operator, p *plan, d density, known, start *mat.Dense) *
 
 // newProcess is [newKrylov] with the vectors in v, which holds the known ones, without filter and
 // basis.
-func newProcess(a sparse.Operator, p *plan, d density, v *mat.Dense) *krylov {
+func newProcess(a sparse.Operator, p *plan, d density, v vectors) *krylov {
 	k := &krylov{plan: p, a: a, v: v, norm: d.norm(), high: d.high}
 	k.pcg = rand.NewPCG(p.Seed, 0x6b72796c) // "kryl"
 	k.rng = rand.New(k.pcg)
@@ -123,9 +123,7 @@ func (k *krylov) setCut(last, cut float64) {
 }
 
 // columns returns columns lo to hi of v.
-func (k *krylov) columns(lo, hi int) *mat.Dense {
-	return k.v.Slice(0, k.n, lo, hi).(*mat.Dense)
-}
+func (k *krylov) columns(lo, hi int) vectors { return k.v.slice(lo, hi) }
 
 // begin empties the basis and puts an orthonormal block behind the known
 // vectors: a random one, or random combinations of the columns of start.
@@ -141,14 +139,13 @@ func (k *krylov) begin(start *mat.Dense) {
 	}
 
 	orthonormalize(w, k.leading(0), k.rng)
-	k.columns(k.known, k.known+k.block).Copy(w)
+	k.columns(k.known, k.known+k.block).save(w)
 }
 
-// leading returns the known vectors and the first size basis vectors, nil if
-// there are none.
-func (k *krylov) leading(size int) *mat.Dense {
+// leading returns the known vectors and the first size basis vectors.
+func (k *krylov) leading(size int) vectors {
 	if k.known+size == 0 {
-		return nil
+		return vectors{}
 	}
 	return k.columns(0, k.known+size)
 }
@@ -159,7 +156,7 @@ func (k *krylov) expand(ctx context.Context) (float64, error) {
 	w := k.work[0]
 	b := k.block
 	at := k.known + k.size
-	copyBlock(w, k.columns(at, at+b))
+	k.columns(at, at+b).load(w)
 	products, err := k.applyTo(ctx, w)
 	if err != nil {
 		return 0, err
@@ -187,7 +184,7 @@ func (k *krylov) expand(ctx context.Context) (float64, error) {
 	// The orthonormal rest is the next residual block.
 	k.size += b
 	k.r = r
-	copyBlock(k.columns(k.known+k.size, k.known+k.size+b), w)
+	k.columns(k.known+k.size, k.known+k.size+b).save(w)
 	return float64(k.n) * float64(8*b*(k.known+k.size)+100*products), nil
 }
 
@@ -275,11 +272,12 @@ func (k *krylov) assess(z *ritz) {
 // compress replaces the basis by the first keep Ritz vectors and keeps the
 // residual block.
 func (k *krylov) compress(z *ritz, keep int) {
-	dense.MulInPlace(k.columns(k.known, k.known+k.size), z.s.Slice(0, k.size, 0, keep).(*mat.Dense))
+	k.columns(k.known, k.known+k.size).mulInPlace(z.s.Slice(0, k.size, 0, keep).(*mat.Dense))
 	// The residual block stays coupled to all kept vectors; expand computes the couplings anew,
 	// which makes this a thick restart (Wu & Simon).
-	residual := mat.DenseCopyOf(k.columns(k.known+k.size, k.known+k.size+k.block))
-	k.columns(k.known+keep, k.known+keep+k.block).Copy(residual)
+	residual := mat.NewDense(k.n, k.block, nil)
+	k.columns(k.known+k.size, k.known+k.size+k.block).load(residual)
+	k.columns(k.known+keep, k.known+keep+k.block).save(residual)
 	k.setRitz(z.theta[:keep])
 }
 
@@ -383,7 +381,7 @@ func (k *krylov) keepAccurate(z *ritz) bool {
 	k.compress(z, accurate)
 	w := randomBlock(k.n, k.block, k.rng)
 	orthonormalize(w, k.leading(accurate), k.rng)
-	k.columns(k.known+accurate, k.known+accurate+k.block).Copy(w)
+	k.columns(k.known+accurate, k.known+accurate+k.block).save(w)
 	return true
 }
 
@@ -458,22 +456,8 @@ func (k *krylov) certified(ctx context.Context, z *ritz, final bool) (*Result, e
 	return res, nil
 }
 
-// release makes the first K columns of v the vectors of r, as [narrow] does, and gives v up.
+// release makes the first K columns of v the vectors of r, as [vectors.narrow] does, and gives v up.
 func (k *krylov) release(r *Result) {
-	r.Vectors = narrow(k.v, k.K)
-	k.v = nil
-}
-
-// narrow returns the first k columns of v without the others: in memory of their own size, or moved
-// together in the memory of v where v is less than twice as wide.
-func narrow(v *mat.Dense, k int) *mat.Dense {
-	n, _ := v.Dims()
-	raw := v.RawMatrix()
-	if 2*k <= raw.Stride {
-		return mat.DenseCopyOf(v.Slice(0, n, 0, k))
-	}
-	for i := range n {
-		copy(raw.Data[i*k:(i+1)*k], raw.Data[i*raw.Stride:i*raw.Stride+k])
-	}
-	return mat.NewDense(n, k, raw.Data[:n*k])
+	r.setVectors(k.v.narrow(k.K))
+	k.v = vectors{}
 }

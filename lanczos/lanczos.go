@@ -77,6 +77,11 @@ type Settings struct {
 	// their Rayleigh quotients, residuals say how near they are, and Tolerance is not met. It is ignored of operators
 	// that are no Laplacian of power 1.
 	Rough bool
+	// Single keeps vectors in float32, in half of the memory: the basis of the process and [Result.Single].
+	// Products, projected matrices and residuals are of float64 all the same, so values are as good as residuals say.
+	// Rounding of the vectors leaves residuals of some 5e-8·‖A‖: Tolerance is 1e-6 by default, 2e-7 at least. Known and
+	// Rough are refused. LOBPCG is not used: the process runs on the inverse instead.
+	Single bool
 	// OnRestart, if not nil, is called after every block of products, on the
 	// calling goroutine. An error stops the run.
 	OnRestart func(State) error
@@ -105,7 +110,7 @@ type State struct {
 // multiplicity.
 //
 // With dimension n, basis m, filter degree δ and block b it holds about
-// n(m + 5b) values ([Bytes] is exact) and every b basis vectors cost δ
+// n(m + 5b) values, those of the basis of 4 bytes with s.Single ([Bytes] is exact), and every b basis vectors cost δ
 // products of a with an n×b block and 8nmb operations. [Laplacian] may take an inverse,
 // with [cg.FactorBytes] and 72nb beside it if MemoryLimit
 // allows them. For n ≤ 800, or if the
@@ -216,7 +221,7 @@ func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense,
 	if p.wanted <= 0 {
 		first := mat.DenseCopyOf(known.Slice(0, p.n, 0, p.K))
 		if p.Nullity >= p.K {
-			return certify(a, first, p.K, norm), nil
+			return certify(a, p.stored(first), p.K, norm), nil
 		}
 		return p.confirm(ctx, a, first, d)
 	}
@@ -226,18 +231,18 @@ func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense,
 		x := mat.NewDense(p.n, p.K, nil)
 		rng := rand.New(rand.NewPCG(p.Seed, 0x666c6174)) // "flat"
 		w := randomBlock(p.n, p.wanted, rng)
-		orthonormalize(w, known, rng)
+		orthonormalize(w, wide(known), rng)
 		if known != nil {
 			x.Slice(0, p.n, 0, p.known).(*mat.Dense).Copy(known)
 		}
 		x.Slice(0, p.n, p.known, p.K).(*mat.Dense).Copy(w)
-		r := certify(a, x, p.Nullity, norm)
+		r := certify(a, p.stored(x), p.Nullity, norm)
 		r.Certificate.Next = d.low
 		return r, nil
 	}
 
 	k := newKrylov(a, p, d, known, start)
-	if k.f.inverts() && k.n >= p.DescentFrom {
+	if k.f.inverts() && k.n >= p.DescentFrom && !p.Single {
 		if m := k.descentWidth(); m > 0 {
 			return k.descend(ctx, m, start)
 		}
@@ -250,9 +255,9 @@ func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense,
 func (p *plan) confirm(ctx context.Context, a sparse.Operator, x *mat.Dense, d density) (*Result, error) {
 	p.setKnown(0)
 	// Rounding brings back something of x, which the filter must not blow up.
-	d.low = min(d.low, slices.Min(quotientsOf(a, x)))
+	d.low = min(d.low, slices.Min(quotientsOf(a, wide(x))))
 	k := newKrylov(a, p, d, nil, nil)
-	k.columns(0, p.K).Copy(x)
+	k.columns(0, p.K).save(x)
 	res := certify(a, k.columns(0, p.K), p.Nullity, k.norm)
 	found, err := k.missed(ctx, res, []float64{k.f.value(res.Values[p.K-1])})
 	switch {

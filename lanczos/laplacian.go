@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -72,10 +71,11 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s
 func (r *Result) settle(l *sparse.Laplacian, e int) {
 	r.clampNegative()
 	r.scale(e * l.Power())
+	v := r.vectors()
 	if l.Kind() == sparse.RandomWalk {
-		scaleRows(r.Vectors, l.Degrees(), func(d float64) float64 { return 1 / math.Sqrt(d) })
+		v.scaleRows(l.Degrees(), func(d float64) float64 { return 1 / math.Sqrt(d) })
 	}
-	dense.OrientColumns(r.Vectors, r.Nullity)
+	v.orient(r.Nullity)
 }
 
 // ordered solves l with its exact null vectors. From [reorderFrom] vertices on it puts them in the order of
@@ -99,13 +99,13 @@ func ordered(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *
 	for _, x := range []**mat.Dense{&null, &inner.Known} {
 		if *x != nil && (*x).RawMatrix().Rows == n {
 			*x = mat.DenseCopyOf(*x)
-			gatherRows(*x, order)
+			wide(*x).gatherRows(order)
 		}
 	}
 
 	r, err := solve(ctx, l.Permute(order), null, &inner)
 	if r != nil {
-		gatherRows(r.Vectors, inverse(order))
+		r.vectors().gatherRows(inverse(order))
 	}
 	return r, err
 }
@@ -113,31 +113,6 @@ func ordered(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, s *
 // reorderFrom is the dimension from which a block of vectors does not stay in the cache: 16 columns
 // of 5000 rows take 640 kB.
 const reorderFrom = 5000
-
-// gatherRows puts row order[p] of x at place p, in place.
-func gatherRows(x *mat.Dense, order []int32) {
-	_, k := x.Dims()
-	done := make([]bool, len(order))
-	first := make([]float64, k)
-	// Follow each cycle of the permutation with one row in hand.
-	for start := range order {
-		if done[start] {
-			continue
-		}
-		copy(first, x.RawRowView(start))
-		p := start
-		for {
-			done[p] = true
-			from := int(order[p])
-			if from == start {
-				copy(x.RawRowView(p), first)
-				break
-			}
-			copy(x.RawRowView(p), x.RawRowView(from))
-			p = from
-		}
-	}
-}
 
 // inverse returns the permutation that undoes order.
 func inverse(order []int32) []int32 {

@@ -64,6 +64,14 @@ func newPlan(n int, s *Settings) (*plan, error) {
 			"not be negative", p.Basis, p.MaxRestarts, p.MemoryLimit))
 	}
 
+	if s.Single && (s.Known != nil || s.Rough) {
+		faults = append(faults, errors.New("lanczos: known vectors are refined, and rough ones filtered, in double "+
+			"precision; leave out the single precision, or the known vectors"))
+	}
+	if s.Single && s.Tolerance > 0 && s.Tolerance < SingleTolerance {
+		faults = append(faults, fmt.Errorf("lanczos: a tolerance of %v in single precision, whose rounding allows %v; "+
+			"raise the tolerance, or take double precision", s.Tolerance, SingleTolerance))
+	}
 	if s.Known != nil {
 		if rows, _ := s.Known.Dims(); rows != n {
 			faults = append(faults, fmt.Errorf("lanczos: known vectors of length %d for an operator "+
@@ -75,7 +83,11 @@ func newPlan(n int, s *Settings) (*plan, error) {
 		return nil, err
 	}
 	p.K = min(p.K, n)
-	if p.Tolerance == 0 {
+	switch {
+	case p.Tolerance > 0:
+	case p.Single:
+		p.Tolerance = 1e-6
+	default:
 		p.Tolerance = 1e-8
 	}
 	if p.MaxRestarts == 0 {
@@ -90,6 +102,25 @@ func newPlan(n int, s *Settings) (*plan, error) {
 			"are allowed; ask for fewer pairs or allow more", p.K, n, need, p.MemoryLimit)
 	}
 	return p, nil
+}
+
+// SingleTolerance is the least tolerance of vectors in single precision.
+const SingleTolerance = 2e-7
+
+// stored returns x in the precision of the result.
+func (p *plan) stored(x *mat.Dense) vectors {
+	if p.Single {
+		return wide(x).rounded()
+	}
+	return wide(x)
+}
+
+// basisVectors returns memory for the vectors of a process.
+func (p *plan) basisVectors() vectors {
+	if p.Single {
+		return newVectors(p.n, p.columns(), true)
+	}
+	return wide(p.allocate(p.columns()))
 }
 
 // setKnown makes p the plan for K − known pairs behind known ones, and chooses block and basis.
@@ -153,13 +184,17 @@ func (p *plan) bytes() int64 {
 		m := int64(p.refined())
 		return 8 * (rows*(m+int64(p.K)+2*slabWidth+3*densityVectors) + 4*m*m)
 	}
-	// Where the basis is wide, the vectors of the result get memory of their own beside it: see [narrow].
 	basis := int64(p.columns())
-	columns := basis + 4*int64(p.block) + 2*slabWidth
-	if 2*int64(p.K) <= basis {
-		columns += int64(p.K)
+	blocks := rows * (4*int64(p.block) + 2*slabWidth)
+	projected := 4 * basis * basis
+	switch {
+	case p.Single:
+		return 4*rows*basis + 8*(blocks+projected)
+	case 2*int64(p.K) <= basis:
+		// The vectors of the result get memory of their own beside the basis: see [vectors.narrow].
+		basis += int64(p.K)
 	}
-	return 8 * (rows*columns + 4*basis*basis)
+	return 8 * (rows*basis + blocks + projected)
 }
 
 // Bytes returns the memory that Solve with these settings needs beside an

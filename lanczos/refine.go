@@ -51,7 +51,7 @@ func (p *plan) refine(ctx context.Context, a sparse.Operator, null *mat.Dense) (
 
 	// The quotients of the known vectors are above their eigenvalues, and the guards say
 	// nothing before they were filtered.
-	last := slices.Max(quotientsOf(a, x.Slice(0, p.n, 0, p.wanted).(*mat.Dense)))
+	last := slices.Max(quotientsOf(a, wide(x).slice(0, p.wanted)))
 	factor := 2.0 // by which the next filter must damp the residual
 	degree := 0
 	state.Products += p.wanted
@@ -64,14 +64,14 @@ func (p *plan) refine(ctx context.Context, a sparse.Operator, null *mat.Dense) (
 		f.degree = min(f.degree, refineDegree)
 		degree = max(degree, f.degree)
 		state.Products += filterColumns(a, f, x)
-		orthonormalize(x, null, rng)
+		orthonormalize(x, wide(null), rng)
 		theta, err := rayleighRitz(ctx, a, x)
 		if err != nil {
 			return nil, err
 		}
 
 		// True residuals decide.
-		res := certify(a, p.withNull(null, x), p.Nullity, norm)
+		res := certify(a, wide(p.withNull(null, x)), p.Nullity, norm)
 		state.Products += m + p.K
 		state.Restart = pass
 		state.Residual = res.MaxResidual()

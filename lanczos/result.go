@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -28,9 +29,11 @@ type Certificate struct {
 
 // Result holds the smallest eigenpairs, ascending.
 type Result struct {
-	Values    []float64
-	Vectors   *mat.Dense // n×k, orthonormal columns
-	Residuals []float64  // ‖Av − λv‖₂, recomputed
+	Values []float64
+	// Vectors are n×k with orthonormal columns. With [Settings.Single] they are nil, and Single has them.
+	Vectors   *mat.Dense
+	Single    blas32.General
+	Residuals []float64 // ‖Av − λv‖₂, recomputed
 	// Orthogonality is max |VᵀV − I|, recomputed.
 	Orthogonality float64
 	// Norm is the estimate of ‖A‖₂, not above it, that the tolerance refers to.
@@ -45,6 +48,15 @@ type Result struct {
 	Rough bool
 	// By names the program that found the pairs; "" for this one.
 	By string
+}
+
+// vectors returns the eigenvectors in their precision.
+func (r *Result) vectors() vectors { return vectors{r.Vectors, r.Single} }
+
+// setVectors makes v the eigenvectors.
+func (r *Result) setVectors(v vectors) {
+	r.Vectors = v.double
+	r.Single = v.single
 }
 
 // MaxResidual returns the largest residual.
@@ -98,12 +110,7 @@ func (r *Result) truncate(k int) {
 	r.Values = r.Values[:k]
 	r.Residuals = r.Residuals[:k]
 	r.Nullity = min(r.Nullity, k)
-	n, _ := r.Vectors.Dims()
-	raw := r.Vectors.RawMatrix()
-	for i := range n {
-		copy(raw.Data[i*k:(i+1)*k], raw.Data[i*raw.Stride:i*raw.Stride+k])
-	}
-	r.Vectors = mat.NewDense(n, k, raw.Data[:n*k])
+	r.setVectors(r.vectors().together(k))
 }
 
 // String summarizes the result in one line.

@@ -46,13 +46,13 @@ func (p *plan) rough(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 	if err != nil {
 		return nil, err
 	}
-	orthonormalize(x, null, rng)
+	orthonormalize(x, wide(null), rng)
 	theta, err := rayleighRitz(ctx, a, x)
 	if err != nil {
 		return nil, err
 	}
 
-	res := certify(a, p.withNull(null, x), p.Nullity, d.norm())
+	res := certify(a, wide(p.withNull(null, x)), p.Nullity, d.norm())
 	res.Rough = true
 	res.Degree = f.degree
 	res.Restarts = 1

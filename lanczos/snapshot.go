@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/archive"
@@ -18,7 +19,8 @@ import (
 // the block:
 //
 //	member         dtype    shape        meaning
-//	basis          float64  n×(q+m+b)    known vectors, basis, residual block; from q+size+b on unused
+//	basis          float64  n×(q+m+b)    known vectors, basis, residual block; from q+size+b on unused; float32
+//	                                     of a run with Settings.Single
 //	projected      float64  m×m          the projected matrix T; the leading size×size part is in use
 //	random         uint8    20           state of the PCG generator, as MarshalBinary writes it
 //	manifest       uint8    any          JSON: format "bigfit snapshot", and snapshotState as settings
@@ -43,6 +45,7 @@ type snapshotState struct {
 	Basis     int     `json:"basis"`
 	Block     int     `json:"block"`
 	Largest   bool    `json:"largest"`
+	Single    bool    `json:"single,omitempty"`
 	Tolerance float64 `json:"tolerance"`
 	Seed      uint64  `json:"seed"`
 	Degree    int     `json:"degree"`
@@ -78,23 +81,22 @@ func (st snapshotState) sum(arrays []archive.Array) (string, error) {
 }
 
 // Save writes the snapshot as a .npz file, whole or not at all. It takes about
-// 8n(m + b) bytes. operator names the operator; Load asks for the same name.
+// 8n(m + b) bytes, half of them with Settings.Single. operator names the operator; Load asks for the same name.
 func (s *Snapshot) Save(path, operator string) error {
 	k := s.k
 	random, err := k.pcg.MarshalBinary()
 	if err != nil {
 		return err
 	}
-	v := k.v.RawMatrix()
 	t := k.t.RawMatrix()
 	arrays := []archive.Array{
-		{Name: "basis", Shape: []int{v.Rows, v.Cols}, Data: v.Data},
+		k.v.array("basis"),
 		{Name: "projected", Shape: []int{t.Rows, t.Cols}, Data: t.Data},
 		{Name: "random", Data: random},
 	}
 
 	// The hash covers the state with an empty Sum, then the arrays.
-	st := snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest,
+	st := snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest, k.Single,
 		k.Tolerance, k.Seed,
 		k.f.degree, k.f.lo, k.f.hi, k.f.sigma, k.low, k.high, k.norm, k.size, k.target, k.widened, k.kept,
 		k.unchecked, k.state, ""}
@@ -131,22 +133,30 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 	}
 
 	// The shapes that the state asks for are compared with the headers before memory is taken.
-	p := &plan{Settings: Settings{K: st.K, Largest: st.Largest, Tolerance: st.Tolerance, Seed: st.Seed},
+	p := &plan{Settings: Settings{K: st.K, Largest: st.Largest, Single: st.Single, Tolerance: st.Tolerance, Seed: st.Seed},
 		Nullity: st.Nullity, n: st.N, known: st.Known, wanted: st.K - st.Known, block: st.Block,
 		basis: st.Basis}
 	k := &krylov{plan: p, f: filter{degree: st.Degree, lo: st.Cut, hi: st.High, sigma: st.Sigma}, low: st.Low,
 		high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, widened: st.Widened, kept: st.Kept,
 		unchecked: st.Unchecked, state: st.State}
-	for _, e := range []struct {
-		name       string
-		rows, cols int
-	}{{"basis", st.N, st.Known + st.Basis + st.Block}, {"projected", st.Basis, st.Basis}} {
-		if err := a.Expect(e.name, "float64", e.rows, e.cols); err != nil {
-			return nil, err
-		}
+	columns := st.Known + st.Basis + st.Block
+	dtype := "float64"
+	if st.Single {
+		dtype = "float32"
+	}
+	if err := errors.Join(a.Expect("basis", dtype, st.N, columns),
+		a.Expect("projected", "float64", st.Basis, st.Basis)); err != nil {
+		return nil, err
 	}
 
-	if k.v, err = readMatrix(a, "basis", st.N, st.Known+st.Basis+st.Block); err != nil {
+	if st.Single {
+		k.v, err = readSingle(a, "basis", st.N, columns)
+	} else {
+		var double *mat.Dense
+		double, err = readMatrix(a, "basis", st.N, columns)
+		k.v = wide(double)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if k.t, err = readMatrix(a, "projected", st.Basis, st.Basis); err != nil {
@@ -159,8 +169,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 
 	// Recompute the hash: a damaged basis would converge to something, and not to the pairs of this
 	// run.
-	sum, err := st.sum([]archive.Array{{Name: "basis", Shape: []int{st.N, st.Known + st.Basis + st.Block},
-		Data: k.v.RawMatrix().Data},
+	sum, err := st.sum([]archive.Array{k.v.array("basis"),
 		{Name: "projected", Shape: []int{st.Basis, st.Basis}, Data: k.t.RawMatrix().Data},
 		{Name: "random", Data: random}})
 	if err != nil {
@@ -186,8 +195,8 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 }
 
 func readMatrix(a *npy.Archive, name string, rows, cols int) (*mat.Dense, error) {
-	if rows < 1 || cols < 1 {
-		return nil, fmt.Errorf("%s: the manifest says that %s is %d×%d", a.Path(), name, rows, cols)
+	if err := checkShape(a, name, rows, cols); err != nil {
+		return nil, err
 	}
 	values, err := float64s(a, name)
 	if err != nil {
@@ -196,17 +205,52 @@ func readMatrix(a *npy.Archive, name string, rows, cols int) (*mat.Dense, error)
 	return mat.NewDense(rows, cols, values), nil
 }
 
+// readSingle reads a block of float32.
+func readSingle(a *npy.Archive, name string, rows, cols int) (vectors, error) {
+	if err := checkShape(a, name, rows, cols); err != nil {
+		return vectors{}, err
+	}
+	array, err := a.Read(name)
+	if err != nil {
+		return vectors{}, err
+	}
+	values, ok := array.Data.([]float32)
+	if !ok || len(values) != rows*cols {
+		return vectors{}, fmt.Errorf("%s: %s is no %d×%d array of float32", a.Path(), name, rows, cols)
+	}
+	return vectors{single: blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: values}}, nil
+}
+
+// checkShape returns an error for a shape of a manifest that no matrix has.
+func checkShape(a *npy.Archive, name string, rows, cols int) error {
+	if rows < 1 || cols < 1 {
+		return fmt.Errorf("%s: the manifest says that %s is %d×%d", a.Path(), name, rows, cols)
+	}
+	return nil
+}
+
+// array returns v, whose rows are adjacent, as a member of a file.
+func (v vectors) array(name string) archive.Array {
+	n, k := v.dims()
+	a := archive.Array{Name: name, Shape: []int{n, k}, Data: v.single.Data}
+	if v.double != nil {
+		a.Data = v.double.RawMatrix().Data
+	}
+	return a
+}
+
 // continued returns the process with the operator and the hooks of p.
 func (s *Snapshot) continued(a sparse.Operator, p *plan) (*krylov, error) {
 	k := s.k
-	if k == nil || k.v == nil {
+	if k == nil || k.v.none() {
 		return nil, errors.New("lanczos: the snapshot was used before")
 	}
 	if k.n != p.n || k.K != p.K || k.Nullity != p.Nullity || k.Largest != p.Largest ||
-		k.Tolerance != p.Tolerance || k.Seed != p.Seed {
-		return nil, fmt.Errorf("%w: of %d pairs of dimension %d, tolerance %v, seed %d, largest %t; "+
-			"this one is of %d pairs of dimension %d, tolerance %v, seed %d, largest %t",
-			ErrSnapshot, k.K, k.n, k.Tolerance, k.Seed, k.Largest, p.K, p.n, p.Tolerance, p.Seed, p.Largest)
+		k.Single != p.Single || k.Tolerance != p.Tolerance || k.Seed != p.Seed {
+		return nil, fmt.Errorf("%w: of %d pairs of dimension %d, tolerance %v, seed %d, largest %t, single %t; "+
+			"this one is of %d pairs of dimension %d, tolerance %v, seed %d, largest %t, single %t",
+			ErrSnapshot, k.K, k.n, k.Tolerance, k.Seed, k.Largest, k.Single, p.K, p.n, p.Tolerance, p.Seed, p.Largest,
+			p.Single)
 	}
 	k.MaxRestarts = p.MaxRestarts
 	k.OnRestart = p.OnRestart

@@ -37,7 +37,8 @@ const verifyDense = 2000
 
 // Verify checks that values and the columns of vectors are the smallest
 // eigenpairs of a Laplacian of any power, without shift: finite, ascending up to
-// 1e-14·‖L‖, residuals at most s.Tolerance·‖L‖ (default 1e-8), orthonormal to 1e-8,
+// 1e-14·‖L‖, residuals at most s.Tolerance·‖L‖ (default 1e-8), orthonormal to 1e-8 (1e-6 with
+// s.Single, which says that the vectors were rounded to float32),
 // as many zeros as the graph has components, and nothing left out. For
 // sparse.RandomWalk vectors are orthonormal in the inner product xᵀDy.
 //
@@ -79,14 +80,18 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 		scaleRows(x, l.Degrees(), math.Sqrt)
 	}
 	d := estimateDensity(l, nil, p.Seed, densitySteps)
-	v := &verifier{l: l, p: p, d: d, basis: basis, values: scaled, exponent: e * l.Power()}
+	v := &verifier{l: l, p: p, d: d, basis: basis, values: scaled, exponent: e * l.Power(),
+		orthonormal: orthonormal}
+	if s != nil && s.Single {
+		v.orthonormal = roundedOrthonormal
+	}
 	v.Pairs = k
 	v.Norm = math.Max(math.Abs(d.low), math.Abs(d.high))
 	v.Components = c.Count()
 	v.Next = math.Inf(1)
 	v.tolerance = p.Tolerance * v.Norm
 	// The residuals are of the claimed values, not of the Rayleigh quotients.
-	v.checkPairs(residuals(l, x, func(lo int, q []float64) { copy(q, scaled[lo:]) }), orthogonality(x))
+	v.checkPairs(residuals(l, wide(x), func(lo int, q []float64) { copy(q, scaled[lo:]) }), orthogonality(wide(x)))
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -95,7 +100,7 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 	switch {
 	case n <= verifyDense:
 		err = v.compare(ctx)
-	case v.Orthogonality <= orthonormal && checkFinite("values", scaled) == nil:
+	case v.Orthogonality <= v.orthonormal && checkFinite("values", scaled) == nil:
 		err = v.search(ctx)
 	}
 
@@ -112,8 +117,12 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 // below the one before it.
 const orderRounding = 1e-14
 
-// orthonormal bounds |VᵀV − I| of claimed vectors.
-const orthonormal = 1e-8
+// orthonormal bounds |VᵀV − I| of claimed vectors, and roundedOrthonormal that of vectors of float32: the entries of a
+// constant one all have the same rounding.
+const (
+	orthonormal        = 1e-8
+	roundedOrthonormal = 1e-6
+)
 
 // A verifier holds the claimed pairs and the findings. For sparse.RandomWalk it holds the pairs of
 // the sparse.Normalized Laplacian.
@@ -125,6 +134,8 @@ type verifier struct {
 	basis     *mat.Dense // the vectors, and behind them memory for the search
 	values    []float64
 	tolerance float64 // of residuals
+	// orthonormal bounds |VᵀV − I|.
+	orthonormal float64
 	// The Laplacian, and all that has its unit, is divided by 2^exponent.
 	exponent int
 }
@@ -161,7 +172,7 @@ func (v *verifier) checkPairs(residuals []float64, orthogonality float64) {
 		v.fault("pair %d has the residual %.2e, beyond the tolerance %.2e", v.WorstPair,
 			v.unit(v.MaxResidual), v.unit(v.tolerance))
 	}
-	if v.Orthogonality = orthogonality; !(v.Orthogonality <= orthonormal) {
+	if v.Orthogonality = orthogonality; !(v.Orthogonality <= v.orthonormal) {
 		v.fault("the vectors are not orthonormal: |VᵀV − I| is up to %.2e", v.Orthogonality)
 	}
 	// Every component has a null vector, so fewer zeros mean that some were left out.
@@ -206,7 +217,7 @@ func (v *verifier) compare(ctx context.Context) error {
 // the state it would have after finding the claimed vectors.
 func (v *verifier) search(ctx context.Context) error {
 	k := v.Pairs
-	proc := newProcess(v.l, v.p, v.d, v.basis)
+	proc := newProcess(v.l, v.p, v.d, wide(v.basis))
 	proc.setFilter(v.d, v.d.low)
 	proc.low = math.Min(proc.low, v.values[0])
 	claimed := &Result{Values: v.values}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/knn/choice"
@@ -366,11 +367,33 @@ type EigsSettings struct {
 	// Below, if not 0, asks for all pairs with values below it in place of K pairs.
 	Below     float64       `json:"below,omitempty"`
 	Tolerance float64       `json:"tolerance"` // default: the default of lanczos.Settings
+	Precision Precision     `json:"precision,omitempty"`
 	Seed      uint64        `json:"seed"`
 	Graph     GraphSettings `json:"graph"` // settings of the graph, if known
 	// Certificate of the pairs that were found; nil in settings.
 	Certificate any `json:"certificate,omitempty"`
 }
+
+// Precision is the precision of the eigenvectors that are kept and written.
+type Precision int
+
+const (
+	// Double is float64.
+	Double Precision = iota
+	// Single is float32, in half of the memory: see [lanczos.Settings.Single].
+	Single
+)
+
+var precisions = enum.New[Precision]("precision", "double", "single")
+
+// String returns the name used on the command line and in manifests.
+func (p Precision) String() string { return precisions.String(p) }
+
+// MarshalText returns the name.
+func (p Precision) MarshalText() ([]byte, error) { return precisions.Marshal(p) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (p *Precision) UnmarshalText(text []byte) error { return precisions.Unmarshal(p, text) }
 
 // Eigenpairs computes eigenpairs of the Laplacian of a graph. change, if not nil, may change the
 // settings of the solver.
@@ -384,7 +407,7 @@ func (p *Pipeline) Eigenpairs(ctx context.Context, g *models.Graph, s *EigsSetti
 		return nil, err
 	}
 	settings := &lanczos.Settings{K: s.K, Largest: s.Largest, Tolerance: s.Tolerance, Seed: p.Seed,
-		MemoryLimit: p.eigenpairsLimit()}
+		Single: s.Precision == Single, MemoryLimit: p.eigenpairsLimit()}
 	if err := p.snapshots(g, s, settings); err != nil {
 		return nil, err
 	}

@@ -49,6 +49,10 @@ interruption the same command with --resume goes on and ends with the same bits.
 takes pairs of an earlier run: fewer pairs of the same graph, or pairs of the graph
 before points were added at its end.
 
+--precision single keeps vectors in float32, in memory and in the file: a run takes about
+half of the memory. Values stay accurate to some 1e-10·‖L‖; residuals are at best 5e-8·‖L‖,
+so --tolerance is 1e-6 by default then.
+
 If not all pairs are within the tolerance after the last restart, the file holds
 the first ones that are, the exit code is 3 and the checkpoint stays: --resume
 with more --restarts goes on.
@@ -76,6 +80,12 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 				return shell.Usagef("--restarts is %d; it must be at least 1", r.restarts)
 			}
 
+			if o.Precision == pipeline.Single {
+				if err := a.checkSingle(&o); err != nil {
+					return err
+				}
+			}
+
 			return a.eigs(cmd.Context(), r.graph, &r, o)
 		},
 	}
@@ -88,6 +98,7 @@ whichever program, and exits with 1 if they are not the smallest ones.`,
 	f.IntVarP(&o.K, "pairs", "n", 100, "number of eigenpairs")
 	f.Float64Var(&o.Below, "below", 0, "find all eigenpairs with values below this, in place of -n")
 	f.BoolVar(&o.Largest, "largest", false, "the largest eigenpairs in place of the smallest")
+	shell.NameFlag(f, &o.Precision, "precision", "precision of the vectors; single takes half of the memory")
 	f.IntVar(&o.Power, "power", o.Power, "power p of the Laplacian, which is never formed")
 	f.StringVarP(&r.out, "output", "o", "eigs.npz", "`file` to write")
 	r.CheckpointFlags.Flags(f)
@@ -113,6 +124,24 @@ func (a *app) checkBelow(bound float64) error {
 			return shell.Usagef("--below does not go with --%s: it finds all pairs below a value, and their "+
 				"number is not known before; leave one of both out", flag)
 		}
+	}
+	return nil
+}
+
+// checkSingle refuses flags that do not go with vectors of float32, and sets their default tolerance.
+func (a *app) checkSingle(o *pipeline.EigsSettings) error {
+	for _, flag := range []string{"start", "engine"} {
+		if a.Given[flag] {
+			return shell.Usagef("--precision single does not go with --%s, which works in double precision; leave one of "+
+				"both out", flag)
+		}
+	}
+	switch {
+	case !a.Given["tolerance"]:
+		o.Tolerance = shell.SingleTolerance
+	case o.Tolerance < lanczos.SingleTolerance:
+		return shell.Usagef("--tolerance is %g; vectors of --precision single are rounded to residuals of some 5e-8·‖L‖: "+
+			"give %g at least, or take --precision double", o.Tolerance, lanczos.SingleTolerance)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -266,6 +267,40 @@ func TestEigsBelow(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEigsSingle: vectors of float32 take half of the file, have the values of those of float64, and go where these go.
+func TestEigsSingle(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ringGraph(t, "graph.npz", 1200)
+	succeed(t, "eigs", "graph.npz", "-n", "20", "-o", "double.npz")
+	succeed(t, "eigs", "graph.npz", "-n", "20", "-o", "single.npz", "--precision", "single")
+	double, err := lanczos.Load("double.npz", 0)
+	must(t, err)
+	single, err := lanczos.Load("single.npz", 0)
+	must(t, err)
+	if !single.Rounded || double.Rounded {
+		t.Errorf("float32: %t and %t", single.Rounded, double.Rounded)
+	}
+	for j, v := range double.Result.Values {
+		if d := single.Result.Values[j] - v; !(math.Abs(d) <= 1e-10*double.Result.Values[19]) {
+			t.Errorf("value %d differs by %v", j, d)
+		}
+	}
+	succeed(t, "eigs", "graph.npz", "--verify", "single.npz")
+	if text := succeed(t, "info", "single.npz"); !strings.Contains(text, "single") {
+		t.Errorf("info says %q", text)
+	}
+	y := make([]byte, 0, 2400)
+	for i := range 1200 {
+		y = append(y, "01"[i/600], '\n')
+	}
+	writeFile(t, "y.txt", y)
+	succeed(t, "fit", "--model", "eigenmap", "--graph", "graph.npz", "--eigs", "single.npz", "-y", "y.txt", "--labels", "40")
+	succeed(t, "eigs", "graph.npz", "-n", "30", "--start", "single.npz", "-o", "more.npz")
+
+	fail(t, 2, []string{"at least"}, "eigs", "graph.npz", "--precision", "single", "--tolerance", "1e-8")
+	fail(t, 2, []string{"--start"}, "eigs", "graph.npz", "--precision", "single", "--start", "double.npz")
 }
 
 func TestNotConverged(t *testing.T) {

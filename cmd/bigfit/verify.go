@@ -60,9 +60,12 @@ func (a *app) verify(ctx context.Context, run *eigsRun, o pipeline.EigsSettings,
 	if err != nil {
 		return err
 	}
+	if f.Rounded && !a.Given["tolerance"] {
+		o.Tolerance = shell.SingleTolerance
+	}
 	st := a.Progress.Stage("verify")
 	v, err := lanczos.Verify(ctx, l.With(o.Power, 0), w.Components(), f.Result.Values, f.Result.Vectors,
-		&lanczos.Settings{Tolerance: o.Tolerance, Seed: a.Seed, MemoryLimit: int64(a.Memory)})
+		&lanczos.Settings{Tolerance: o.Tolerance, Single: f.Rounded, Seed: a.Seed, MemoryLimit: int64(a.Memory)})
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,17 @@ def test_eigs(points):
     np.testing.assert_allclose(eigs(W, 4, laplacian="normalized", return_eigenvectors=False), np.linalg.eigvalsh(normalized)[:4], atol=1e-8)
 
 
+def test_eigs_float32(points):
+    W = knn_graph(points, 6, weights="self-tuning")
+    L = laplacian(W).toarray()
+    values, vectors = eigs(W, 7, dtype=np.float32)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(L)[:7], atol=1e-10 * np.linalg.norm(L, 2))
+    assert np.abs(L @ vectors - vectors * values).max() < 1e-6 * np.linalg.norm(L, 2)
+    with pytest.raises(ValueError, match="float64 or float32"):
+        eigs(W, 7, dtype=np.int32)
+
+
 def test_eigs_below(points):
     """All pairs below a value, of a graph and of two side by side, against NumPy."""
     W = knn_graph(points, 6, weights="self-tuning")

@@ -3,9 +3,11 @@ package dense
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 // orientTie is the relative difference of magnitudes that count as equal in [Orient]: rounding on
@@ -36,16 +38,27 @@ func Orient(f []float64) bool {
 
 // OrientColumns is [Orient] for the columns of x from first on.
 func OrientColumns(x *mat.Dense, first int) {
+	r := x.RawMatrix()
+	orientColumns(r.Data, r.Rows, r.Stride, r.Cols, first)
+}
+
+// OrientSingle is [OrientColumns] for a block of float32.
+func OrientSingle(x blas32.General, first int) {
+	orientColumns(x.Data, x.Rows, x.Stride, x.Cols, first)
+}
+
+// orientColumns is [OrientColumns] for n rows of k numbers.
+func orientColumns[T simd.Float](x []T, n, stride, k, first int) {
 	const grain = 1024
-	n, k := x.Dims()
+	row := func(i int) []T { return x[i*stride:][:k] }
 
 	// In each chunk of rows, the largest magnitude of every column.
 	tops := make([][]float64, par.Chunks(n, grain))
 	par.For(n, grain, func(lo, hi int) {
 		top := make([]float64, k)
 		for i := lo; i < hi; i++ {
-			for j, v := range x.RawRowView(i) {
-				top[j] = max(top[j], math.Abs(v))
+			for j, v := range row(i) {
+				top[j] = max(top[j], math.Abs(float64(v)))
 			}
 		}
 		tops[lo/grain] = top
@@ -64,7 +77,7 @@ func OrientColumns(x *mat.Dense, first int) {
 				continue
 			}
 			for i := c * grain; i < n; i++ {
-				if v := x.At(i, j); math.Abs(v) >= top*(1-orientTie) {
+				if v := float64(row(i)[j]); math.Abs(v) >= top*(1-orientTie) {
 					sign[j] = math.Copysign(1, v)
 					break
 				}
@@ -75,10 +88,10 @@ func OrientColumns(x *mat.Dense, first int) {
 
 	par.For(n, grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row := x.RawRowView(i)
+			r := row(i)
 			for j, s := range sign {
 				if s < 0 {
-					row[j] = -row[j]
+					r[j] = -r[j]
 				}
 			}
 		}

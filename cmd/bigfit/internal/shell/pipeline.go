@@ -124,6 +124,9 @@ func (a *App) warnOfGraph(paths []string) {
 // DefaultTolerance is the default relative residual of eigenpairs and of linear systems.
 const DefaultTolerance = 1e-8
 
+// SingleTolerance is the default relative residual of eigenvectors in float32.
+const SingleTolerance = 1e-6
+
 // EigsFlags adds the flags of eigenpairs; their defaults are the values that s has.
 func EigsFlags(f *pflag.FlagSet, s *pipeline.EigsSettings) {
 	NameFlag(f, &s.Laplacian, "laplacian", "Laplacian; combinatorial is D−W")
