@@ -102,10 +102,7 @@ func orthonormalize(w *mat.Dense, v vectors, rng *rand.Rand) (c, r *mat.Dense, r
 	r = identity(b)
 	rank = b
 	overlap, gram := v.sweep(w, nil, nil, true)
-	reference := make([]float64, b) // lengths before anything is taken from w
-	for j := range b {
-		reference[j] = math.Sqrt(gram.At(j, j))
-	}
+	reference := columnLengths(gram) // before anything is taken from w
 
 	// Two rounds are usual, three or four follow a filled direction; the bound of eight ends
 	// rounds that would only exchange rounding errors.
@@ -157,6 +154,16 @@ func orthonormalize(w *mat.Dense, v vectors, rng *rand.Rand) (c, r *mat.Dense, r
 	next := mat.NewDense(b, b, nil)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, step.back, r, 0, next)
 	return c, next, rank
+}
+
+// columnLengths returns the lengths of the columns with a Gram matrix.
+func columnLengths(gram *mat.Dense) []float64 {
+	b, _ := gram.Dims()
+	out := make([]float64, b)
+	for j := range out {
+		out[j] = math.Sqrt(gram.At(j, j))
+	}
+	return out
 }
 
 func identity(b int) *mat.Dense {

@@ -9,7 +9,8 @@
 // Appl. 29, 2007). The largest eigenvalue and the cut between wanted and unwanted ones come
 // from a stochastic Lanczos estimate of the spectral density; there is nothing to tune.
 //
-// Every new block is orthogonalized against the whole basis twice, with matrix-matrix products.
+// Every new block is orthogonalized against the two blocks before it and then against the whole basis, with
+// matrix-matrix products: against the basis once, and twice where more than rounding is left.
 // Random directions replace the missing ones of a dependent block, so that invariant subspaces
 // and multiple eigenvalues do not stop the process. The null vectors of the components of a
 // graph are known beforehand: they are kept apart from the basis and put in front of the
