@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -47,4 +48,41 @@ func harder(held, points *mat.Dense, labeled []int) bool {
 	others /= float64(n - len(labeled))
 	mean, spread := stat.MeanStdDev(doubts, nil)
 	return mean-others > harderBy*spread/math.Sqrt(float64(l))
+}
+
+// joinLater compares the members that join where labels are harder, as far as their cost allows, and reports whether
+// there are any.
+//
+// The labels that next asks for lie where classes meet. A cross-validation by them says how members do there, and little
+// of the points in between, which the members with sizes of the classes answer well.
+func (f *fit) joinLater(ctx context.Context) (bool, error) {
+	if f.alone {
+		return false, nil
+	}
+	_, total, err := f.affordable()
+	if err != nil {
+		return false, err
+	}
+	var joined []*candidate
+	for _, i := range f.learner.later(f.in) {
+		m := &f.learner.Members[i]
+		cost, err := f.cost(m)
+		if err != nil {
+			return false, err
+		}
+		if total.Operations += cost.Operations; total.Operations > MostOperations {
+			break
+		}
+		c, err := f.newCandidate(m)
+		if err != nil {
+			return false, err
+		}
+		joined = append(joined, c)
+	}
+	if err := f.compare(ctx, joined); err != nil {
+		return false, err
+	}
+	joined = slices.DeleteFunc(joined, func(c *candidate) bool { return c.fault != nil })
+	f.candidates = append(f.candidates, joined...)
+	return len(joined) > 0, nil
 }

@@ -52,6 +52,9 @@ type Member struct {
 	// FewPerClass, if positive, leaves the member out where there are more labels a class on
 	// average, or targets without classes.
 	FewPerClass int
+	// HarderPerClass, if larger, is that number where the labels are harder points than the others, as those are that next
+	// asks for ([Choice.Harder]): the member joins after the others were compared.
+	HarderPerClass int
 	// Priors tells that the learner has the parameter priors, and takes given shares of the classes in place of its
 	// class-shares. Members that are equal then count as one.
 	Priors bool
@@ -153,6 +156,20 @@ func kindOf(t *models.Targets) models.Learns {
 	return models.LearnsValues
 }
 
+// atMost reports whether there are at most so many labels a class, on average.
+func atMost(t *models.Targets, perClass int) bool { return len(t.Labeled) <= perClass*len(t.Classes) }
+
+// later returns the positions of the members that may join where the labels are harder than the other points.
+func (l Learner) later(in *models.Input) []int {
+	more := Learner{Members: slices.Clone(l.Members)}
+	for i := range more.Members {
+		m := &more.Members[i]
+		m.FewPerClass = max(m.FewPerClass, m.HarderPerClass)
+	}
+	now := l.usable(in)
+	return slices.DeleteFunc(more.usable(in), func(i int) bool { return slices.Contains(now, i) })
+}
+
 // usable returns the positions of the members that can be fitted to in.
 func (l Learner) usable(in *models.Input) []int {
 	var out []int
@@ -161,7 +178,7 @@ func (l Learner) usable(in *models.Input) []int {
 		if !info.Learns.Has(kindOf(in.Targets)) || in.Points == nil && info.Needs.Has(models.NeedsPoints) {
 			continue
 		}
-		if m.FewPerClass > 0 && len(in.Targets.Labeled) > m.FewPerClass*len(in.Targets.Classes) {
+		if m.FewPerClass > 0 && !atMost(in.Targets, m.FewPerClass) {
 			continue
 		}
 		if m.Foreign && (in.Graph == nil || !in.Graph.Foreign) {
@@ -194,6 +211,16 @@ func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 		return stage.Cost{}, err
 	}
 
+	// A member that may join later takes its memory after the others have.
+	if !f.alone && len(f.splits) > 0 {
+		for _, i := range l.later(in) {
+			c, err := f.cost(&l.Members[i])
+			if err != nil {
+				return stage.Cost{}, err
+			}
+			out.Bytes = max(out.Bytes, c.Bytes)
+		}
+	}
 	cut := slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 })
 	if f.alone {
 		return aloneComplete(out, in), nil
@@ -355,6 +382,18 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		return nil, f.fault
 	}
 
+	f.weigh()
+	m, err := f.model(ctx)
+	if own, ok := m.(*Model); !ok || !own.Choice.Harder {
+		return m, err
+	}
+	joined, fault := f.joinLater(ctx)
+	switch {
+	case fault != nil:
+		return nil, fault
+	case !joined:
+		return m, err
+	}
 	f.weigh()
 	return f.model(ctx)
 }

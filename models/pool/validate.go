@@ -238,9 +238,14 @@ func (f *fit) validate(ctx context.Context) error {
 	for _, s := range f.splits {
 		f.asked = append(f.asked, s.Held...)
 	}
+	return f.compare(ctx, f.candidates)
+}
+
+// compare computes the answers of all settings of some candidates for the labeled points that the splits hold out.
+func (f *fit) compare(ctx context.Context, candidates []*candidate) error {
 	// An error of a member is not an error of the fit: the member is left out. Only a
 	// cancelled ctx ends the cross-validation.
-	for _, c := range f.candidates {
+	for _, c := range candidates {
 		if err := f.answer(ctx, c); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
