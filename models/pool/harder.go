@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/bigfit/bigfit/stage"
 )
 
 // Labels that a rule of next asked for are harder than the points without one: an error of 38 % of the labels held
@@ -63,17 +65,13 @@ func (f *fit) joinLater(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	members, _, err := f.affordableLater(total)
+	if err != nil {
+		return false, err
+	}
 	var joined []*candidate
-	for _, i := range f.learner.later(f.in) {
-		m := &f.learner.Members[i]
-		cost, err := f.cost(m)
-		if err != nil {
-			return false, err
-		}
-		if total.Operations += cost.Operations; total.Operations > MostOperations {
-			break
-		}
-		c, err := f.newCandidate(m)
+	for _, i := range members {
+		c, err := f.newCandidate(&f.learner.Members[i])
 		if err != nil {
 			return false, err
 		}
@@ -85,4 +83,21 @@ func (f *fit) joinLater(ctx context.Context) (bool, error) {
 	joined = slices.DeleteFunc(joined, func(c *candidate) bool { return c.fault != nil })
 	f.candidates = append(f.candidates, joined...)
 	return len(joined) > 0, nil
+}
+
+// affordableLater returns the positions of the members that may join and, beside the others with the given cost, take at
+// most MostOperations, and the largest memory of one.
+func (f *fit) affordableLater(total stage.Cost) (members []int, bytes int64, err error) {
+	for _, i := range f.learner.later(f.in) {
+		c, err := f.cost(&f.learner.Members[i])
+		if err != nil {
+			return nil, 0, err
+		}
+		if total.Operations += c.Operations; total.Operations > MostOperations {
+			break
+		}
+		members = append(members, i)
+		bytes = max(bytes, c.Bytes)
+	}
+	return members, bytes, nil
 }

@@ -213,13 +213,11 @@ func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 
 	// A member that may join later takes its memory after the others have.
 	if !f.alone && len(f.splits) > 0 {
-		for _, i := range l.later(in) {
-			c, err := f.cost(&l.Members[i])
-			if err != nil {
-				return stage.Cost{}, err
-			}
-			out.Bytes = max(out.Bytes, c.Bytes)
+		_, bytes, err := f.affordableLater(out)
+		if err != nil {
+			return stage.Cost{}, err
 		}
+		out.Bytes = max(out.Bytes, bytes)
 	}
 	cut := slices.ContainsFunc(members, func(i int) bool { return l.Members[i].Neighbors > 0 })
 	if f.alone {
