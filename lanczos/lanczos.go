@@ -80,7 +80,7 @@ type Settings struct {
 	Rough bool
 	// Single keeps vectors in float32, in half of the memory: the basis of the process and [Result.Single].
 	// Products, projected matrices and residuals are of float64 all the same, so values are as good as residuals say.
-	// Rounding of the vectors leaves residuals of some 5e-8·‖A‖: Tolerance is 1e-6 by default, 2e-7 at least. Known and
+	// Rounding of the vectors leaves residuals of up to 1e-7·‖A‖: Tolerance is 1e-6 by default, 2e-7 at least. Known and
 	// Rough are refused. LOBPCG is not used: the process runs on the inverse instead.
 	Single bool
 	// OnRestart, if not nil, is called after every block of products, on the

@@ -69,20 +69,15 @@ func (f *fit) joinLater(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	var joined []*candidate
-	for _, i := range members {
-		c, err := f.newCandidate(&f.learner.Members[i])
-		if err != nil {
-			return false, err
-		}
-		joined = append(joined, c)
-	}
-	if err := f.compare(ctx, joined); err != nil {
+	before := len(f.candidates)
+	if err := f.add(members); err != nil {
 		return false, err
 	}
-	joined = slices.DeleteFunc(joined, func(c *candidate) bool { return c.fault != nil })
-	f.candidates = append(f.candidates, joined...)
-	return len(joined) > 0, nil
+	if err := f.compare(ctx, f.candidates[before:]); err != nil {
+		return false, err
+	}
+	f.candidates = slices.DeleteFunc(f.candidates, func(c *candidate) bool { return c.fault != nil })
+	return len(f.candidates) > before, nil
 }
 
 // affordableLater returns the positions of the members that may join and, beside the others with the given cost, take at

@@ -357,16 +357,9 @@ func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error
 		return nil, err
 	}
 
-	for _, i := range members {
-		c, err := f.newCandidate(&l.Members[i])
-		if err != nil {
-			return nil, err
-		}
-		if !f.merged(c) {
-			f.candidates = append(f.candidates, c)
-		}
+	if err := f.add(members); err != nil {
+		return nil, err
 	}
-
 	if len(f.candidates) == 0 {
 		return nil, errNoMember
 	}

@@ -135,6 +135,20 @@ func (f *fit) given(m *Member, v models.Values, t *models.Targets) models.Values
 	return v
 }
 
+// add makes candidates of the members at some positions; equal ones become one.
+func (f *fit) add(members []int) error {
+	for _, i := range members {
+		c, err := f.newCandidate(&f.learner.Members[i])
+		if err != nil {
+			return err
+		}
+		if !f.merged(c) {
+			f.candidates = append(f.candidates, c)
+		}
+	}
+	return nil
+}
+
 // merged adds the weights of c to a candidate with the same settings, if there is one.
 func (f *fit) merged(c *candidate) bool {
 	for _, o := range f.candidates {

@@ -59,12 +59,12 @@ func panel8AVX512(v []float64, ldv int, cols int, w []float64, blocks int, in []
 //go:noescape
 func panel16AVX512(v []float64, ldv int, cols int, w []float64, blocks int, in []float64, out []float64)
 
-// toDouble64AVX512 converts a multiple of so many elements as a vector has, see [ToDouble].
+// toDouble64AVX512 converts whole vectors of elements, see [ToDouble].
 //
 //go:noescape
 func toDouble64AVX512(dst []float64, src []float32)
 
-// toSingle64AVX512 converts a multiple of so many elements as a vector has, see [ToSingle].
+// toSingle64AVX512 converts whole vectors of elements, see [ToSingle].
 //
 //go:noescape
 func toSingle64AVX512(dst []float32, src []float64)
@@ -129,12 +129,12 @@ func panel8AVX2(v []float64, ldv int, cols int, w []float64, blocks int, in []fl
 //go:noescape
 func panel16AVX2(v []float64, ldv int, cols int, w []float64, blocks int, in []float64, out []float64)
 
-// toDouble64AVX2 converts a multiple of so many elements as a vector has, see [ToDouble].
+// toDouble64AVX2 converts whole vectors of elements, see [ToDouble].
 //
 //go:noescape
 func toDouble64AVX2(dst []float64, src []float32)
 
-// toSingle64AVX2 converts a multiple of so many elements as a vector has, see [ToSingle].
+// toSingle64AVX2 converts whole vectors of elements, see [ToSingle].
 //
 //go:noescape
 func toSingle64AVX2(dst []float32, src []float64)

@@ -33,13 +33,13 @@ func (m *machine) conversions() {
 	}
 
 	loop("toDouble", "dst []float64, src []float32",
-		"converts a multiple of so many elements as a vector has, see [ToDouble].", 4, 8, func(src, dst Mem) {
+		"converts whole vectors of elements, see [ToDouble].", 4, 8, func(src, dst Mem) {
 			v := m.vector()
 			VCVTPS2PD(src, v)
 			m.move(v, dst)
 		})
 	loop("toSingle", "dst []float32, src []float64",
-		"converts a multiple of so many elements as a vector has, see [ToSingle].", 8, 4, func(src, dst Mem) {
+		"converts whole vectors of elements, see [ToSingle].", 8, 4, func(src, dst Mem) {
 			v := m.vector()
 			w := half()
 			m.move(src, v)
