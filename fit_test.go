@@ -47,6 +47,25 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// Columns in units that cannot be compared are among the warnings.
+func TestFitWarnsOfScale(t *testing.T) {
+	t.Parallel()
+	x, group := blobs(150, 1)
+	for _, factor := range []float64{1, 1e4} {
+		for i := range x {
+			x[i][2] *= factor
+		}
+		m, err := bigfit.Fit(t.Context(), bigfit.Rows(x), bigfit.Names(some(group, 30)), &bigfit.Options{Model: "lgc"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(m.Warnings(), "\n")
+		if strings.Contains(said, "column 2 of the coordinates holds 100 % of the variance") != (factor > 1) {
+			t.Errorf("times %g: %q", factor, said)
+		}
+	}
+}
+
 // Every way to give the same points and labels gives the same bits.
 func TestFitIsTheSameForEveryInput(t *testing.T) {
 	t.Parallel()

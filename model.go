@@ -92,9 +92,15 @@ func (m *Model) Calibrated() bool { return models.CalibrationOf(m.model) != nil 
 // among them.
 func (m *Model) Parameters() map[string]string { return maps.Clone(m.model.Summary().Values) }
 
-// Warnings returns sentences about likely faults of the answers.
+// Warnings returns sentences about likely faults of the answers, and of the points that the model was fitted
+// to, as those whose columns have units that cannot be compared.
 func (m *Model) Warnings() []string {
 	var out []string
+	if m.input != nil && m.input.Points != nil {
+		if s := data.ScaleOf(m.input.Points); s != nil {
+			out = append(out, s.Warning(nil))
+		}
+	}
 	for _, text := range m.model.Summary().Warnings {
 		out = append(out, param.Plain(text))
 	}

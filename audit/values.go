@@ -3,20 +3,12 @@ package audit
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/pipeline"
 	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
-)
-
-const (
-	// Dominating is the number of typical standard deviations from which on a column dominates distances, and
-	// DominatedShare the share of the variance that such columns hold together where it is worth a warning.
-	Dominating     = 10
-	DominatedShare = 0.9
 )
 
 // Values says what the columns and the rows of points hold by themselves.
@@ -29,17 +21,7 @@ type Values struct {
 	ZeroRows, ConstantRows, NotFinite, NaNRows []int
 
 	// Scale is nil unless few columns decide all distances.
-	Scale *Scale
-}
-
-// Scale says that few columns decide Euclidean distances: each has a standard deviation of more than
-// [Dominating] times the median one, they are at most half of the columns that vary, and together they hold at
-// least [DominatedShare] of the variance. Sparse points are not judged: they are compared by angle.
-type Scale struct {
-	Columns []int // the dominating ones, the largest first
-	Share   float64
-	// Largest and Median are standard deviations, of the columns that vary.
-	Largest, Median float64
+	Scale *data.Scale
 }
 
 // column sums up a column. Sums are those of the differences from the first point, so that a large mean does not
@@ -143,7 +125,13 @@ func valuesOf(ctx context.Context, p *pipeline.Pipeline, x data.Points) (Values,
 		}
 	}
 	if _, ok := x.(*sparse.CSR); !ok {
-		out.Scale = scaleOf(columns)
+		variance := make([]float64, d)
+		for j := range columns {
+			if c := &columns[j]; c.finite > 1 && c.low != c.high {
+				variance[j] = c.variance()
+			}
+		}
+		out.Scale = data.Dominant(variance)
 	}
 	p.Observed().End(out.describe())
 	return out, nil
@@ -238,47 +226,6 @@ func sparseColumns(m *sparse.CSR, rows []uint8) []column {
 		if zeros := m.Rows - out[j].finite; zeros > 0 {
 			out[j].join(&column{finite: zeros})
 		}
-	}
-	return out
-}
-
-// scaleOf compares the standard deviations of columns that vary; nil if none dominate.
-func scaleOf(columns []column) *Scale {
-	type varying struct {
-		column   int
-		variance float64
-	}
-	var all []varying
-	var total float64
-	for j := range columns {
-		if c := &columns[j]; c.finite > 1 && c.low != c.high {
-			all = append(all, varying{j, c.variance()})
-			total += c.variance()
-		}
-	}
-	if len(all) < 2 || !(total > 0) || math.IsInf(total, 1) {
-		return nil
-	}
-	slices.SortStableFunc(all, func(a, b varying) int {
-		switch {
-		case a.variance > b.variance:
-			return -1
-		case a.variance < b.variance:
-			return 1
-		}
-		return 0
-	})
-
-	out := &Scale{Largest: math.Sqrt(all[0].variance), Median: math.Sqrt(all[len(all)/2].variance)}
-	for _, v := range all {
-		if !(math.Sqrt(v.variance) > Dominating*out.Median) {
-			break
-		}
-		out.Columns = append(out.Columns, v.column)
-		out.Share += v.variance / total
-	}
-	if len(out.Columns) == 0 || 2*len(out.Columns) > len(all) || out.Share < DominatedShare {
-		return nil
 	}
 	return out
 }

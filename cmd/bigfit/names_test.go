@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
@@ -108,6 +109,32 @@ func TestPointsWithColumns(t *testing.T) {
 	fail(t, 2, []string{"few.csv", "--ids FILE"}, strings.Fields("fit --model eigenmap -X X.npy -y few.csv -o none.npz")...)
 	must(t, os.WriteFile("twice.csv", []byte("id,label\nimg_1.jpg,cat\nimg_1.jpg,dog\n"), 0o666))
 	fail(t, 2, []string{"twice.csv: line 2", "line 3"}, strings.Fields("fit --model eigenmap -X X.npy -y twice.csv --ids ids.txt -o none.npz")...)
+}
+
+// Columns in units that cannot be compared are named, by the header where there is one.
+func TestScaleIsSaid(t *testing.T) {
+	intoBlobs(t)
+	x, err := data.ReadPoints("X.npy", data.ReadOptions{})
+	must(t, err)
+	n, d := x.Dims()
+	row := make([]float64, d)
+	text := strings.Join([]string{"a", "b", "c", "income"}, ",") + "\n"
+	for i := range n {
+		data.RowTo(row, x, i)
+		text += fmt.Sprintf("%g,%g,%g,%g\n", row[0], row[1], row[2], 1000*row[3])
+	}
+	must(t, os.WriteFile("units.csv", []byte(text), 0o666))
+	const part = `column "income" holds 100 % of the variance`
+	for _, line := range []string{"fit --model lgc -X units.csv -y y.npy --json", "cluster units.csv -c 3 -o c.npy", "graph units.csv -o g.npz"} {
+		o := bigfit(t, strings.Fields(line)...)
+		if want := strings.Contains(line, "--json"); o.code != 0 || !strings.Contains(o.stderr, "warning: units.csv: "+part) ||
+			want && !strings.Contains(o.out, strings.ReplaceAll(part, `"`, `\"`)) {
+			t.Errorf("%s: %+v", line, o)
+		}
+	}
+	if o := bigfit(t, strings.Fields("fit --model lgc -X X.npy -y y.npy")...); strings.Contains(o.stderr, "variance") {
+		t.Errorf("of columns of one scale: %s", o.stderr)
+	}
 }
 
 // What may be meant otherwise is said on stderr and in the JSON.

@@ -69,7 +69,19 @@ func (a *App) ReadPoints(names shards.Names, opt data.ReadOptions) (data.Points,
 			return nil, err
 		}
 	}
+	a.warnOfScale(names, x, opt)
 	return x, nil
+}
+
+// warnOfScale warns where few columns decide all distances. New points for a model have the columns of its own; those
+// with missing values are audited, which says more; and each of many jobs need not say the same.
+func (a *App) warnOfScale(names shards.Names, x data.Points, opt data.ReadOptions) {
+	if opt.Columns > 0 || opt.AllowNaN || opt.Unchecked {
+		return
+	}
+	if s := data.ScaleOf(x); s != nil {
+		a.Warn(names.String() + ": " + s.Warning(a.Points.table.Names()))
+	}
 }
 
 // ReadMore is [App.ReadPoints] of points that manifests name otherwise.

@@ -1,0 +1,131 @@
+package data
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bigfit/bigfit/internal/file/fields"
+	"github.com/bigfit/bigfit/sparse"
+)
+
+const (
+	// Dominating is the number of median standard deviations from which on a column dominates distances, and
+	// DominatedShare the share of the variance that such columns hold together where it is worth a warning.
+	Dominating     = 10
+	DominatedShare = 0.9
+
+	// scaleRows is the number of points that [ScaleOf] looks at. The standard deviation of a column is then off by
+	// some 3 %, where Dominating is a matter of a factor.
+	scaleRows = 1024
+)
+
+// Scale says that few columns decide Euclidean distances: each has a standard deviation of more than
+// [Dominating] times the median one, they are at most half of the columns that vary, and together they hold at
+// least [DominatedShare] of the variance, which is half of the mean squared distance of two points.
+type Scale struct {
+	Columns []int // the dominating ones, the largest first
+	Share   float64
+	// Largest and Median are standard deviations, of the columns that vary.
+	Largest, Median float64
+}
+
+// ScaleOf compares the columns of 1,024 points that lie evenly among all. It returns nil if none dominate, and for
+// sparse points, which are compared by angle. Values that are not finite do not count.
+func ScaleOf(x Points) *Scale {
+	if _, ok := x.(*sparse.CSR); ok {
+		return nil
+	}
+	n, d := x.Dims()
+	count := min(n, scaleRows)
+	first, row := make([]float64, d), make([]float64, d)
+	sums, squares, finite := make([]float64, d), make([]float64, d), make([]float64, d)
+	for k := range count {
+		// Differences from the first point keep a large mean from cancelling the variance.
+		i := k * n / count
+		RowTo(row, x, i)
+		if k == 0 {
+			copy(first, row)
+		}
+		for j, v := range row {
+			if v-v != 0 {
+				continue
+			}
+			if first[j]-first[j] != 0 {
+				first[j] = v
+			}
+			v -= first[j]
+			sums[j] += v
+			squares[j] += v * v
+			finite[j]++
+		}
+		Release(x, i, i+1)
+	}
+
+	variance := make([]float64, d)
+	for j, m := range finite {
+		if m > 0 {
+			variance[j] = max(0, (squares[j]-sums[j]*sums[j]/m)/m)
+		}
+	}
+	return Dominant(variance)
+}
+
+// Dominant compares the variances of all columns. It returns nil if none dominate.
+func Dominant(variance []float64) *Scale {
+	var varying []int
+	var total float64
+	for j, v := range variance {
+		if v > 0 {
+			varying = append(varying, j)
+			total += v
+		}
+	}
+	if len(varying) < 2 || math.IsInf(total, 1) {
+		return nil
+	}
+	slices.SortStableFunc(varying, func(a, b int) int { return cmp.Compare(variance[b], variance[a]) })
+
+	out := &Scale{Largest: math.Sqrt(variance[varying[0]]), Median: math.Sqrt(variance[varying[len(varying)/2]])}
+	for _, j := range varying {
+		if !(math.Sqrt(variance[j]) > Dominating*out.Median) {
+			break
+		}
+		out.Columns = append(out.Columns, j)
+		out.Share += variance[j] / total
+	}
+	if len(out.Columns) == 0 || 2*len(out.Columns) > len(varying) || out.Share < DominatedShare {
+		return nil
+	}
+	return out
+}
+
+// Warning returns a sentence for a person; names are those of the columns, nil if they have none.
+func (s *Scale) Warning(names []string) string {
+	const most = 3
+	var list []string
+	for _, j := range s.Columns[:min(most, len(s.Columns))] {
+		if j < len(names) {
+			list = append(list, string(fields.Quote([]byte(names[j]))))
+		} else {
+			list = append(list, strconv.Itoa(j))
+		}
+	}
+	columns, hold := "columns", "hold"
+	if len(s.Columns) == 1 {
+		columns, hold = "column", "holds"
+	}
+	what := columns + " " + strings.Join(list, ", ")
+	if more := len(s.Columns) - len(list); more > 0 {
+		what += fmt.Sprintf(" and %d more", more)
+	}
+	if len(names) == 0 {
+		what += " of the coordinates"
+	}
+	return fmt.Sprintf("%s %s %.3g %% of the variance, so that distances hardly see the others: the largest standard deviation "+
+		"is %.3g, the median one %.3g; unless the units of the columns are comparable, divide each column by its standard "+
+		"deviation first", what, hold, 100*s.Share, s.Largest, s.Median)
+}
