@@ -233,7 +233,11 @@ func markdown(r *runs.Run, c choice) (string, error) {
 	for _, cells := range rows {
 		row(cells)
 	}
-	fmt.Fprintf(&b, "\n`%s`, %s, commit %s, %s with %s.\n", r.Command, r.Date, r.Commit, r.System, r.Kernels)
+	machine := r.System + " with " + r.Kernels
+	if r.CPU != "" {
+		machine += ", " + r.CPU
+	}
+	fmt.Fprintf(&b, "\n`%s`, %s, commit %s, %s.\n", r.Command, r.Date, r.Commit, machine)
 	return b.String(), nil
 }
 

@@ -234,8 +234,9 @@ func Add(rows []Row, work string, objects ...map[string]any) []Row {
 }
 
 // Save fills in the instructions in use and the ratios to the row of "bigfit" for the same
-// work. Then it writes dir/name.json, a list of rows, and dir/name.md, a table, and returns
-// the text of the latter. Notes are paragraphs of Markdown below the table.
+// work. Then it writes dir/name.json, a list of rows, and dir/name.md, a table of all rows and one
+// of each work beside its fastest peer, and returns the text of the latter. Notes are paragraphs of
+// Markdown below the tables.
 func Save(dir, name, title string, rows []Row, notes ...string) (string, error) {
 	ours := map[string]float64{}
 	for _, r := range rows {
@@ -267,18 +268,15 @@ func Save(dir, name, title string, rows []Row, notes ...string) (string, error) 
 			ratio = fmt.Sprintf("%.2f", r.Ratio)
 		}
 
-		peak := ""
-		if r.PeakBytes > 0 {
-			peak = fmt.Sprintf("%.2f GiB", float64(r.PeakBytes)/(1<<30))
-		}
 		more, err := json.Marshal(r.More)
 		if err != nil {
 			return "", err
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | `%s` |\n", r.Work, r.Program, duration(r.Seconds), ratio,
-			peak, more)
+			gibibytes(r.PeakBytes), more)
 	}
 
+	b.WriteString("\n" + compared(rows))
 	for _, note := range notes {
 		fmt.Fprintf(&b, "\n%s\n", note)
 	}
@@ -299,6 +297,47 @@ func Save(dir, name, title string, rows []Row, notes ...string) (string, error) 
 		_, err := io.WriteString(w, b.String())
 		return err
 	})
+}
+
+// compared returns a table with a row for each work that bigfit did: its time, memory and recall, and those of
+// the peer that was fastest. A peer that is not exact has a recall, and is compared by both.
+func compared(rows []Row) string {
+	var b strings.Builder
+	b.WriteString("| work | seconds | peak memory | fastest peer | × as long | its peak memory |\n|---|---|---|---|---|---|\n")
+	for _, ours := range rows {
+		if ours.Program != "bigfit" {
+			continue
+		}
+		var peer Row
+		for _, r := range rows {
+			if r.Work == ours.Work && r.Program != "bigfit" && r.Seconds > 0 && (peer.Seconds == 0 || r.Seconds < peer.Seconds) {
+				peer = r
+			}
+		}
+		ratio := ""
+		if peer.Seconds > 0 {
+			ratio = strconv.FormatFloat(peer.Seconds/ours.Seconds, 'g', 3, 64)
+		}
+		fmt.Fprintf(&b, "| %s%s | %s | %s | %s%s | %s | %s |\n", ours.Work, recall(ours), duration(ours.Seconds),
+			gibibytes(ours.PeakBytes), peer.Program, recall(peer), ratio, gibibytes(peer.PeakBytes))
+	}
+	return b.String()
+}
+
+// recall names the recall of a search that is not exact; others have none, or one of 1.
+func recall(r Row) string {
+	if share, ok := r.More["recall"].(float64); ok && share < 0.99995 {
+		return fmt.Sprintf(", recall %.3f", share)
+	}
+	return ""
+}
+
+// gibibytes formats bytes; 0 stands for what is not known.
+func gibibytes(bytes int64) string {
+	if bytes <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f GiB", float64(bytes)/(1<<30))
 }
 
 // duration formats seconds to the hundredth, and less than a second with three digits.

@@ -24,6 +24,7 @@ type Run struct {
 	Commit  string  `json:"commit"` // of the checkout, with a mark if it had changes
 	Go      string  `json:"go"`
 	System  string  `json:"system"`
+	CPU     string  `json:"cpu,omitempty"` // its name, where the system tells it
 	CPUs    int     `json:"cpus"`
 	Kernels string  `json:"kernels"`           // instruction set of the inner loops
 	Seconds float64 `json:"seconds,omitempty"` // of the experiment alone, if they are known
@@ -40,8 +41,22 @@ type Table struct {
 // is empty.
 func New(root string, command []string) *Run {
 	return &Run{Command: Shown(command), Date: time.Now().UTC().Format(time.DateOnly), Commit: commit(root),
-		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
+		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpu(), CPUs: runtime.NumCPU(),
 		Kernels: fmt.Sprint(simd.Path())}
+}
+
+// cpu names the processor as Linux does; it is empty elsewhere.
+func cpu() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
 }
 
 // Shown is a command as others run it: the folder of the data differs between machines.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,9 @@ func TestRun(t *testing.T) {
 	r.Tables = []Table{{Header: []string{"a"}, Rows: [][]string{{"1"}}}}
 	if r.Command != "go run x --data DIR --seed 1" || command[4] != "/secret" || r.Commit != "" || r.Kernels == "" {
 		t.Errorf("%+v", r)
+	}
+	if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" && r.CPU == "" {
+		t.Error("the processor has no name")
 	}
 	path := filepath.Join(t.TempDir(), "run.json")
 	text, err := r.JSON()
