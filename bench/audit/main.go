@@ -10,8 +10,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
-	"math/rand/v2"
 	"os"
 	"slices"
 
@@ -94,7 +92,7 @@ func (a *app) one(ctx context.Context, s *sets.Loaded) error {
 	covered := 0
 	judge := ""
 	for draw := range a.draws {
-		y, exchanged := exchange(s.Truth, a.share, uint64(draw+1))
+		y, exchanged := sets.Exchange(s.Truth, a.share, uint64(draw+1))
 		settings := &audit.Settings{Pipeline: &pipeline.Pipeline{Seed: uint64(draw + 1)}}
 		if a.neighbours {
 			settings.MostOperations = 1
@@ -134,22 +132,6 @@ func (a *app) one(ctx context.Context, s *sets.Loaded) error {
 		s.Name, s.Truth.Len(), planted, judge, sum[0], sum[1], sum[2], sum[3], sum[4], sum[5], wrong, low, high, covered,
 		a.draws))
 	return nil
-}
-
-// exchange gives a share of the labels another class, drawn evenly, and returns which points they are.
-func exchange(y *data.Labels, share float64, seed uint64) (*data.Labels, map[int]bool) {
-	rng := rand.New(rand.NewPCG(seed, 30))
-	values := make([]int64, y.Len())
-	for i, c := range y.Index {
-		values[i] = y.Classes[c]
-	}
-	exchanged := map[int]bool{}
-	for _, i := range rng.Perm(y.Len())[:int(math.Round(share*float64(y.Len())))] {
-		other := (int(y.Index[i]) + 1 + rng.IntN(len(y.Classes)-1)) % len(y.Classes)
-		values[i] = y.Classes[other]
-		exchanged[i] = true
-	}
-	return data.NewLabels(values, nil), exchanged
 }
 
 // averagePrecision is the mean, over the points that are sought, of the share of sought ones up to their place

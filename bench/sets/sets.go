@@ -4,6 +4,7 @@ package sets
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -87,4 +88,18 @@ func (s Set) Read(dir string, limit int) (*Loaded, error) {
 		out.Truth = out.Truth.Select(out.Rows)
 	}
 	return out, nil
+}
+
+// Exchange gives a share of the labels another class, drawn evenly, and returns which points they are.
+func Exchange(y *data.Labels, share float64, seed uint64) (*data.Labels, map[int]bool) {
+	rng := rand.New(rand.NewPCG(seed, 30))
+	labeled := y.Labeled()
+	out := y.Keep(labeled)
+	exchanged := map[int]bool{}
+	for _, p := range rng.Perm(len(labeled))[:int(math.Round(share*float64(len(labeled))))] {
+		i := labeled[p]
+		out.Index[i] = int32((int(out.Index[i]) + 1 + rng.IntN(len(y.Classes)-1)) % len(y.Classes))
+		exchanged[i] = true
+	}
+	return out, exchanged
 }
