@@ -45,6 +45,10 @@ func Fit(ctx context.Context, x Points, y Labels, o *Options) (fitted *Model, er
 
 	// The pipeline makes the graph and whatever else the model needs, in copies of in.
 	m := &Model{run: o.run()}
+	_, decided := plan.ofGraph["standardize"]
+	if s := data.ScaleOf(in.Points); s != nil && !decided && !g.Standardize {
+		m.units = s.Warning(nil)
+	}
 	p := m.run.pipeline()
 	learned, complete, short := p.FitComplete(ctx, plan.learner, in, g)
 	if !Usable(short) {

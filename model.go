@@ -22,6 +22,7 @@ type Model struct {
 	run    run
 	model  models.Model
 	input  *models.Input     // what it was fitted to; nil if it was loaded
+	units  string            // warns of the units of its columns; "" if there is nothing to say
 	hashes map[string]string // of the file it was loaded from
 }
 
@@ -96,10 +97,8 @@ func (m *Model) Parameters() map[string]string { return maps.Clone(m.model.Summa
 // to, as those whose columns have units that cannot be compared.
 func (m *Model) Warnings() []string {
 	var out []string
-	if m.input != nil && m.input.Points != nil {
-		if s := data.ScaleOf(m.input.Points); s != nil {
-			out = append(out, s.Warning(nil))
-		}
+	if m.units != "" {
+		out = append(out, param.Plain(m.units))
 	}
 	for _, text := range m.model.Summary().Warnings {
 		out = append(out, param.Plain(text))

@@ -193,7 +193,7 @@ func (r *run) among(ctx context.Context, rows []int) (*knn.Neighbors, error) {
 	}
 	// The search is among the points of the first search, which were projected already.
 	s := r.graph.Settings
-	s.PCA = 0
+	s.Standardize, s.PCA = false, 0
 	s.Graph.K = min(r.out.K, len(rows)-1)
 	s.Found = nil
 	s.Method = knn.Auto

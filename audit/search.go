@@ -39,7 +39,8 @@ func (r *run) search(ctx context.Context) error {
 			return errors.Join(short, err)
 		}
 	}
-	if r.lists, err = r.measure(ctx, nb, g.Settings.Metric, s.PCA > 0); err != nil {
+	// Standardized columns are the ones to measure by.
+	if r.lists, err = r.measure(ctx, nb, g.Settings.Metric, s.PCA > 0 && !s.Standardize); err != nil {
 		return err
 	}
 	return short

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/internal/file/fields"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -103,13 +104,13 @@ func Dominant(variance []float64) *Scale {
 	return out
 }
 
-// Warning returns a sentence for a person; names are those of the columns, nil if they have none.
-func (s *Scale) Warning(names []string) string {
+// Text names the columns, the share and the deviations; names are those of the columns, nil if they have none.
+func (s *Scale) Text(names []string) string {
 	const most = 3
 	var list []string
 	for _, j := range s.Columns[:min(most, len(s.Columns))] {
 		if j < len(names) {
-			list = append(list, string(fields.Quote([]byte(names[j]))))
+			list = append(list, fields.Quote([]byte(names[j])))
 		} else {
 			list = append(list, strconv.Itoa(j))
 		}
@@ -125,7 +126,12 @@ func (s *Scale) Warning(names []string) string {
 	if len(names) == 0 {
 		what += " of the coordinates"
 	}
-	return fmt.Sprintf("%s %s %.3g %% of the variance, so that distances hardly see the others: the largest standard deviation "+
-		"is %.3g, the median one %.3g; unless the units of the columns are comparable, divide each column by its standard "+
-		"deviation first", what, hold, 100*s.Share, s.Largest, s.Median)
+	return fmt.Sprintf("%s %s %.3g %% of the variance (the largest standard deviation is %.3g, the median one %.3g)", what,
+		hold, 100*s.Share, s.Largest, s.Median)
+}
+
+// Warning is [Scale.Text] with what follows from it, and a remedy.
+func (s *Scale) Warning(names []string) string {
+	return fmt.Sprintf("%s, so that distances hardly see the others; unless the units of the columns are comparable, divide each "+
+		"column by its standard deviation first: for a graph %s does it", s.Text(names), param.Name("standardize"))
 }

@@ -18,7 +18,7 @@ import (
 //	points_data     float64  nnz
 //	points_shape    int64    2     n, d
 //	pca_mean        float64  d0    mean of the points before projection
-//	pca_components  float64  d×d0  orthonormal rows
+//	pca_components  float64  d×d0  orthonormal rows, unless columns were standardized
 //	pca_variance    float64  d     variance along each component, descending
 //	pca_total       float64  1     variance in all directions
 func PointEntries(x data.Points, p *pca.Projection) []archive.Array {

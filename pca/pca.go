@@ -25,10 +25,11 @@ const (
 // maxBlock is the number of points converted to float64 at a time.
 const maxBlock = 4096
 
-// Projection is an orthogonal projection of centred points onto their directions of largest variance.
+// Projection is an orthogonal projection of centred points onto their directions of largest variance, by [New], or what
+// [Standardize] makes: z = C(x − m).
 type Projection struct {
-	Mean       []float64  // of length d
-	Components *mat.Dense // k×d, orthonormal rows
+	Mean       []float64  // m, of length d
+	Components *mat.Dense // C, k×d; orthonormal rows unless columns were standardized
 	Variance   []float64  // variance along each component, descending
 	Total      float64    // variance in all d directions
 }

@@ -33,8 +33,10 @@ func GraphParamsOf(info *models.Info) []models.Param {
 	defaults := models.Values{
 		"neighbors": strconv.Itoa(autoNeighbors),
 		"weights":   fmt.Sprintf("%s, %s where the distance is no length", knn.SelfTuning, knn.One),
-		"pca":       fmt.Sprintf("%d where X has more than %d columns, else 0", autoComponents, autoColumns),
-		"distance":  fmt.Sprintf("%s, %s where X is sparse", knn.Euclidean, knn.Angle),
+		"standardize": fmt.Sprintf("true where few columns hold %.0f %% of the variance, each with a standard deviation of "+
+			"more than %d times the median one, else false", 100*data.DominatedShare, int(data.Dominating)),
+		"pca":      fmt.Sprintf("%d where X has more than %d columns, else 0", autoComponents, autoColumns),
+		"distance": fmt.Sprintf("%s, %s where X is sparse", knn.Euclidean, knn.Angle),
 	}
 	for i := range params {
 		if text, ok := defaults[params[i].Name]; ok {
@@ -46,8 +48,8 @@ func GraphParamsOf(info *models.Info) []models.Param {
 
 // AutoGraph completes the given values of [GraphParams] for a learner that leaves the graph to
 // rules: ten neighbours with self-tuning weights. Sparse points are compared by angle. Dense
-// points of more than 100 columns are projected on 50 principal components. Values that are
-// given stay.
+// points of more than 100 columns are projected on 50 principal components. Where few columns of dense points decide
+// all distances ([data.ScaleOf]), each is divided by its standard deviation. Values that are given stay.
 func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 	v := given.With(nil)
 	// A default gives way to its own name and to the names that exclude it.
@@ -64,6 +66,9 @@ func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 		n, d := x.Dims()
 		_, isSparse := x.(*sparse.CSR)
 		set("neighbors", strconv.Itoa(max(1, min(autoNeighbors, n-1))), "radius")
+		if data.ScaleOf(x) != nil {
+			set("standardize", "true", "distance", "radius")
+		}
 		switch {
 		case isSparse:
 			set("distance", knn.Angle.String(), "pca")

@@ -65,7 +65,7 @@ func (p *Pipeline) classGraphs(ctx context.Context, x data.Points, y *data.Label
 			continue
 		}
 		set := *s.filled()
-		set.PCA = 0 // x is projected already
+		set.Standardize, set.PCA = false, 0 // x is projected already
 		set.ClassWeights, set.ClassGraphs = nil, false
 		set.Graph.K = min(set.Graph.K, len(own)-1)
 		made, err := p.Graph(ctx, data.Select(x, own), &set)

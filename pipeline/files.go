@@ -119,7 +119,7 @@ func (g *GraphFile) ReadKept(memory int64) error {
 		return err
 	}
 	if h.Lists != nil && h.Lists.K != g.Settings.Graph.K ||
-		h.Index != nil && h.Index.Method != g.Settings.Method || h.PCA == nil != (g.Settings.PCA == 0) {
+		h.Index != nil && h.Index.Method != g.Settings.Method || (h.PCA == nil) != (g.Settings.PCA == 0 && !g.Settings.Standardize) {
 		return fmt.Errorf("%s: what it holds of its neighbours is not what its settings say; make "+
 			"the graph again", g.path)
 	}

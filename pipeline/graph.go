@@ -27,7 +27,9 @@ const DefaultPatience = 60
 // GraphSettings are the settings of a graph of points. The manifests of graphs, and of artifacts
 // made from graphs, keep them.
 type GraphSettings struct {
-	// PCA is the number of principal components that the points are projected on first; 0
+	// Standardize divides each column of the points by its standard deviation first: [pca.Standardize].
+	Standardize bool `json:"standardize,omitempty"`
+	// PCA is the number of principal components that the points are projected on then; 0
 	// leaves the points as they are.
 	PCA    int               `json:"pca,omitempty"`
 	Metric knn.Metric        `json:"metric"`
@@ -52,6 +54,8 @@ type GraphSettings struct {
 
 // GraphParams are the parameters of [GraphSettings].
 var GraphParams = models.Table[GraphSettings]{
+	graphParam("standardize", "divide each column of dense points by its standard deviation first", "false", nil,
+		func(s *GraphSettings) any { return &s.Standardize }),
 	graphParam("pca", "project the points on this many principal components first", "0", models.AtLeast(0),
 		func(s *GraphSettings) any { return &s.PCA }),
 	graphParam("distance", "distance between points", "euclidean", nil,
@@ -112,9 +116,53 @@ type Graph struct {
 	aimed   bool    // no recall was asked for, so a missed recall is no error
 }
 
-// Project applies the principal components that s asks for to x; without any it
-// returns x and nil.
+// projected is the number of columns of the points that are searched, where they are other points than those given,
+// of d columns; else 0.
+func (s *GraphSettings) projected(d int) int {
+	if s.PCA == 0 && s.Standardize {
+		return d
+	}
+	return s.PCA
+}
+
+// Project standardizes the columns of x and applies the principal components, as s asks for; if it asks for neither,
+// Project returns x and nil.
 func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings) (data.Points,
+	*pca.Projection, error) {
+	if s == nil || !s.Standardize {
+		return p.components(ctx, x, s)
+	}
+	if _, is := x.(*sparse.CSR); is {
+		return nil, nil, fmt.Errorf("the points are sparse, and %s would not leave their zeros; leave it out",
+			param.Name("standardize"))
+	}
+
+	n, d := x.Dims()
+	if err := p.Observed().Announce("standardize", stage.Cost{Bytes: 8*int64(d)*int64(d) + 4*int64(n)*int64(d),
+		Remedy: fmt.Sprintf("leave %s out or give points of fewer columns", param.Name("standardize"))}); err != nil {
+		return nil, nil, err
+	}
+	p.Observed().Begin("standardize")
+	scaled, err := pca.Standardize(ctx, x)
+	if err != nil {
+		return nil, nil, err
+	}
+	z, err := scaled.Apply(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Observed().End(fmt.Sprintf("each of %d columns is divided by its standard deviation", d))
+
+	y, c, err := p.components(ctx, z, s)
+	if err != nil || c == nil {
+		return z, scaled, err
+	}
+	return y, c.Standardized(scaled), nil
+}
+
+// components applies the principal components that s asks for to x; without any it
+// returns x and nil.
+func (p *Pipeline) components(ctx context.Context, x data.Points, s *GraphSettings) (data.Points,
 	*pca.Projection, error) {
 	if s == nil || s.PCA == 0 {
 		return x, nil, nil

@@ -16,6 +16,9 @@ var NeighborParams = GraphParams.Without("symmetry", "weights", "t", "class-weig
 
 // NeighborSettings are the settings of lists of neighbours in the manifests of their files.
 type NeighborSettings struct {
+	// Standardize says that each column was divided by its standard deviation first.
+	Standardize bool `json:"standardize,omitempty"`
+
 	PCA    int         `json:"pca,omitempty"`
 	Metric knn.Metric  `json:"metric"`
 	K      int         `json:"k"` // other points in a list
@@ -92,7 +95,7 @@ type NeighborsFile struct {
 
 // neighbors returns the settings of the search for neighbours.
 func (s *GraphSettings) neighbors() NeighborSettings {
-	return NeighborSettings{PCA: s.PCA, Metric: s.Metric, K: s.Graph.K, Method: s.Method, Recall: s.Recall,
+	return NeighborSettings{Standardize: s.Standardize, PCA: s.PCA, Metric: s.Metric, K: s.Graph.K, Method: s.Method, Recall: s.Recall,
 		Found: s.Found}
 }
 
@@ -183,6 +186,7 @@ func (p *Pipeline) GraphOfLists(path string, kind lists.Kind, s *GraphSettings) 
 		if err := archive.Unmarshal(f.Manifest.Settings, &made); err != nil {
 			return nil, nil, fmt.Errorf("%s: the settings in the manifest: %w", path, err)
 		}
+		g.Settings.Standardize = made.Standardize
 		g.Settings.PCA = made.PCA
 		g.Settings.Metric = made.Metric
 		g.Settings.Method = made.Method

@@ -265,7 +265,12 @@ func (p *Pipeline) toMake(l models.Learner, in *models.Input, s *GraphSettings) 
 	if in.Graph == nil {
 		// For each edge its column and its value; for each point components, degrees and the
 		// lists, which are kept for updates.
-		bytes = 16*int64(in.Edges) + 32*n + 4*n*int64(s.PCA) + 12*n*int64(s.Graph.K)
+		columns := s.PCA
+		if in.Points != nil {
+			_, d := in.Points.Dims()
+			columns = s.projected(d)
+		}
+		bytes = 16*int64(in.Edges) + 32*n + 4*n*int64(columns) + 12*n*int64(s.Graph.K)
 	}
 
 	// Eigenvectors are n×k numbers that stay for the whole fit.

@@ -100,6 +100,7 @@ func (a *app) features(ctx context.Context, o *featuresOptions) error {
 	if err := shell.CheckAnswers(o.source.X.Inputs(o.source.File), []string{o.out}); err != nil {
 		return err
 	}
+	a.Points.OpenGraph = o.source.File == ""
 	x, err := a.ReadPoints(o.source.X, data.ReadOptions{})
 	if err != nil {
 		return err

@@ -42,6 +42,7 @@ func (a *app) readFit(plan *fitPlan) (*fitInput, error) {
 	in := plan.input()
 	n := 0
 	if len(plan.x) > 0 {
+		a.Points.OpenGraph = plan.learner.Info().OpenGraph && plan.graphFile == ""
 		var err error
 		if in.Points, err = a.ReadPoints(plan.x, data.ReadOptions{}); err != nil {
 			return nil, err

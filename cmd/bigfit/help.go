@@ -236,8 +236,9 @@ settings, and with few labels of poisson-mbo. Cross-validation on the labels giv
 weights; with fewer than two labels a class they are fixed. The choice is printed with its
 estimated error. The graph of auto has 10 neighbours and self-tuning weights. It is made
 of 50 principal components where X has more than 100 columns, and by the angle where X is
-sparse. Flags of the graph replace these. auto does not take several labels a point: take
-vvmr.
+sparse. Where few columns of X hold nearly all of the variance, as those in larger units,
+each column is first divided by its standard deviation. Flags of the graph replace these.
+auto does not take several labels a point: take vvmr.
 
 A fit learns how probable a class is, or how wide an interval must be, from answers for
 labels that were held out. Probabilities and intervals are for --proba, --reject and

@@ -331,6 +331,7 @@ func (a *app) readLabelPoints(ctx context.Context, o *labelOptions) (*labeled, e
 		return out, a.readLabelModel(ctx, o, out)
 	}
 	a.Points.Shown = o.show
+	a.Points.OpenGraph = o.source.File == ""
 	x, err := a.ReadPoints(o.source.X, data.ReadOptions{})
 	if err != nil {
 		return nil, err

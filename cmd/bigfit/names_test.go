@@ -132,6 +132,18 @@ func TestScaleIsSaid(t *testing.T) {
 			t.Errorf("%s: %+v", line, o)
 		}
 	}
+	// The default model takes the scale away and says so. Who gives the flag has decided.
+	o := bigfit(t, strings.Fields("fit -X units.csv -y y.npy --labels 30")...)
+	if o.code != 0 || strings.Contains(o.stderr, "warning: units.csv") || !strings.Contains(o.stderr, "units.csv: "+part) ||
+		!strings.Contains(o.stderr, "each of 4 columns is divided by its standard deviation") {
+		t.Errorf("the default model: %+v", o)
+	}
+	for _, line := range []string{"--standardize=false", "--model lgc --standardize"} {
+		o := bigfit(t, strings.Fields("fit -X units.csv -y y.npy --labels 30 "+line)...)
+		if o.code != 0 || strings.Contains(o.stderr, "income") || strings.Contains(o.stderr, "standard deviation") == strings.Contains(line, "false") {
+			t.Errorf("%s: %+v", line, o)
+		}
+	}
 	if o := bigfit(t, strings.Fields("fit --model lgc -X X.npy -y y.npy")...); strings.Contains(o.stderr, "variance") {
 		t.Errorf("of columns of one scale: %s", o.stderr)
 	}

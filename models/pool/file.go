@@ -297,11 +297,14 @@ func (m *Model) check(f *fileFit) error {
 	var sum float64
 	for k, p := range m.parts {
 		o := p.Output()
+		columns := m.Dim()
+		if columns > 0 && m.neighborhood.PCA != nil && !p.projects() {
+			columns = len(m.neighborhood.PCA.Variance)
+		}
 		switch {
-		case m.Dim() > 0 && p.Dim() != m.Dim() &&
-			(m.neighborhood.PCA == nil || p.Dim() != len(m.neighborhood.PCA.Variance)):
-			return fmt.Errorf("pool: part %d, %s, is for points of %d columns, the model for %d", k, p.Name(),
-				p.Dim(), m.Dim())
+		case columns > 0 && p.Dim() != columns:
+			return fmt.Errorf("pool: part %d, %s, is for points of %d columns, the model has %d for it", k, p.Name(),
+				p.Dim(), columns)
 		case o.Kind != m.output.Kind || o.Columns != c || !slices.Equal(o.Classes, m.output.Classes) ||
 			!slices.Equal(o.Labels, m.output.Labels):
 			return fmt.Errorf("pool: part %d, %s, answers with %+v and not with %+v", k, p.Name(),

@@ -54,6 +54,13 @@ type part struct {
 	shares bool // whether the part uses the points and the index of the model's neighbourhood
 }
 
+// projects tells whether the part projects new points itself, as the members on the graph do. The others were fitted
+// to points that were projected already.
+func (p part) projects() bool {
+	u, ok := p.Model.(models.Updater)
+	return ok && u.Kept().Neighborhood != nil && u.Kept().PCA != nil
+}
+
 // model fits every member that has a weight to all targets and adds up their answers.
 func (f *fit) model(ctx context.Context) (models.Model, error) {
 	t := f.in.Targets
@@ -339,7 +346,7 @@ func (m *Model) Predict(ctx context.Context, x data.Points,
 	if err := models.CheckQuery(x, m.Dim()); err != nil {
 		return nil, err
 	}
-	n, d := x.Dims()
+	n, _ := x.Dims()
 	var z data.Points // projected
 	out := &models.Prediction{Scores: mat.NewDense(n, m.output.Columns, nil)}
 	known := make([]bool, n)
@@ -362,14 +369,14 @@ func (m *Model) Predict(ctx context.Context, x data.Points,
 		return nil, err
 	}
 	out.Recall = recall
-	// The points are projected at most once, when the first part needs principal components.
+	// The points are projected at most once, for the first part that takes projected ones.
 	for k := range m.parts {
 		own := step(k + 1)
 		asked := x
 		if m.parts[k].shares {
 			own.Found = found
 		}
-		if m.parts[k].Dim() != d {
+		if m.neighborhood.PCA != nil && !m.parts[k].projects() {
 			if z == nil {
 				if z, err = m.neighborhood.PCA.Apply(x); err != nil {
 					return nil, err

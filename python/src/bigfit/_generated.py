@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 VERSION = '0.1.0'
 
 #: Parameters of the graph of nearest neighbours.
-GRAPH = ('pca', 'metric', 'n_neighbors', 'radius', 'symmetry', 'weights', 'method', 'patience', 'recall', 't', 'class_weights', 'class_graphs')
+GRAPH = ('standardize', 'pca', 'metric', 'n_neighbors', 'radius', 'symmetry', 'weights', 'method', 'patience', 'recall', 't', 'class_weights', 'class_graphs')
 
 #: What every learner learns.
 LEARNERS = {'auto': ('classes', 'values', 'shares', 'weights'), 'eigenmap': ('classes',), 'harmonic': ('classes', 'values', 'shares'), 'lgc': ('classes', 'shares', 'weights'), 'tikhonov': ('classes', 'values', 'shares', 'weights'), 'poisson': ('classes', 'shares', 'weights'), 'reweighted': ('classes', 'values', 'shares', 'weights'), 'poisson-mbo': ('classes', 'shares', 'weights'), 'cut': ('classes', 'shares'), 'correct-and-smooth': ('classes', 'shares'), 'rls-linear': ('classes', 'values', 'shares', 'weights'), 'svm-linear': ('classes',), 'laprls-linear': ('classes', 'values', 'shares', 'weights'), 'lapsvm-linear': ('classes',), 'tsvm-linear': ('classes',), 'knn': ('classes', 'shares', 'weights'), 'geodesic': ('classes',), 'rls': ('classes', 'values', 'shares', 'weights'), 'svm': ('classes',), 'tsvm': ('classes',), 'svr': ('values',), 'oneclass': ('inside',), 'laprls': ('classes', 'values', 'shares', 'weights'), 'lapsvm': ('classes',), 'lapsvr': ('values',), 'lap-oneclass': ('inside',), 'vvmr': ('values', 'labels'), 'sssl': ('classes', 'values', 'shares')}
@@ -36,6 +36,11 @@ class AutoParameters(BaseEstimator):
     class_shares : {"points", "labels"}, default="points"
         Shares of the classes without priors: of the points, as far as answers are certain, or of
         the labels, as drawn at random from all points.
+
+    standardize : bool, default=None
+        Divide each column of dense points by its standard deviation first; None is true where few
+        columns hold 90 % of the variance, each with a standard deviation of more than 10 times the
+        median one, else false.
 
     pca : int, default=None
         Project the points on this many principal components first; at least 0; None is 50 where X
@@ -110,6 +115,7 @@ class AutoParameters(BaseEstimator):
         repeats: int = 1,
         priors: Optional[Sequence[float]] = None,
         class_shares: str = 'points',
+        standardize: Optional[bool] = None,
         pca: Optional[int] = None,
         metric: Optional[str] = None,
         n_neighbors: Optional[int] = None,
@@ -132,6 +138,7 @@ class AutoParameters(BaseEstimator):
         self.repeats = repeats
         self.priors = priors
         self.class_shares = class_shares
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -202,6 +209,9 @@ class EigenmapParameters(BaseEstimator):
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -280,6 +290,7 @@ class EigenmapParameters(BaseEstimator):
         folds: int = 5,
         laplacian: str = 'combinatorial',
         tolerance: float = 1e-08,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -310,6 +321,7 @@ class EigenmapParameters(BaseEstimator):
         self.folds = folds
         self.laplacian = laplacian
         self.tolerance = tolerance
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -353,6 +365,9 @@ class HarmonicParameters(BaseEstimator):
 
     max_iterations : int, default=10000
         Number of iterations after which the solver gives up; at least 1.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -424,6 +439,7 @@ class HarmonicParameters(BaseEstimator):
         class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -447,6 +463,7 @@ class HarmonicParameters(BaseEstimator):
         self.class_shares = class_shares
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -489,6 +506,9 @@ class LgcParameters(BaseEstimator):
 
     max_iterations : int, default=10000
         Number of iterations after which the solver gives up; at least 1.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -560,6 +580,7 @@ class LgcParameters(BaseEstimator):
         class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -583,6 +604,7 @@ class LgcParameters(BaseEstimator):
         self.class_shares = class_shares
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -645,6 +667,9 @@ class TikhonovParameters(BaseEstimator):
 
     max_iterations : int, default=10000
         Number of iterations after which the solver gives up; at least 1.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -721,6 +746,7 @@ class TikhonovParameters(BaseEstimator):
         class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -749,6 +775,7 @@ class TikhonovParameters(BaseEstimator):
         self.class_shares = class_shares
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -788,6 +815,9 @@ class PoissonParameters(BaseEstimator):
 
     max_iterations : int, default=10000
         Number of iterations after which the solver gives up; at least 1.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -858,6 +888,7 @@ class PoissonParameters(BaseEstimator):
         class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -880,6 +911,7 @@ class PoissonParameters(BaseEstimator):
         self.class_shares = class_shares
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -919,6 +951,9 @@ class ReweightedParameters(BaseEstimator):
 
     max_iterations : int, default=10000
         Number of iterations after which the solver gives up; at least 1.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -989,6 +1024,7 @@ class ReweightedParameters(BaseEstimator):
         class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -1011,6 +1047,7 @@ class ReweightedParameters(BaseEstimator):
         self.class_shares = class_shares
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -1056,6 +1093,9 @@ class PoissonMboParameters(BaseEstimator):
 
     rounds : int, default=50
         Largest number of rounds; it stops where no class changes; at least 1.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -1128,6 +1168,7 @@ class PoissonMboParameters(BaseEstimator):
         class_shares: str = 'estimate',
         steps: int = 40,
         rounds: int = 50,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -1152,6 +1193,7 @@ class PoissonMboParameters(BaseEstimator):
         self.class_shares = class_shares
         self.steps = steps
         self.rounds = rounds
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -1197,6 +1239,9 @@ class CutParameters(BaseEstimator):
 
     rounds : int, default=400
         Largest number of rounds; it stops where no class changes; at least 1.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -1269,6 +1314,7 @@ class CutParameters(BaseEstimator):
         class_shares: str = 'estimate',
         perturbation: float = 0.1,
         rounds: int = 400,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -1293,6 +1339,7 @@ class CutParameters(BaseEstimator):
         self.class_shares = class_shares
         self.perturbation = perturbation
         self.rounds = rounds
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -1346,6 +1393,9 @@ class CorrectAndSmoothParameters(BaseEstimator):
 
     max_iterations : int, default=10000
         Number of iterations after which the solver gives up; at least 1.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -1420,6 +1470,7 @@ class CorrectAndSmoothParameters(BaseEstimator):
         factor: float = 1.0,
         tolerance: float = 1e-06,
         max_iterations: int = 10000,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -1446,6 +1497,7 @@ class CorrectAndSmoothParameters(BaseEstimator):
         self.factor = factor
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -1635,6 +1687,9 @@ class LaprlsLinearParameters(BaseEstimator):
     max_iterations : int, default=10000
         Number of iterations after which the solver gives up; at least 1.
 
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
+
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
 
@@ -1708,6 +1763,7 @@ class LaprlsLinearParameters(BaseEstimator):
         laplacian: str = 'combinatorial',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -1734,6 +1790,7 @@ class LaprlsLinearParameters(BaseEstimator):
         self.laplacian = laplacian
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -1796,6 +1853,9 @@ class LapsvmLinearParameters(BaseEstimator):
 
     max_iterations : int, default=200
         Number of iterations after which the solver gives up; at least 1.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -1872,6 +1932,7 @@ class LapsvmLinearParameters(BaseEstimator):
         width: float = 0.1,
         tolerance: float = 1e-08,
         max_iterations: int = 200,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -1900,6 +1961,7 @@ class LapsvmLinearParameters(BaseEstimator):
         self.width = width
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -2070,6 +2132,9 @@ class GeodesicParameters(BaseEstimator):
     vote : int, default=1
         Number of labeled points, nearest along the graph, that vote; at least 1.
 
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
+
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
 
@@ -2136,6 +2201,7 @@ class GeodesicParameters(BaseEstimator):
         self,
         *,
         vote: int = 1,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -2155,6 +2221,7 @@ class GeodesicParameters(BaseEstimator):
         verbose: int = 0,
     ) -> None:
         self.vote = vote
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -2460,6 +2527,9 @@ class TsvmParameters(BaseEstimator):
     max_iterations : int, default=None
         Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
+
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
 
@@ -2540,6 +2610,7 @@ class TsvmParameters(BaseEstimator):
         priors: Optional[Sequence[float]] = None,
         tolerance: float = 0.001,
         max_iterations: Optional[int] = None,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -2573,6 +2644,7 @@ class TsvmParameters(BaseEstimator):
         self.priors = priors
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -2858,6 +2930,9 @@ class LaprlsParameters(BaseEstimator):
     max_iterations : int, default=None
         Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
+
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
 
@@ -2946,6 +3021,7 @@ class LaprlsParameters(BaseEstimator):
         class_shares: str = 'free',
         tolerance: Optional[float] = None,
         max_iterations: Optional[int] = None,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -2987,6 +3063,7 @@ class LaprlsParameters(BaseEstimator):
         self.class_shares = class_shares
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -3087,6 +3164,9 @@ class LapsvmParameters(BaseEstimator):
     max_iterations : int, default=None
         Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
+
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
 
@@ -3172,6 +3252,7 @@ class LapsvmParameters(BaseEstimator):
         sampling: str = 'rpcholesky, of nystrom and matrix-free',
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -3210,6 +3291,7 @@ class LapsvmParameters(BaseEstimator):
         self.sampling = sampling
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -3298,6 +3380,9 @@ class LapsvrParameters(BaseEstimator):
     max_iterations : int, default=None
         Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
+
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
 
@@ -3380,6 +3465,7 @@ class LapsvrParameters(BaseEstimator):
         epsilon: float = 0.1,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -3415,6 +3501,7 @@ class LapsvrParameters(BaseEstimator):
         self.epsilon = epsilon
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -3503,6 +3590,9 @@ class LapOneclassParameters(BaseEstimator):
     max_iterations : int, default=None
         Number of iterations after which the solver gives up; at least 1; None is by the solver.
 
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
+
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
 
@@ -3581,6 +3671,7 @@ class LapOneclassParameters(BaseEstimator):
         nu: float = 0.5,
         tolerance: float = 1e-06,
         max_iterations: Optional[int] = None,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -3615,6 +3706,7 @@ class LapOneclassParameters(BaseEstimator):
         self.nu = nu
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -3713,6 +3805,9 @@ class VvmrParameters(BaseEstimator):
         Number of iterations after which the solver gives up; at least 1; None is 1000, with loss
         hinge by the solver.
 
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
+
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
 
@@ -3793,6 +3888,7 @@ class VvmrParameters(BaseEstimator):
         sampling: str = 'rpcholesky, of nystrom and matrix-free',
         tolerance: Optional[float] = None,
         max_iterations: Optional[int] = None,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -3829,6 +3925,7 @@ class VvmrParameters(BaseEstimator):
         self.sampling = sampling
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -3970,6 +4067,9 @@ class EmbedParameters(BaseEstimator):
     landmarks : int, default=None
         Points, drawn by random_state, that the functions are expansions over; None is all.
 
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
+
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
 
@@ -4046,6 +4146,7 @@ class EmbedParameters(BaseEstimator):
         gamma: Optional[float] = None,
         power: int = 1,
         landmarks: Optional[int] = None,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -4073,6 +4174,7 @@ class EmbedParameters(BaseEstimator):
         self.gamma = gamma
         self.power = power
         self.landmarks = landmarks
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -4122,6 +4224,9 @@ class ClusterParameters(BaseEstimator):
 
     landmarks : int, default=None
         Points, drawn by random_state, that the functions are expansions over; None is all.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -4200,6 +4305,7 @@ class ClusterParameters(BaseEstimator):
         tolerance: float = 1e-06,
         gamma: Optional[float] = None,
         landmarks: Optional[int] = None,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -4228,6 +4334,7 @@ class ClusterParameters(BaseEstimator):
         self.tolerance = tolerance
         self.gamma = gamma
         self.landmarks = landmarks
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -4270,6 +4377,9 @@ class KernelParameters(BaseEstimator):
     laplacian : {"combinatorial", "normalized"}, default="combinatorial"
         Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
         which the experiments of the 2006 paper were made; where gamma_i is positive.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -4345,6 +4455,7 @@ class KernelParameters(BaseEstimator):
         power: int = 1,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -4370,6 +4481,7 @@ class KernelParameters(BaseEstimator):
         self.power = power
         self.scaling = scaling
         self.laplacian = laplacian
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -4407,6 +4519,9 @@ class DiffusionParameters(BaseEstimator):
 
     time : float, default=1.0
         Time t of the diffusion, in |1 - λ|^t; at least 0.
+
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
 
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
@@ -4464,6 +4579,7 @@ class DiffusionParameters(BaseEstimator):
         tolerance: float = 1e-08,
         alpha: float = 1.0,
         time: float = 1.0,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -4483,6 +4599,7 @@ class DiffusionParameters(BaseEstimator):
         self.tolerance = tolerance
         self.alpha = alpha
         self.time = time
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -4649,6 +4766,11 @@ class FeaturesParameters(BaseEstimator):
     self_loops : bool, default=False
         Add 1 to the diagonal of the weights first.
 
+    standardize : bool, default=None
+        Divide each column of dense points by its standard deviation first; None is true where few
+        columns hold 90 % of the variance, each with a standard deviation of more than 10 times the
+        median one, else false.
+
     pca : int, default=None
         Project the points on this many principal components first; at least 0; None is 50 where X
         has more than 100 columns, else 0.
@@ -4708,6 +4830,7 @@ class FeaturesParameters(BaseEstimator):
         hops: int = 2,
         normalization: str = 'symmetric',
         self_loops: bool = False,
+        standardize: Optional[bool] = None,
         pca: Optional[int] = None,
         metric: Optional[str] = None,
         n_neighbors: Optional[int] = None,
@@ -4726,6 +4849,7 @@ class FeaturesParameters(BaseEstimator):
         self.hops = hops
         self.normalization = normalization
         self.self_loops = self_loops
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors
@@ -4747,6 +4871,9 @@ class GraphParameters(BaseEstimator):
 
     Parameters
     ----------
+    standardize : bool, default=False
+        Divide each column of dense points by its standard deviation first.
+
     pca : int, default=0
         Project the points on this many principal components first; at least 0.
 
@@ -4799,6 +4926,7 @@ class GraphParameters(BaseEstimator):
     def __init__(
         self,
         *,
+        standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
         n_neighbors: int = 8,
@@ -4814,6 +4942,7 @@ class GraphParameters(BaseEstimator):
         memory_limit: Union[str, int, None] = None,
         verbose: int = 0,
     ) -> None:
+        self.standardize = standardize
         self.pca = pca
         self.metric = metric
         self.n_neighbors = n_neighbors

@@ -108,7 +108,7 @@ func (a *App) readGraph(ctx context.Context, path string, o *LabeledOptions, out
 		return nil, fmt.Errorf("%s: %w", path, missing)
 	case needed:
 		out.Graph = &g.Graph
-		for _, name := range []string{"neighbors", "weights", "pca", "distance"} {
+		for _, name := range []string{"neighbors", "weights", "standardize", "pca", "distance"} {
 			if a.Given[name] {
 				return nil, Usagef("--%s is for a graph that is made, and %s keeps its own", name, path)
 			}

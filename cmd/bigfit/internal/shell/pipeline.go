@@ -73,13 +73,19 @@ func (a *App) ReadPoints(names shards.Names, opt data.ReadOptions) (data.Points,
 	return x, nil
 }
 
-// warnOfScale warns where few columns decide all distances. New points for a model have the columns of its own; those
+// warnOfScale warns where few columns decide all distances, or says that their scale is taken away. New points for a model have the columns of its own; those
 // with missing values are audited, which says more; and each of many jobs need not say the same.
 func (a *App) warnOfScale(names shards.Names, x data.Points, opt data.ReadOptions) {
-	if opt.Columns > 0 || opt.AllowNaN || opt.Unchecked {
+	if opt.Columns > 0 || opt.AllowNaN || opt.Unchecked || a.Given["standardize"] {
 		return
 	}
-	if s := data.ScaleOf(x); s != nil {
+	s := data.ScaleOf(x)
+	switch {
+	case s == nil:
+	case a.Points.OpenGraph:
+		a.Note("%s: %s: each column is divided by its standard deviation, unless --standardize=false", names,
+			s.Text(a.Points.table.Names()))
+	default:
 		a.Warn(names.String() + ": " + s.Warning(a.Points.table.Names()))
 	}
 }
@@ -211,6 +217,7 @@ func (a *App) LoadSource(ctx context.Context, o *GraphSource) (*Sourced, error) 
 		return nil, err
 	}
 	g := &Sourced{Hashes: pipeline.Hashes{}}
+	a.Points.OpenGraph = o.Open && o.File == ""
 	if len(o.X) > 0 {
 		if g.X, err = a.ReadPoints(o.X, data.ReadOptions{}); err != nil {
 			return nil, err

@@ -17,6 +17,7 @@ type PointOptions struct {
 	id, ids, Label string
 	show           string
 	Shown          []string // columns that a page shows, by their names
+	OpenGraph      bool     // the model chooses the settings of its graph, [pipeline.AutoGraph]
 	drop, columns  []string
 
 	table *data.TableColumns // of the points that were read

@@ -124,9 +124,9 @@ type command struct {
 // that was made in this step, else nil.
 func Graph(ctx context.Context, a *shell.App, o *Options, args []string, s *pipeline.GraphSettings,
 	out string) (*pipeline.Graph, pipeline.Hashes, error) {
-	if s.PCA > 0 || s.Recall > 0 {
-		return nil, nil, shell.Usagef("a graph in parts takes neither --pca nor --recall; save the " +
-			"components of the points first, and take more --overlap for a higher recall")
+	if s.Standardize || s.PCA > 0 || s.Recall > 0 {
+		return nil, nil, shell.Usagef("a graph in parts takes neither --standardize nor --pca nor --recall; save such " +
+			"points first, and take more --overlap for a higher recall")
 	}
 	// The settings of the first step are kept in the folder; later steps need its name alone.
 	c := &command{App: a, o: o, out: out}
