@@ -32,6 +32,11 @@ type Scale struct {
 	Share   float64
 	// Largest and Median are standard deviations, of the columns that vary.
 	Largest, Median float64
+	// Units tells that the largest column looks like a measurement in a unit of its own. It is not centred, as
+	// principal components and other coordinates that a program made are: its mean is at least a tenth of its
+	// standard deviation. And its size does not come from groups that lie apart: between its 5 and 95 % quantiles no
+	// gap between neighbouring values is longer than a tenth of their range. Only [ScaleOf] tells.
+	Units bool
 }
 
 // ScaleOf compares the columns of 1,024 points that lie evenly among all. It returns nil if none dominate, and for
@@ -72,7 +77,36 @@ func ScaleOf(x Points) *Scale {
 			variance[j] = max(0, (squares[j]-sums[j]*sums[j]/m)/m)
 		}
 	}
-	return Dominant(variance)
+	out := Dominant(variance)
+	if out != nil {
+		out.Units = measured(x, out.Columns[0], out.Largest)
+	}
+	return out
+}
+
+// measured looks at the same points as [ScaleOf], for [Scale.Units].
+func measured(x Points, column int, deviation float64) bool {
+	n, d := x.Dims()
+	count := min(n, scaleRows)
+	row := make([]float64, d)
+	var values []float64
+	var sum float64
+	for k := range count {
+		RowTo(row, x, k*n/count)
+		if v := row[column]; v-v == 0 {
+			values = append(values, v)
+			sum += v
+		}
+	}
+	slices.Sort(values)
+
+	m := len(values)
+	inner := values[m/20 : m-m/20]
+	longest := 0.0
+	for k, v := range inner[1:] {
+		longest = max(longest, v-inner[k])
+	}
+	return math.Abs(sum/float64(m)) >= 0.1*deviation && longest <= 0.1*(inner[len(inner)-1]-inner[0])
 }
 
 // Dominant compares the variances of all columns. It returns nil if none dominate.

@@ -61,6 +61,33 @@ func TestScaleOf(t *testing.T) {
 	}
 }
 
+// What a program made, and groups that lie apart, are no measurements in another unit.
+func TestScaleUnits(t *testing.T) {
+	x := columnsOf(600, 1, 1, 1, 40)
+	if s := ScaleOf(x); s == nil || !s.Units {
+		t.Errorf("a column in another unit: %+v", s)
+	}
+	for i := range x.Rows {
+		x.Row(i)[3] -= 1e6 // centred
+	}
+	if s := ScaleOf(x); s == nil || s.Units {
+		t.Errorf("a centred column: %+v", s)
+	}
+	for i := range x.Rows {
+		x.Row(i)[3] = float64(100*(i%7)) + x.Row(i)[0]
+	}
+	if s := ScaleOf(x); s == nil || s.Units {
+		t.Errorf("seven groups: %+v", s)
+	}
+	x.Row(0)[3] = 1e5 // one point far away makes no group
+	for i := 1; i < x.Rows; i++ {
+		x.Row(i)[3] = 1000 + 40*float64(i%97)/97
+	}
+	if s := ScaleOf(x); s == nil || !s.Units {
+		t.Errorf("an outlier: %+v", s)
+	}
+}
+
 func TestScaleWarning(t *testing.T) {
 	s := &Scale{Columns: []int{4}, Share: 0.987, Largest: 123, Median: 0.5}
 	for _, c := range []struct {

@@ -49,7 +49,7 @@ func GraphParamsOf(info *models.Info) []models.Param {
 // AutoGraph completes the given values of [GraphParams] for a learner that leaves the graph to
 // rules: ten neighbours with self-tuning weights. Sparse points are compared by angle. Dense
 // points of more than 100 columns are projected on 50 principal components. Where few columns of dense points decide
-// all distances ([data.ScaleOf]), each is divided by its standard deviation. Values that are given stay.
+// all distances by their units ([data.Scale.Units]), each is divided by its standard deviation. Values that are given stay.
 func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 	v := given.With(nil)
 	// A default gives way to its own name and to the names that exclude it.
@@ -66,7 +66,7 @@ func AutoGraph(x data.Points, given models.Values) (*GraphSettings, error) {
 		n, d := x.Dims()
 		_, isSparse := x.(*sparse.CSR)
 		set("neighbors", strconv.Itoa(max(1, min(autoNeighbors, n-1))), "radius")
-		if data.ScaleOf(x) != nil {
+		if s := data.ScaleOf(x); s != nil && s.Units {
 			set("standardize", "true", "distance", "radius")
 		}
 		switch {

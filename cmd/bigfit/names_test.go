@@ -121,7 +121,7 @@ func TestScaleIsSaid(t *testing.T) {
 	text := strings.Join([]string{"a", "b", "c", "income"}, ",") + "\n"
 	for i := range n {
 		data.RowTo(row, x, i)
-		text += fmt.Sprintf("%g,%g,%g,%g\n", row[0], row[1], row[2], 1000*row[3])
+		text += fmt.Sprintf("%g,%g,%g,%d\n", row[0], row[1], row[2], 40_000+500*(37*i%97))
 	}
 	must(t, os.WriteFile("units.csv", []byte(text), 0o666))
 	const part = `column "income" holds 100 % of the variance`

@@ -129,6 +129,7 @@ var order = []string{
 	"bench/console",
 	"bench/runs",
 	"bench/audit",
+	"bench/suspects",
 	"bench/campaigns",
 	"bench/papers",
 	"bench/cg",

@@ -82,7 +82,7 @@ func (a *App) warnOfScale(names shards.Names, x data.Points, opt data.ReadOption
 	s := data.ScaleOf(x)
 	switch {
 	case s == nil:
-	case a.Points.OpenGraph:
+	case a.Points.OpenGraph && s.Units:
 		a.Note("%s: %s: each column is divided by its standard deviation, unless --standardize=false", names,
 			s.Text(a.Points.table.Names()))
 	default:
