@@ -148,3 +148,47 @@ func TestFrom(t *testing.T) {
 		t.Errorf("a run of no commit: %v", err)
 	}
 }
+
+// TestReadme compares the four rows of speed in README.md with the runs that they are of.
+func TestReadme(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := tablesOf(string(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(tables, func(t runs.Table) bool {
+		return slices.Equal(t.Header, []string{"work", "bigfit", "fastest competitor"})
+	})
+	if at < 0 || len(tables[at].Rows) != 4 {
+		t.Fatal("README.md has no table of four rows: work, bigfit, fastest competitor")
+	}
+
+	for k, of := range []struct{ run, work string }{
+		{"knn", "MNIST 60000×784 uint8, exact"},
+		{"eigs", "MNIST 8-NN: 100 pairs, normalized"},
+		{"cg", "label spreading, MNIST, 100 labels, α = 0.99"},
+		{"knn", "1,000,000×64 manifold, NN-descent"},
+	} {
+		r, err := runs.Read(filepath.Join(root, "docs", "results", of.run+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The second table of a run has a row for each work: seconds, memory, the fastest peer and × as long.
+		rows := r.Tables[1].Rows
+		found := slices.IndexFunc(rows, func(row []string) bool { return strings.HasPrefix(row[0], of.work) })
+		if found < 0 {
+			t.Errorf("%s has no %q", of.run, of.work)
+			continue
+		}
+		row, said := rows[found], tables[at].Rows[k]
+		if want := row[1] + " s"; said[1] != want {
+			t.Errorf("%s: README.md says %s, the run %s", said[0], said[1], want)
+		}
+		if !strings.Contains(said[2], row[4]+" times") {
+			t.Errorf("%s: README.md says %q, the run %s times", said[0], said[2], row[4])
+		}
+	}
+}
