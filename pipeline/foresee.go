@@ -110,10 +110,17 @@ func (p *Pipeline) foreseeGraph(ctx context.Context, x data.Points, s *GraphSett
 	n, d := x.Dims()
 	own := *s
 	e := p.estimator(ctx, choice.Work{X: x, Metric: s.Metric, K: s.Graph.K}, s.Graph.Radius > 0)
-	if k := s.projected(d); k > 0 {
-		if err := p.announceProjection(n, d, k); err != nil {
+	if s.Standardize {
+		if err := p.announceStandardize(n, d); err != nil {
 			return err
 		}
+	}
+	if s.PCA > 0 {
+		if err := p.announceProjection(n, d, s.PCA); err != nil {
+			return err
+		}
+	}
+	if k := s.projected(d); k > 0 {
 		// The projected points are not there to time a search with: the numbers of operations decide.
 		e.work.X = &data.Dense[float32]{Rows: n, Cols: k, Data: make([]float32, n*k)}
 		e.time = func(_ context.Context, w choice.Work, m knn.Method) (float64, error) {

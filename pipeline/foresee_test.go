@@ -2,6 +2,8 @@ package pipeline_test
 
 import (
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bigfit/bigfit/data"
@@ -49,8 +51,21 @@ func TestForesee(t *testing.T) {
 	}
 	in := &models.Input{Points: x, Targets: modeltest.ClassTargets(t, modeltest.Labels(n, labels))}
 
-	for _, name := range []string{"lgc", "harmonic", "eigenmap", "knn", "rls", "laprls", "laprls-linear", "auto"} {
+	// A column in another unit, which the default model takes away.
+	units := *in
+	scaled := &data.Dense[float64]{Rows: n, Cols: d, Data: slices.Clone(x.Data)}
+	for i := range n {
+		scaled.Data[i*d] = 1e5 + 1e4*r.NormFloat64()
+	}
+	units.Points = scaled
+
+	for _, name := range []string{"lgc", "harmonic", "eigenmap", "knn", "rls", "laprls", "laprls-linear", "auto", "auto standardized"} {
 		t.Run(name, func(t *testing.T) {
+			name, kind, _ := strings.Cut(name, " ")
+			in := in
+			if kind != "" {
+				in = &units
+			}
 			l := all.Learner(name)
 			dry := &announced{}
 			if err := (&pipeline.Pipeline{Observer: dry}).Foresee(t.Context(), l, in, nil, 0); err != nil {
@@ -62,6 +77,9 @@ func TestForesee(t *testing.T) {
 			real := &announced{}
 			if _, err := (&pipeline.Pipeline{Observer: real}).Fit(t.Context(), l, in, nil); !models.Usable(err) {
 				t.Fatal(err)
+			}
+			if _, ok := real.costs["standardize"]; ok != (kind != "") {
+				t.Errorf("columns are standardized: %v", ok)
 			}
 			for stage, want := range real.costs {
 				got, ok := dry.costs[stage]

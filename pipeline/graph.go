@@ -138,8 +138,7 @@ func (p *Pipeline) Project(ctx context.Context, x data.Points, s *GraphSettings)
 	}
 
 	n, d := x.Dims()
-	if err := p.Observed().Announce("standardize", stage.Cost{Bytes: 8*int64(d)*int64(d) + 4*int64(n)*int64(d),
-		Remedy: fmt.Sprintf("leave %s out or give points of fewer columns", param.Name("standardize"))}); err != nil {
+	if err := p.announceStandardize(n, d); err != nil {
 		return nil, nil, err
 	}
 	p.Observed().Begin("standardize")
@@ -334,6 +333,12 @@ func (p *Pipeline) prepare(ctx context.Context, x data.Points, given *GraphSetti
 
 // searchRemedy says what to do where a search takes too much memory.
 var searchRemedy = fmt.Sprintf("project the points on fewer dimensions with %s", param.Name("pca"))
+
+// announceStandardize announces the standardized columns of n points of d columns.
+func (p *Pipeline) announceStandardize(n, d int) error {
+	return p.Observed().Announce("standardize", stage.Cost{Bytes: 8*int64(d)*int64(d) + 4*int64(n)*int64(d),
+		Remedy: fmt.Sprintf("leave %s out or give points of fewer columns", param.Name("standardize"))})
+}
 
 // announceProjection announces the principal components of n points of d columns.
 func (p *Pipeline) announceProjection(n, d, components int) error {
