@@ -160,8 +160,10 @@ func (s *Scale) Text(names []string) string {
 	if len(names) == 0 {
 		what += " of the coordinates"
 	}
-	return fmt.Sprintf("%s %s %.3g %% of the variance (the largest standard deviation is %.3g, the median one %.3g)", what,
-		hold, 100*s.Share, s.Largest, s.Median)
+	// Rounded down: others have a share, too.
+	percent := math.Floor(1000*s.Share) / 10
+	return fmt.Sprintf("%s %s %g %% of the variance (the largest standard deviation is %.3g, the median one %.3g)", what,
+		hold, percent, s.Largest, s.Median)
 }
 
 // Warning is [Scale.Text] with what follows from it, and a remedy.
