@@ -39,8 +39,8 @@ type Scale struct {
 	Units bool
 }
 
-// ScaleOf compares the columns of 1,024 points that lie evenly among all. It returns nil if none dominate, and for
-// sparse points, which are compared by angle. Values that are not finite do not count.
+// ScaleOf compares the columns of 1,024 points, taken at even steps. It returns nil if none dominate, and for
+// sparse points, which are compared by angle. Values that are not finite do not count. It costs 1,024·d operations.
 func ScaleOf(x Points) *Scale {
 	if _, ok := x.(*sparse.CSR); ok {
 		return nil
@@ -84,7 +84,7 @@ func ScaleOf(x Points) *Scale {
 	return out
 }
 
-// measured looks at the same points as [ScaleOf], for [Scale.Units].
+// measured tells, by the points of [ScaleOf], whether a column is what [Scale.Units] describes.
 func measured(x Points, column int, deviation float64) bool {
 	n, d := x.Dims()
 	count := min(n, scaleRows)
@@ -138,7 +138,7 @@ func Dominant(variance []float64) *Scale {
 	return out
 }
 
-// Text names the columns, the share and the deviations; names are those of the columns, nil if they have none.
+// Text names the columns, the share and the deviations. names has the name of every column; nil if they have none.
 func (s *Scale) Text(names []string) string {
 	const most = 3
 	var list []string
