@@ -12,6 +12,7 @@ import (
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/multilabel"
 	"github.com/bigfit/bigfit/pipeline"
@@ -117,6 +118,7 @@ for the last three. Entries of the truth that are NaN are left out.`,
 // take takes the arguments: what -y and --predictions do not give, the truth first.
 func (o *evalOptions) take(a *app, args []string) error {
 	given := len(args) > 0
+	byOrder := len(args) == 2
 	if o.y == "" && len(args) > 0 {
 		o.y = args[0]
 		args = args[1:]
@@ -137,11 +139,33 @@ func (o *evalOptions) take(a *app, args []string) error {
 	if err := shell.CheckInputs(o.y, o.predictions, o.scores, o.proba); err != nil {
 		return err
 	}
+	if byOrder && isAnswers(o.y, a.Left()) && !isAnswers(o.predictions, a.Left()) {
+		return shell.Usagef("%s has the columns that bigfit predict writes, and %s has not: the truth comes first, as in "+
+			"bigfit eval %s %s; or say which is which with -y and --predictions", o.y, o.predictions, o.predictions, o.y)
+	}
 	if given {
 		a.Note("truth: %s; predictions: %s", o.y, o.predictions)
 	}
 
 	return nil
+}
+
+// isAnswers tells whether a file is a table with the columns of answers for classes that have probabilities.
+func isAnswers(path string, limit int64) bool {
+	if !table.IsTable(path) {
+		return false
+	}
+	t, err := table.Open(path, table.Options{Limit: limit})
+	if err != nil {
+		return false // its reader words the fault
+	}
+	defer t.Close()
+	for _, name := range []string{"label", "p", "margin"} {
+		if !slices.ContainsFunc(t.Columns(), func(c table.Column) bool { return c.Name == name }) {
+			return false
+		}
+	}
+	return true
 }
 
 // holdsFloats tells whether a file holds an array of floats, or of text and tables numbers that are not whole.

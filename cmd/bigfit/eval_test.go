@@ -166,3 +166,17 @@ func TestBadEval(t *testing.T) {
 	}
 	succeed(t, "eval", "-y", "y.npy", "--predictions", "minus.npy", "--unlabeled", "-1")
 }
+
+// Predictions before the truth would only exchange precision and recall: what predict writes is recognized.
+func TestEvalOrder(t *testing.T) {
+	intoNames(t)
+	succeed(t, strings.Fields("fit --model lgc -X points.csv --id img --drop remark,kind -y few.csv -o m.npz --predictions pred.csv")...)
+	for _, args := range []string{"names.npy pred.csv", "-y names.npy --predictions pred.csv", "few.csv pred.csv"} {
+		if o := bigfit(t, strings.Fields("eval "+args)...); o.code != 0 {
+			t.Errorf("%s: %s", args, o.stderr)
+		}
+	}
+	fail(t, 2, []string{"pred.csv has the columns that bigfit predict writes", "bigfit eval few.csv pred.csv"}, "eval", "pred.csv", "few.csv")
+	// Two models may be compared, and flags say which is which.
+	succeed(t, "eval", "pred.csv", "pred.csv")
+}
