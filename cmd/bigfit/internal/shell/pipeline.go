@@ -73,8 +73,9 @@ func (a *App) ReadPoints(names shards.Names, opt data.ReadOptions) (data.Points,
 	return x, nil
 }
 
-// warnOfScale warns where few columns decide all distances, or says that their scale is taken away. New points for a model have the columns of its own; those
-// with missing values are audited, which says more; and each of many jobs need not say the same.
+// warnOfScale warns where few columns decide all distances, or says that the default model standardizes them. It is
+// silent on new points for a model, whose columns are those of the model; on points with missing values, which are
+// audited; in each of many jobs; and where the flag says what to do.
 func (a *App) warnOfScale(names shards.Names, x data.Points, opt data.ReadOptions) {
 	if opt.Columns > 0 || opt.AllowNaN || opt.Unchecked || a.Given["standardize"] {
 		return
@@ -83,7 +84,7 @@ func (a *App) warnOfScale(names shards.Names, x data.Points, opt data.ReadOption
 	switch {
 	case s == nil:
 	case a.Points.OpenGraph && s.Units:
-		a.Note("%s: %s: each column is divided by its standard deviation, unless --standardize=false", names,
+		a.Note("%s: %s; so each column is divided by its standard deviation (not with --standardize=false)", names,
 			s.Text(a.Points.table.Names()))
 	default:
 		a.Warn(names.String() + ": " + s.Warning(a.Points.table.Names()))
