@@ -22,6 +22,10 @@ const (
 	// scaleRows is the number of points that [ScaleOf] looks at. The standard deviation of a column is then off by
 	// some 3 %, where Dominating is a matter of a factor.
 	scaleRows = 1024
+
+	// scaleColumns is the largest number of columns that [ScaleOf] judges: a table of measurements has fewer, and a header
+	// may promise any number.
+	scaleColumns = 1 << 14
 )
 
 // Scale says that few columns decide Euclidean distances: each has a standard deviation of more than
@@ -39,13 +43,14 @@ type Scale struct {
 	Units bool
 }
 
-// ScaleOf compares the columns of 1,024 points, taken at even steps. It returns nil if none dominate, and for
-// sparse points, which are compared by angle. Values that are not finite do not count. It costs 1,024·d operations.
+// ScaleOf compares the columns of 1,024 points, taken at even steps. It returns nil if none dominate, for
+// sparse points, which are compared by angle, and for more than 16,384 columns. Values that are not finite do not count.
+// It costs 1,024·d operations and holds 40 bytes a column.
 func ScaleOf(x Points) *Scale {
-	if _, ok := x.(*sparse.CSR); ok {
+	n, d := x.Dims()
+	if _, ok := x.(*sparse.CSR); ok || d > scaleColumns {
 		return nil
 	}
-	n, d := x.Dims()
 	count := min(n, scaleRows)
 	first, row := make([]float64, d), make([]float64, d)
 	sums, squares, finite := make([]float64, d), make([]float64, d), make([]float64, d)

@@ -56,6 +56,18 @@ func TestScaleOf(t *testing.T) {
 	if s := ScaleOf(x); s == nil || !slices.Equal(s.Columns, []int{3}) {
 		t.Errorf("with missing values: %+v", s)
 	}
+	wide := NewDense[uint8](50, scaleColumns+1)
+	for i := range wide.Rows {
+		wide.Row(i)[0], wide.Row(i)[1], wide.Row(i)[2] = uint8(5*i), uint8(i%2), uint8(i%3/2)
+	}
+	if s := ScaleOf(wide); s != nil {
+		t.Errorf("of %d columns: %+v", wide.Cols, s)
+	}
+	wide.Cols, wide.Data = 3, slices.Concat(wide.Row(0)[:3], wide.Row(1)[:3], wide.Row(2)[:3], wide.Row(49)[:3])
+	wide.Rows = 4
+	if s := ScaleOf(wide); s == nil {
+		t.Error("of the first three of them: none dominates")
+	}
 	if s := ScaleOf(ToSparse(columnsOf(100, 1, 1, 1, 40))); s != nil {
 		t.Errorf("sparse: %+v", s)
 	}
