@@ -47,25 +47,19 @@ type Scale struct {
 // sparse points, which are compared by angle, and for more than 16,384 columns. Values that are not finite do not count.
 // It costs 1,024·d operations and holds 40 bytes a column.
 func ScaleOf(x Points) *Scale {
-	n, d := x.Dims()
+	_, d := x.Dims()
 	if _, ok := x.(*sparse.CSR); ok || d > scaleColumns {
 		return nil
 	}
-	count := min(n, scaleRows)
-	first, row := make([]float64, d), make([]float64, d)
-	sums, squares, finite := make([]float64, d), make([]float64, d), make([]float64, d)
-	for k := range count {
-		// Differences from the first point keep a large mean from cancelling the variance.
-		i := k * n / count
-		RowTo(row, x, i)
-		if k == 0 {
-			copy(first, row)
-		}
+	first, finite := make([]float64, d), make([]float64, d)
+	sums, squares := make([]float64, d), make([]float64, d)
+	sampled(x, func(row []float64) {
 		for j, v := range row {
 			if v-v != 0 {
 				continue
 			}
-			if first[j]-first[j] != 0 {
+			// Differences from the first value keep a large mean from cancelling the variance.
+			if finite[j] == 0 {
 				first[j] = v
 			}
 			v -= first[j]
@@ -73,8 +67,7 @@ func ScaleOf(x Points) *Scale {
 			squares[j] += v * v
 			finite[j]++
 		}
-		Release(x, i, i+1)
-	}
+	})
 
 	variance := make([]float64, d)
 	for j, m := range finite {
@@ -89,20 +82,29 @@ func ScaleOf(x Points) *Scale {
 	return out
 }
 
-// measured tells, by the points of [ScaleOf], whether a column is what [Scale.Units] describes.
-func measured(x Points, column int, deviation float64) bool {
+// sampled gives the points that [ScaleOf] looks at to fn, one after the other.
+func sampled(x Points, fn func(row []float64)) {
 	n, d := x.Dims()
-	count := min(n, scaleRows)
 	row := make([]float64, d)
+	count := min(n, scaleRows)
+	for k := range count {
+		i := k * n / count
+		RowTo(row, x, i)
+		fn(row)
+		Release(x, i, i+1)
+	}
+}
+
+// measured decides [Scale.Units] for a column with its standard deviation, by the same points as [ScaleOf].
+func measured(x Points, column int, deviation float64) bool {
 	var values []float64
 	var sum float64
-	for k := range count {
-		RowTo(row, x, k*n/count)
+	sampled(x, func(row []float64) {
 		if v := row[column]; v-v == 0 {
 			values = append(values, v)
 			sum += v
 		}
-	}
+	})
 	slices.Sort(values)
 
 	m := len(values)

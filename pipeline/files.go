@@ -118,8 +118,10 @@ func (g *GraphFile) ReadKept(memory int64) error {
 	if err != nil {
 		return err
 	}
+	// A graph of lists in a file knows how their points were projected, and not the projection, which Join makes anew.
+	projected := g.Settings.PCA > 0 || g.Settings.Standardize
 	if h.Lists != nil && h.Lists.K != g.Settings.Graph.K ||
-		h.Index != nil && h.Index.Method != g.Settings.Method || (h.PCA == nil) != (g.Settings.PCA == 0 && !g.Settings.Standardize) {
+		h.Index != nil && h.Index.Method != g.Settings.Method || h.PCA != nil && !projected || h.PCA == nil && projected && h.Index != nil {
 		return fmt.Errorf("%s: what it holds of its neighbours is not what its settings say; make "+
 			"the graph again", g.path)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/knn"
+	kinds "github.com/bigfit/bigfit/knn/lists"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
@@ -229,5 +230,47 @@ func TestFitOnFiles(t *testing.T) {
 		m := fit(t, p, "eigenmap", &models.Input{Points: x, Targets: y, Values: values, Graph: &e.Graph.Graph, Pairs: e.Pairs, Laplacian: e.Settings.Laplacian}, &e.Graph.Settings)
 		sameBits(t, what, training(t, m), training(t, want))
 		sameBits(t, what+", new points", predict(t, m, x), predict(t, want, x))
+	}
+}
+
+// A graph of lists that were found on projected points takes the points of the lists: the projection is made anew.
+func TestGraphOfProjectedLists(t *testing.T) {
+	x, _ := clusters(90, 3)
+	p := &pipeline.Pipeline{}
+	for _, s := range []*pipeline.GraphSettings{
+		{PCA: 2, Graph: knn.GraphSettings{K: 6}, Method: knn.Brute},
+		{Standardize: true, Graph: knn.GraphSettings{K: 6}, Method: knn.Brute},
+	} {
+		direct, nb, err := p.Neighbors(t.Context(), x, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := filepath.Join(t.TempDir(), "nb.npz")
+		if err := pipeline.NewNeighborsFile(direct, nb, false, pipeline.Hashes{pipeline.HashPoints: data.HashPoints(x)}).Save(found); err != nil {
+			t.Fatal(err)
+		}
+		g, hashes, err := p.GraphOfLists(found, kinds.Auto, &pipeline.GraphSettings{Graph: knn.GraphSettings{K: 5}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "g.npz")
+		if err := pipeline.SaveGraph(path, g, hashes); err != nil {
+			t.Fatal(err)
+		}
+
+		read, err := pipeline.OpenGraph(path, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := read.ReadKept(0); err != nil {
+			t.Fatalf("%+v: %v", s, err)
+		}
+		joined, err := p.Join(t.Context(), &read.Graph.Graph, x, &read.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if joined.PCA == nil || data.HashPoints(joined.Points) != data.HashPoints(direct.Points) {
+			t.Errorf("%+v: the points that joined are not those of the search", s)
+		}
 	}
 }

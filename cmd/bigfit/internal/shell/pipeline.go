@@ -73,9 +73,9 @@ func (a *App) ReadPoints(names shards.Names, opt data.ReadOptions) (data.Points,
 	return x, nil
 }
 
-// warnOfScale warns where few columns decide all distances, or says that the default model standardizes them. It is
-// silent on new points for a model, whose columns are those of the model; on points with missing values, which are
-// audited; in each of many jobs; and where the flag says what to do.
+// warnOfScale warns where few columns decide all distances, or says that the default model standardizes them. It says
+// nothing of new points for a model and of points to audit, nothing in each of many jobs, and nothing where the flag
+// decides.
 func (a *App) warnOfScale(names shards.Names, x data.Points, opt data.ReadOptions) {
 	if opt.Columns > 0 || opt.AllowNaN || opt.Unchecked || a.Given["standardize"] {
 		return
