@@ -72,10 +72,8 @@ func PredictionAnswers(m models.Model, p *models.Prediction) Answers {
 	o := m.Output()
 	a := Answers{Settings: AnswerSettings{Learner: m.Name(), Answers: o.Kind.String()}}
 	switch {
-	case o.Names != nil:
-		a.Columns = []Column{{Name: "label", Values: choose(p.Classes, o.Names)}}
-	case o.Kind == models.OutputClasses:
-		a.Columns = []Column{{Name: "label", Values: choose(p.Classes, o.Classes)}}
+	case o.Names != nil || o.Kind == models.OutputClasses:
+		return ClassAnswers(m.Name(), p.Classes, o.Classes, o.Names)
 	case o.Labels != nil:
 		a.Columns = []Column{numbers("score", p.Scores, names("score", o.Labels))}
 	default:
@@ -83,6 +81,18 @@ func PredictionAnswers(m models.Model, p *models.Prediction) Answers {
 	}
 
 	return a
+}
+
+// ClassAnswers returns classes, given by their positions, by name if they have names.
+func ClassAnswers(learner string, at []int32, classes []int64, names []string) Answers {
+	label := Column{Name: "label"}
+	if names != nil {
+		label.Values = choose(at, names)
+	} else {
+		label.Values = choose(at, classes)
+	}
+	return Answers{Settings: AnswerSettings{Learner: learner, Answers: models.OutputClasses.String()},
+		Columns: []Column{label}}
 }
 
 // ScoreAnswers returns the scores of all classes.

@@ -99,22 +99,53 @@ func (m *CSR) reverseCuthillMcKee() []int32 {
 
 // Permute returns the symmetric matrix with rows and columns in the given order:
 // entry (p, q) is m's entry (order[p], order[q]).
-func (m *CSR) Permute(order []int32) *CSR {
+func (m *CSR) Permute(order []int32) *CSR { return m.permuteRows(order, m.places(order), 0, m.Rows) }
+
+// PermuteFolder writes the matrix that [CSR.Permute] makes as a folder, block by block: beside m, which may
+// be mapped, it holds 4 bytes a vertex and the rows of a block. The manifest may be nil.
+func (m *CSR) PermuteFolder(path string, order []int32, manifest []byte) error {
+	place := m.places(order)
+	return CreateFolder(path, m.Val != nil, func(w *FolderWriter) ([]byte, error) {
+		for lo := 0; lo < m.Rows; lo += permuteBlock {
+			block := m.permuteRows(order, place, lo, min(m.Rows, lo+permuteBlock))
+			if err := w.Append(block.Ptr, block.Col, block.Val); err != nil {
+				return nil, err
+			}
+		}
+		return manifest, nil
+	})
+}
+
+// permuteBlock is the number of rows of a block of [CSR.PermuteFolder].
+const permuteBlock = 1 << 18
+
+// places returns the inverse of an order of all vertices.
+func (m *CSR) places(order []int32) []int32 {
 	if len(order) != m.Rows || m.Rows != m.Cols {
 		panic(fmt.Sprintf("sparse: order of %d for a %d×%d matrix", len(order), m.Rows, m.Cols))
 	}
 	place := make([]int32, len(order))
-	out := &CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1), Col: make([]int32, len(m.Col))}
 	for p, v := range order {
 		place[v] = int32(p)
+	}
+	return place
+}
+
+// permuteRows returns the rows from to end of the matrix in the given order.
+func (m *CSR) permuteRows(order, place []int32, from, end int) *CSR {
+	order = order[from:end]
+	out := &CSR{Rows: len(order), Cols: m.Cols, Ptr: make([]int64, len(order)+1)}
+	for p, v := range order {
 		out.Ptr[p+1] = out.Ptr[p] + m.Ptr[v+1] - m.Ptr[v]
 	}
 
 	// Rows move as they are; their columns take new numbers and are sorted.
+	entries := out.Ptr[len(order)]
+	out.Col = make([]int32, entries)
 	if m.Val != nil {
-		out.Val = make([]float64, len(m.Val))
+		out.Val = make([]float64, entries)
 	}
-	par.For(m.Rows, rowGrain, func(lo, hi int) {
+	par.For(len(order), rowGrain, func(lo, hi int) {
 		type entry struct {
 			col int32
 			val float64

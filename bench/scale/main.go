@@ -3,6 +3,7 @@
 //	go run ./bench/scale                           10⁴ to 10⁶ points
 //	go run ./bench/scale -up-to 1e7 -work DIR      again with the same DIR it goes on
 //	go run ./bench/scale -from 1e7 -up-to 1e7 -k 10 -pairs 50
+//	go run ./bench/scale -from 1e8 -up-to 1e8 -parts 128 -labels 100000 -work DIR   two hours, 60 GB
 //
 // The points are a 10-dimensional manifold in 64 coordinates, float32, with 1000 labels of
 // eight classes. For each size the bigfit program finds the graph of nearest neighbours,
@@ -35,6 +36,8 @@ type options struct {
 	k, pairs   int
 	labels     int
 	queries    int
+	parts      int // 0 for all at once
+	classes    int // of points in parts
 	keep       bool
 	work, out  string
 	program    string
@@ -51,6 +54,8 @@ func main() {
 	flag.IntVar(&o.pairs, "pairs", 50, "eigenpairs")
 	flag.IntVar(&o.labels, "labels", 1000, "labeled points")
 	flag.IntVar(&o.queries, "new", 100_000, "new points to predict")
+	flag.IntVar(&o.parts, "parts", 0, "work in so many parts of the points")
+	flag.IntVar(&o.classes, "classes", 100, "classes of the points, with -parts")
 	flag.BoolVar(&o.keep, "keep", false, "keep the files of a size that is done")
 	flag.StringVar(&o.work, "work", "", "folder for points, graphs and models, from which an "+
 		"interrupted run goes on (default: a temporary one)")
@@ -172,8 +177,8 @@ func done(path, key string) []measured {
 // key names everything that the files and times of a size depend on. Runs with different
 // keys do not share results.
 func (o *options) key(n int) string {
-	return fmt.Sprintf("n=%d k=%d pairs=%d labels=%d new=%d threads=%d simd=%s %s", n, o.k, o.pairs, o.labels,
-		o.queries, runtime.GOMAXPROCS(0), simd.Path(), o.memory)
+	return fmt.Sprintf("n=%d k=%d pairs=%d labels=%d new=%d parts=%d classes=%d threads=%d simd=%s %s", n, o.k, o.pairs,
+		o.labels, o.queries, o.parts, o.classes, runtime.GOMAXPROCS(0), simd.Path(), o.memory)
 }
 
 // count formats a number of points as 10,000.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -78,5 +79,29 @@ func TestRun(t *testing.T) {
 	again.k = 6
 	if err := run(context.Background(), &again); err == nil {
 		t.Error("with another number of neighbours stages are taken as done")
+	}
+}
+
+// The stages in parts, and what the spread labels err.
+func TestRunInParts(t *testing.T) {
+	dir := t.TempDir()
+	o := options{from: 6000, upTo: 6000, k: 8, pairs: 5, labels: 3000, queries: 1000, parts: 3, classes: 5,
+		work: filepath.Join(dir, "work"), out: filepath.Join(dir, "out")}
+	if err := run(context.Background(), &o); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(o.out, "scale.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| graph, in parts |", "| label spreading, in parts |", "% wrong"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	var wrong float64
+	at := strings.Index(string(text), "6,000: ")
+	if _, err := fmt.Sscanf(string(text)[at:], "6,000: %f %% wrong", &wrong); err != nil || !(wrong < 50) {
+		t.Errorf("%.1f %% wrong (%v); four of five would be by chance", wrong, err)
 	}
 }

@@ -18,12 +18,16 @@ import (
 type stage struct {
 	name    string
 	args    []string
-	output  string // file with the predicted classes of the new points, empty if none
+	output  string // file with the predicted classes of points, empty if none
+	first   int    // of them, the one that truth.npy begins with
 	resumes bool   // takes --checkpoint and --resume
 }
 
 // stages returns the stages in their order. A stage reads files of earlier stages.
 func (o *options) stages() []stage {
+	if o.parts > 0 {
+		return o.stagesInParts()
+	}
 	k := strconv.Itoa(o.k)
 	pairs := strconv.Itoa(o.pairs)
 	return []stage{
@@ -64,7 +68,11 @@ func measure(ctx context.Context, o *options, n int) ([]measured, error) {
 	}
 
 	log.Printf("%s points", count(n))
-	if err := writePoints(o, dir, n); err != nil {
+	write := writePoints
+	if o.parts > 0 {
+		write = writeShards
+	}
+	if err := write(o, dir, n); err != nil {
 		return nil, err
 	}
 
@@ -176,37 +184,39 @@ func (s *stage) run(ctx context.Context, o *options, dir string, n int) (measure
 	row := measured{Stage: s.name, Points: n, Seconds: used.Seconds, Peak: used.Peak,
 		Announced: used.Announced}
 	if s.output != "" {
-		wrong, err := shareWrong(filepath.Join(dir, "truth.npy"), filepath.Join(dir, s.output))
+		wrong, answers, err := shareWrong(filepath.Join(dir, "truth.npy"), filepath.Join(dir, s.output), s.first)
 		if err != nil {
 			return measured{}, err
 		}
-		row.Note = fmt.Sprintf("%.1f %% wrong, %.0f points/s", 100*wrong, float64(o.queries)/row.Seconds)
+		row.Note = fmt.Sprintf("%.1f %% wrong, %.0f points/s", 100*wrong, float64(answers)/row.Seconds)
 	}
 
 	return row, nil
 }
 
-// shareWrong returns the share of answers that differ from the truth, both read from files.
-func shareWrong(truth, answers string) (float64, error) {
+// shareWrong returns the share of answers, from the first on, that differ from the truth, both read from
+// files, and the number of answers.
+func shareWrong(truth, answers string, first int) (share float64, count int, err error) {
 	var read [2][]int64
 	for i, path := range []string{truth, answers} {
 		a, err := npy.ReadFile(path, math.MaxInt64)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if read[i], err = a.Int64s(); err != nil {
-			return 0, fmt.Errorf("%s: %w", path, err)
+			return 0, 0, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 
-	if len(read[0]) != len(read[1]) {
-		return 0, fmt.Errorf("%s has %d answers and %s %d", answers, len(read[1]), truth, len(read[0]))
+	known, given := read[0], read[1]
+	if len(given) < first+len(known) {
+		return 0, 0, fmt.Errorf("%s has %d answers and %s %d from %d on", answers, len(given), truth, len(known), first)
 	}
 	wrong := 0
-	for i, c := range read[0] {
-		if read[1][i] != c {
+	for i, c := range known {
+		if given[first+i] != c {
 			wrong++
 		}
 	}
-	return float64(wrong) / float64(len(read[0])), nil
+	return float64(wrong) / float64(len(known)), len(given), nil
 }

@@ -102,7 +102,7 @@ labeled. --resume goes on from --checkpoint, to the same bits.
 
 --report writes a page: how many answers are right, what to do next, a map of the points,
 and points and labels to look at, with texts or pictures (--show).
---parts fits a linear model in parts, also as jobs: bigfit help parts.`,
+--parts fits a linear model or lgc in parts, also as jobs: bigfit help parts.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)
 			o.Asked = cmd.Flags().Changed("regression")
@@ -166,7 +166,7 @@ func (a *app) fitInParts(ctx context.Context, plan *fitPlan) (*fitInput, models.
 	in := plan.input()
 	m, t, err := work.Fit(ctx, a.App, plan.parts, &work.FitInput{X: plan.x, Graph: plan.graphFile,
 		Params: plan.params, Targets: &plan.TargetOptions, Learner: plan.learner, In: &in.Input,
-		Hashes: in.hashes})
+		Hashes: in.hashes, Predictions: plan.predictions})
 	in.labels = t
 	return in, m, err
 }

@@ -134,8 +134,8 @@ func TestFitScript(t *testing.T) {
 func TestFitPartsUsage(t *testing.T) {
 	intoParts(t)
 	for want, line := range map[string]string{
-		"models that are fitted in parts are rls-linear, laprls-linear, lapsvm-linear": "--model lapsvm --gamma-a 1 --gamma-i 1 --parts 2 --work w",
-		"svm-linear, which reads labeled points and no others: fit it without --parts": "--model svm-linear --gamma-a 1 --parts 2 --work w",
+		"models that are fitted in parts are lgc, rls-linear, laprls-linear, lapsvm-linear": "--model lapsvm --gamma-a 1 --gamma-i 1 --parts 2 --work w",
+		"svm-linear, which reads labeled points and no others: fit it without --parts":      "--model svm-linear --gamma-a 1 --parts 2 --work w",
 		"needs --gamma-i: weights are not chosen by cross-validation there; choose them on a sample of the points and their labels, by bigfit tune --model laprls-linear SAMPLE.npy LABELS.npy --scaling per-edge": "--model laprls-linear --gamma-a 1 --parts 2 --work w",
 		"needs the graph: --graph":                       "--model laprls-linear --gamma-a 1 --gamma-i 1 --parts 2 --work w",
 		"--parts P --work DIR":                           "--model rls-linear --gamma-a 1 --parts 2",
@@ -183,4 +183,67 @@ func TestPredictParts(t *testing.T) {
 	}
 	fail(t, 2, []string{"put {part} into its name"}, "predict", "m.npz", "x*.npy", "--part", "1")
 	fail(t, 2, []string{"from 0 to 2"}, "predict", "m.npz", "x*.npy", "--part", "3", "-o", "{part}.npy")
+}
+
+// Label spreading in parts of the classes has the answers of the fit at once, whatever parts and jobs make
+// them, by names and ids too.
+func TestSpreadInParts(t *testing.T) {
+	intoParts(t)
+	succeed(t, "fit", "--model", "lgc", "--graph", "g", "y.npy", "--labels", "12", "-o", "one.npz", "--predictions", "one.npy")
+	line := func(more ...string) []string {
+		return append(strings.Fields("fit --model lgc --graph g y.npy --labels 12 --work w --parts 2 --predictions"), more...)
+	}
+	if out := succeed(t, line("a.npy", "--dry-run")...); !strings.Contains(out, "2 parts of about 2 classes, 2 of them to make") {
+		t.Errorf("the plan: %s", out)
+	}
+	succeed(t, line("a.npy", "--part", "1")...)
+	fail(t, 2, []string{"1 of 2 parts are missing: 0", "--part 0\n"}, line("a.npy", "--merge")...)
+	if out := succeed(t, "status", "w"); !strings.Contains(out, "1 of 2 made") || !strings.Contains(out, "--part 0") {
+		t.Errorf("status: %s", out)
+	}
+	if out := succeed(t, line("a.npy")...); !strings.Contains(out, "90 points in 3 classes by 12 labels") ||
+		!strings.Contains(out, "held back are wrong") {
+		t.Errorf("the result: %s", out)
+	}
+	succeed(t, "diff", "one.npy", "a.npy")
+	fail(t, 2, []string{"alpha", "another graph, other labels or settings"}, line("a.npy", "--alpha", "0.5")...)
+
+	// Names of classes and points, and the share of the best class.
+	var named, ids strings.Builder
+	named.WriteString("id,label\n")
+	for i := range blobCount {
+		fmt.Fprintf(&ids, "p%d\n", i)
+		if i%7 == 0 {
+			fmt.Fprintf(&named, "p%d,class %d\n", i, i%3)
+		}
+	}
+	writeFile(t, "ids.txt", []byte(ids.String()))
+	writeFile(t, "named.csv", []byte(named.String()))
+	succeed(t, strings.Fields("fit --model lgc --graph g named.csv --ids ids.txt --parts 3 --work w2 --predictions a.csv")...)
+	table := string(readFile(t, "a.csv"))
+	if !strings.HasPrefix(table, "id,label,share\n") || !strings.Contains(table, "\np7,class 1,") ||
+		strings.Count(table, "\n") != blobCount+1 {
+		t.Errorf("the table: %s", table)
+	}
+}
+
+func TestSpreadInPartsUsage(t *testing.T) {
+	intoParts(t)
+	for args, want := range map[string]string{
+		"X.npy y.npy":              "needs the graph",
+		"X.npy y.npy --graph g":    "leave X.npy out",
+		"--graph g y.npy":          "--predictions FILE.npy",
+		"--graph g y.npy -o m.npz": "--predictions FILE.npy",
+	} {
+		fail(t, 2, []string{want}, append(strings.Fields("fit --model lgc --parts 2 --work w"), strings.Fields(args)...)...)
+	}
+	for args, want := range map[string]string{
+		"-o m.npz":             "keeps the best class",
+		"--neighbors 3":        "takes that of --graph as it is",
+		"--class-shares equal": "keeps the best class",
+		"--tolerance 1e-9":     "bigfit: --tolerance is 1e-09",
+		"--parts 4":            "bigfit: 4 parts of 3 classes",
+	} {
+		fail(t, 2, []string{want}, append(strings.Fields("fit --model lgc --graph g y.npy --work w --predictions a.npy --parts 2"), strings.Fields(args)...)...)
+	}
 }

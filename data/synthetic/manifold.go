@@ -38,10 +38,17 @@ const (
 // prefix of a larger one. The cost is O(n·ambient·intrinsic). Manifold panics
 // unless n ≥ 1, 1 ≤ intrinsic ≤ ambient and noise is finite and not negative.
 func Manifold(n, ambient, intrinsic int, noise float64, seed uint64) *data.Dense[float32] {
-	if n < 1 || intrinsic < 1 || intrinsic > ambient || !validNoise(noise) {
-		panic(fmt.Sprintf("synthetic: Manifold of %d points in %d dimensions, %d intrinsic, with noise %v", n,
-			ambient, intrinsic, noise))
+	return ManifoldRows(0, n, ambient, intrinsic, noise, seed)
+}
+
+// ManifoldRows returns the points first, …, end − 1 of [Manifold], for sets that are written block by
+// block. It panics unless 0 ≤ first < end and the other arguments are those of Manifold.
+func ManifoldRows(first, end, ambient, intrinsic int, noise float64, seed uint64) *data.Dense[float32] {
+	if first < 0 || end <= first || intrinsic < 1 || intrinsic > ambient || !validNoise(noise) {
+		panic(fmt.Sprintf("synthetic: Manifold of points %d to %d in %d dimensions, %d intrinsic, with noise %v",
+			first, end, ambient, intrinsic, noise))
 	}
+	n := end - first
 	q, omega, phase, bend := manifoldMap(ambient, intrinsic, seed)
 	x := data.NewDense[float32](n, ambient)
 	const grain = 512
@@ -52,7 +59,7 @@ func Manifold(n, ambient, intrinsic int, noise float64, seed uint64) *data.Dense
 		}
 		u := latent[worker]
 		for i := lo; i < hi; i++ {
-			rng := pointRand(seed, streamManifold, i)
+			rng := pointRand(seed, streamManifold, first+i)
 			for j := range u {
 				u[j] = rng.Float64()
 			}

@@ -94,6 +94,7 @@ var order = []string{
 	"models/pool",
 	"models/all",
 	"models/linear/sums",
+	"models/propagation/byclass",
 	"internal/testmode",
 	"models/modeltest",
 	"models/selection",

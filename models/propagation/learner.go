@@ -43,7 +43,7 @@ var (
 	}
 	alphaParams = models.Table[Settings]{
 		{Param: models.Param{Name: "alpha", Doc: "weight α of the neighbours beside that of the given labels",
-			Default: models.FormatFloat(defaultAlpha), Range: models.Between(0, 1), Axis: true,
+			Default: models.FormatFloat(DefaultAlpha), Range: models.Between(0, 1), Axis: true,
 			Grid: []string{"0.5", "0.9", "0.99", "0.999"}},
 			At: func(s *Settings) any { return &s.Alpha }},
 	}
@@ -84,8 +84,8 @@ func positiveNorms(t models.Table[Settings]) models.Table[Settings] {
 // params are the parameters of a method.
 func params(m Method) models.Table[Settings] { return tables[m] }
 
-// settings returns the settings of the method with the given values.
-func (l Learner) settings(v models.Values) (Settings, error) {
+// Settings returns the settings of the method with the given values.
+func (l Learner) Settings(v models.Values) (Settings, error) {
 	s, err := params(l.Method).Decode(v)
 	s.Method = l.Method
 	return s, errors.Join(err, s.checkNorm())
@@ -93,7 +93,7 @@ func (l Learner) settings(v models.Values) (Settings, error) {
 
 // Check implements [models.Checker].
 func (l Learner) Check(v models.Values) error {
-	_, err := l.settings(v)
+	_, err := l.Settings(v)
 	return err
 }
 
@@ -139,7 +139,7 @@ func (l Learner) Params() []models.Param { return params(l.Method).Params() }
 // Cost returns the cost of the linear system, the reordered graph and the answers for all
 // points.
 func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
-	s, err := l.settings(in.Values)
+	s, err := l.Settings(in.Values)
 	if err != nil {
 		return stage.Cost{}, err
 	}
@@ -221,7 +221,7 @@ var errNoGraph = errors.New("propagation: there is no graph")
 
 // Fit is the function [Fit] on the graph and the targets of in.
 func (l Learner) Fit(ctx context.Context, in *models.Input) (models.Model, error) {
-	s, err := l.settings(in.Values)
+	s, err := l.Settings(in.Values)
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +271,7 @@ func (l Learner) FitGrid(ctx context.Context, g *models.Grid) error {
 			if served[setting] != nil {
 				continue
 			}
-			s, err := l.settings(g.Settings[setting])
+			s, err := l.Settings(g.Settings[setting])
 			if err != nil {
 				return err
 			}
@@ -298,7 +298,7 @@ func (l Learner) GridCost(g *models.Grid) (models.GridCost, error) {
 	labels := int64(len(g.Targets.Labeled))
 	n := int64(g.Len())
 	for i, v := range g.Settings {
-		s, err := l.settings(v)
+		s, err := l.Settings(v)
 		if err != nil {
 			return models.GridCost{}, err
 		}

@@ -395,7 +395,7 @@ func (l *leave) labelsOfComponents() (count []int, masses []float64) {
 
 // LeaveOneOut is [Problem.LeaveOneOut] on the graph and the targets of in.
 func (l Learner) LeaveOneOut(ctx context.Context, in *models.Input, probes int) (*mat.Dense, []bool, error) {
-	s, err := l.settings(in.Values)
+	s, err := l.Settings(in.Values)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -427,7 +427,7 @@ func (l Learner) LeaveOneOutCost(in *models.Input, probes int) (stage.Cost, erro
 	if err != nil {
 		return c, err
 	}
-	s, err := l.settings(own.Values)
+	s, err := l.Settings(own.Values)
 	if err != nil {
 		return c, err
 	}

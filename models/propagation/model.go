@@ -251,7 +251,7 @@ func (l Learner) Decode(r *models.Reader) (models.Model, error) {
 	if err := r.Fit(&f); err != nil {
 		return nil, err
 	}
-	s, err := l.settings(r.Manifest.Params)
+	s, err := l.Settings(r.Manifest.Params)
 	if err != nil {
 		return nil, err
 	}

@@ -110,8 +110,10 @@ type Settings struct {
 	Solver Solver
 }
 
+// DefaultAlpha is the α of [LGC] where none is given.
+const DefaultAlpha = 0.99
+
 const (
-	defaultAlpha      = 0.99
 	defaultTolerance  = 1e-8
 	defaultIterations = 10000
 )
@@ -168,7 +170,7 @@ func (s Settings) fill(y *models.Targets) (Settings, error) {
 
 	// Defaults come after the checks, which must see what was given.
 	if s.Alpha == 0 && s.Method == LGC {
-		s.Alpha = defaultAlpha
+		s.Alpha = DefaultAlpha
 	}
 	if s.Method == Tikhonov {
 		s.Regularizer, _ = s.Regularizer.Fill() // its faults are among those above

@@ -151,7 +151,7 @@ func (l Learner) byMoments(g *models.Grid, settings []int) (served map[int]*Sett
 	labels := len(g.Targets.Labeled)
 	served = map[int]*Settings{}
 	for _, i := range settings {
-		s, err := l.settings(g.Settings[i])
+		s, err := l.Settings(g.Settings[i])
 		if err == nil {
 			s, err = s.fill(g.Targets)
 		}

@@ -164,7 +164,7 @@ func plainFlagError(err error) error {
 }
 
 // packages are names that errors of the library begin with.
-var packages = strings.Fields(`cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn
+var packages = strings.Fields(`byclass cg cluster data dense eigenfunction eigenmap engine kernel kernelmachine knn
 	lanczos linear models nearest parts pca pipeline propagation selection solvers sparse sums synthetic`)
 
 // Reword puts an error of the library in the words of the command line: parameters become

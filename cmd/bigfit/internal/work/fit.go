@@ -14,11 +14,11 @@ import (
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
 	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/internal/machine"
+	"github.com/bigfit/bigfit/knn/choice"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/linear"
-	"github.com/bigfit/bigfit/models/linear/sums"
+	"github.com/bigfit/bigfit/models/propagation/byclass"
 	"github.com/bigfit/bigfit/pipeline"
-	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -56,13 +56,14 @@ func (o *FitOptions) check(a *shell.App) error {
 // FitInput names the learner and its data. In has the values of the learner; Fit adds the data
 // that it reads to In, and their hashes to Hashes.
 type FitInput struct {
-	X       shards.Names
-	Graph   string // file or folder
-	Params  shell.ParamFlags
-	Targets *shell.TargetOptions
-	Learner models.Learner
-	In      *models.Input
-	Hashes  pipeline.Hashes
+	X           shards.Names
+	Graph       string // file or folder
+	Predictions string // file of the answers of a fit in parts of the classes
+	Params      shell.ParamFlags
+	Targets     *shell.TargetOptions
+	Learner     models.Learner
+	In          *models.Input
+	Hashes      pipeline.Hashes
 }
 
 // fit is one run of bigfit fit --parts.
@@ -72,8 +73,36 @@ type fit struct {
 	f   *FitInput
 	in  *models.Input // of f
 	t   *pipeline.Targets
-	run *sums.Run
+	of  division
+	run partRun // nil until the inputs are read
 	obs stage.Observer
+}
+
+// division is a way to divide a fit: [rows] of the points, or [classes].
+type division interface {
+	// check returns an error for what cannot be fitted so, before anything is read.
+	check() error
+	// open reads what the step needs.
+	open(ctx context.Context) (partRun, error)
+	// size is about the number of what a part has, and its name.
+	size() (int, string)
+	// part says what part p is of.
+	part(p int) string
+	// merge makes the model; without one it writes and prints the result itself.
+	merge(ctx context.Context) (models.Model, error)
+	// first is the command line of the first job of a script, which prepares the parts.
+	first(line string) string
+}
+
+// partRun makes parts.
+type partRun interface {
+	CheckPart(p int) error
+	// Part makes part p unless it is there, and returns whether it did.
+	Part(ctx context.Context, p int) (bool, error)
+	PartCost(list ...int) stage.Cost
+	MergeCost() stage.Cost
+	Kept() int64 // bytes of the parts in the folder
+	Missing() []int
 }
 
 // Fit does what the flags ask for. It returns the model if that was made in this step, with
@@ -84,8 +113,19 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 		return nil, nil, err
 	}
 	c := &fit{App: a, o: o, f: f, in: f.In, obs: a.Observer()}
-	s, err := c.settings()
-	if err != nil {
+	switch name := f.Learner.Info().Name; {
+	case linear.InParts(f.Learner):
+		c.of = &rows{fit: c}
+	case byclass.InParts(f.Learner):
+		c.of = &classes{fit: c}
+	case name == linear.SVMName:
+		return nil, nil, shell.Usagef("--parts is not for %s, which reads labeled points and no others: fit it "+
+			"without --parts and --work", name)
+	default:
+		return nil, nil, shell.Usagef("--parts is not for %s; models that are fitted in parts are %s", name,
+			shell.LearnersThat(func(l models.Learner) bool { return linear.InParts(l) || byclass.InParts(l) }))
+	}
+	if err := c.of.check(); err != nil {
 		return nil, nil, err
 	}
 	numbers, err := o.numbers(a, o.Parts)
@@ -93,10 +133,10 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 		return nil, nil, err
 	}
 	if o.Script != "" {
-		return nil, nil, c.script(ctx, s)
+		return nil, nil, c.script(ctx)
 	}
 
-	if err := c.open(ctx, s); err != nil {
+	if c.run, err = c.of.open(ctx); err != nil {
 		return nil, nil, err
 	}
 
@@ -120,88 +160,8 @@ func Fit(ctx context.Context, a *shell.App, o *FitOptions, f *FitInput) (models.
 		}
 	}
 
-	// The hashes read all points once more, which only the merge has to do.
 	m, err := c.merge(ctx)
-	if m != nil {
-		f.Hashes[pipeline.HashPoints], f.Hashes[pipeline.HashLabels] = data.HashPoints(c.in.Points),
-			c.t.Hash()
-	}
 	return m, c.t, err
-}
-
-// settings decodes the values of the learner, which must be one with parts and have its weights.
-func (c *fit) settings() (linear.Settings, error) {
-	name := c.f.Learner.Info().Name
-	switch {
-	case linear.InParts(c.f.Learner):
-	case name == linear.SVMName:
-		return linear.Settings{}, shell.Usagef("--parts is not for %s, which reads labeled points "+
-			"and no others: fit it without --parts and --work", name)
-	default:
-		return linear.Settings{}, shell.Usagef("--parts is not for %s; models that are fitted in parts are %s",
-			name, shell.LearnersThat(linear.InParts))
-	}
-
-	scaling := "" // fᵀLf grows with the number of points
-	if c.f.Learner.Info().Needs.Has(models.NeedsGraph) {
-		scaling = " --scaling per-edge, which suits samples of any size"
-	}
-	for _, p := range c.f.Learner.Params() {
-		if p.Required && c.in.Values[p.Name] == "" {
-			return linear.Settings{}, shell.Usagef("%s in parts needs --%s: weights are not chosen "+
-				"by cross-validation there; choose them on a sample of the points and their labels, "+
-				"by bigfit tune --model %s SAMPLE.npy LABELS.npy%s, and give them", name, p.Name,
-				name, scaling)
-		}
-	}
-
-	// γ_I > 0 asks for fᵀLf, a sum over the edges.
-	s, _, err := linear.SettingsOf(c.f.Learner, c.in.Values)
-	if err == nil && s.Regularizer.GammaI > 0 && c.f.Graph == "" {
-		err = shell.Usagef("%s in parts needs the graph: --graph DIR, as bigfit graph --parts makes it", name)
-	}
-	return s, c.FlagFaults(name, err)
-}
-
-// open reads what the step needs. A part checks the points of its rows alone.
-func (c *fit) open(ctx context.Context, s linear.Settings) (err error) {
-	if c.in.Points, err = c.ReadPoints(c.f.X, data.ReadOptions{Unchecked: true}); err != nil {
-		return err
-	}
-	n, _ := c.in.Points.Dims()
-	if c.t, err = c.ReadTargets(c.f.Targets, c.f.Learner, n); err != nil {
-		return err
-	}
-	if c.t.Len != n {
-		return fmt.Errorf("%s has %d points but %s has %d labels", c.f.X, n, c.f.Targets.From(c.App), c.t.Len)
-	}
-
-	// The points are unchecked here: a job reads the rows of its part only, and the sums check
-	// those.
-	c.in.Targets = c.t.Targets
-	c.SayLabels(c.t, nil)
-	in := &sums.Input{Points: c.in.Points, Targets: c.t.Targets, Settings: s, Parts: c.o.Parts,
-		GraphName: c.f.Graph, Report: c.obs.Update}
-	switch {
-	case c.f.Graph == "" || s.Regularizer.GammaI == 0:
-	case c.o.DryRun || c.o.Part == "" && c.o.Script == "": // the graph is checked whole
-		g, err := c.GivenGraph(c.f.Graph, c.f.Params, &pipeline.GraphSettings{})
-		if err != nil {
-			return err
-		}
-		c.in.Graph, in.Graph = &g.Graph.Graph, g.W
-	default: // each part checks its rows, and a script none
-		if in.Graph, err = sparse.Open(c.f.Graph, int64(c.Memory)); err != nil {
-			return err
-		}
-	}
-
-	if in.Graph != nil && in.Graph.Rows != n {
-		return fmt.Errorf("%s has %d points but the graph %s has %d", c.f.X, n, c.f.Graph, in.Graph.Rows)
-	}
-	c.run, err = sums.Open(c.o.Work, in, int64(c.Memory),
-		func(fn func() error) error { return c.Write(ctx, fn) })
-	return err
 }
 
 // all returns the numbers of all parts.
@@ -212,24 +172,17 @@ func (c *fit) plan(result bool) error {
 	part := c.run.PartCost(c.all()...)
 	merge := c.mergeCost()
 	left := len(c.run.Missing())
-	first, end := c.run.Rows(0)
-	text := fmt.Sprintf("%d parts of about %d rows, %d of them to make\na part: %v of memory, %v to "+
-		"keep\nthe merge: %v of memory", c.o.Parts, end-first, left,
-		machine.Size(part.Bytes), machine.Size(c.run.Kept()), machine.Size(merge.Bytes))
+	size, what := c.of.size()
+	text := fmt.Sprintf("%d parts of about %d %s, %d of them to make\na part: %v of memory and %s, %v to "+
+		"keep\nthe merge: %v of memory", c.o.Parts, size, what, left, machine.Size(part.Bytes),
+		choice.Duration(machine.Seconds(part.Operations)), machine.Size(c.run.Kept()), machine.Size(merge.Bytes))
 	// The same numbers are notes before the work and the result of a dry run.
 	if !result {
 		c.Notes(strings.Split(text, "\n")...)
 		return nil
 	}
-	return c.Print(struct {
-		Parts      int     `json:"parts"`
-		Missing    int     `json:"missing"`
-		Rows       int     `json:"rows"`
-		PartBytes  int64   `json:"part_bytes"`
-		KeptBytes  int64   `json:"kept_bytes"`
-		MergeBytes int64   `json:"merge_bytes"`
-		Operations float64 `json:"operations"`
-	}{c.o.Parts, left, end - first, part.Bytes, c.run.Kept(), merge.Bytes, part.Operations}, text)
+	return c.Print(map[string]any{"parts": c.o.Parts, "missing": left, what: size, "part_bytes": part.Bytes,
+		"kept_bytes": c.run.Kept(), "merge_bytes": merge.Bytes, "operations": part.Operations}, text)
 }
 
 // parts makes the parts of list that are not there, and prints how many it made if --part asked
@@ -252,10 +205,9 @@ func (c *fit) parts(ctx context.Context, list []int) error {
 		if err != nil {
 			return fmt.Errorf("part %d: %w", p, err)
 		}
-		lo, hi := c.run.Rows(p)
 		note := "there already"
 		if done {
-			note = fmt.Sprintf("rows %d to %d", lo, hi-1)
+			note = c.of.part(p)
 			made++
 		}
 		c.obs.End(note)
@@ -284,7 +236,7 @@ func (c *fit) merge(ctx context.Context) (models.Model, error) {
 		return nil, err
 	}
 	c.obs.Begin("merge")
-	m, err := c.run.Merge(ctx)
+	m, err := c.of.merge(ctx)
 	// Other jobs may still run or may have failed; the message names one command that helps.
 	var lacks *checkpoint.MissingError
 	if errors.As(err, &lacks) {
@@ -294,16 +246,12 @@ func (c *fit) merge(ctx context.Context) (models.Model, error) {
 	if m == nil || !models.Usable(err) {
 		return nil, err
 	}
-
-	c.obs.End(m.Summary().Text)
-	// Sums know classes by number; the names come from the targets.
-	named, fault := models.WithNames(m, c.t.Names)
-	return named, errors.Join(err, fault)
+	return m, err
 }
 
 // script prints a job script of the command line. It may be printed on another machine than the one that
 // has the points; what the jobs take is not known there.
-func (c *fit) script(ctx context.Context, s linear.Settings) error {
+func (c *fit) script(ctx context.Context) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -313,11 +261,11 @@ func (c *fit) script(ctx context.Context, s linear.Settings) error {
 	if err := writable(dir); err != nil {
 		return err
 	}
-	j := &steps{parts: c.o.Parts, first: step{line: line + " --dry-run"}, part: step{line: line + " --part"},
+	j := &steps{parts: c.o.Parts, first: step{line: c.of.first(line)}, part: step{line: line + " --part"},
 		merge: step{line: line + " --merge"}}
 	inputs := c.f.X.Inputs(c.f.Graph, c.f.Targets.Y)
 	if len(shell.Present(inputs)) == len(inputs) {
-		if err := c.open(ctx, s); err != nil {
+		if c.run, err = c.of.open(ctx); err != nil {
 			return err
 		}
 		part, merge := c.run.PartCost(c.all()...), c.mergeCost()

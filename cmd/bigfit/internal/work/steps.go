@@ -27,8 +27,8 @@ const missing = "missing"
 
 // flags adds the flags but for --dry-run, which engines have too.
 func (o *Steps) flags(f *pflag.FlagSet) {
-	f.IntVar(&o.Parts, "parts", 0, "work in this many parts of the points, in the memory of a few; "+
-		"needs --work")
+	f.IntVar(&o.Parts, "parts", 0, "work in this many parts of the points, or of the "+
+		"classes; needs --work")
 	f.StringVar(&o.Work, "work", "", "`folder` for the state of the parts")
 	f.StringVar(&o.Part, "part", "", "this part only: its `number` from 0, or env for that of the "+
 		"job; missing lists those to make")
