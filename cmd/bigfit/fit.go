@@ -102,7 +102,7 @@ labeled. --resume goes on from --checkpoint, to the same bits.
 
 --report writes a page: how many answers are right, what to do next, a map of the points,
 and points and labels to look at, with texts or pictures (--show).
---parts fits a linear model or lgc in parts, also as jobs: bigfit help parts.`,
+--parts fits linear models, lgc and harmonic in parts, also as jobs: bigfit help parts.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.take(&o, args)
 			o.Asked = cmd.Flags().Changed("regression")

@@ -134,7 +134,7 @@ func TestFitScript(t *testing.T) {
 func TestFitPartsUsage(t *testing.T) {
 	intoParts(t)
 	for want, line := range map[string]string{
-		"models that are fitted in parts are lgc, rls-linear, laprls-linear, lapsvm-linear": "--model lapsvm --gamma-a 1 --gamma-i 1 --parts 2 --work w",
+		"models that are fitted in parts are harmonic, lgc, rls-linear, laprls-linear, lapsvm-linear": "--model lapsvm --gamma-a 1 --gamma-i 1 --parts 2 --work w",
 		"svm-linear, which reads labeled points and no others: fit it without --parts":      "--model svm-linear --gamma-a 1 --parts 2 --work w",
 		"needs --gamma-i: weights are not chosen by cross-validation there; choose them on a sample of the points and their labels, by bigfit tune --model laprls-linear SAMPLE.npy LABELS.npy --scaling per-edge": "--model laprls-linear --gamma-a 1 --parts 2 --work w",
 		"needs the graph: --graph":                       "--model laprls-linear --gamma-a 1 --gamma-i 1 --parts 2 --work w",
@@ -207,6 +207,10 @@ func TestSpreadInParts(t *testing.T) {
 	}
 	succeed(t, "diff", "one.npy", "a.npy")
 	fail(t, 2, []string{"alpha", "another graph, other labels or settings"}, line("a.npy", "--alpha", "0.5")...)
+
+	succeed(t, strings.Fields("fit --model harmonic --graph g y.npy --labels 12 --predictions one.npy")...)
+	succeed(t, strings.Fields("fit --model harmonic --graph g y.npy --labels 12 --work h --parts 3 --predictions a.npy")...)
+	succeed(t, "diff", "one.npy", "a.npy")
 
 	// Names of classes and points, and the share of the best class.
 	var named, ids strings.Builder

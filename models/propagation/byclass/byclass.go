@@ -1,13 +1,14 @@
-// Package byclass spreads labels over a graph that is larger than the memory, some classes at a time.
-// It solves the equations of [propagation.LGC] in single precision,
+// Package byclass continues labels over a graph that is larger than the memory, some classes at a time. It
+// solves the equations of [propagation.LGC] and [propagation.Harmonic] in single precision,
 //
 //	(I − αS)F = (1 − α)Y,   S = D^-½WD^-½
+//	L_uu f_u = W_ul y_l,    L = D − W
 //
 // and keeps of a part, which is some of the classes, no more than the best class of every point. The graph
 // is mapped and read once a step; parts are independent and may be jobs of their own. The merge compares the
 // best classes of all parts.
 //
-// # Method
+// # Label spreading
 //
 // With F = D^½Z the equations are (I − αD⁻¹W)Z = (1 − α)D^-½Y, a matrix with eigenvalues in [1 − α, 1 + α].
 // Chebyshev's iteration (Golub & Varga, Numer. Math. 3, 1961) for that interval takes the same number of
@@ -16,19 +17,27 @@
 //	k = ⌈ln(2/τ) / −ln ρ⌉ + 1 steps,   ρ = α / (1 + √(1 − α²))
 //
 // which is 71 for α = 0.99 and τ = 10⁻⁴. A step needs the last two iterates, n×w float32 for w classes at
-// a time, and no right-hand side, as Y is zero but at the labels. Residuals are computed from the
-// definition in the end.
+// a time, and no right-hand side, as Y is zero but at the labels.
+//
+// # Harmonic functions
+//
+// Conjugate gradients with the degrees for a preconditioner need four blocks, and as many steps as the graph
+// and the labels ask for.
+//
+// For both, residuals are computed from the definition in the end.
 //
 // # Order
 //
 // Before the first part the graph is written once more, in the order of [sparse.CSR.ProductOrder], so that
 // rows of neighbours lie near each other, in memory and in the file.
 //
-// D. Zhou, O. Bousquet, T. N. Lal, J. Weston and B. Schölkopf, Learning with local and global consistency,
-// NIPS 2003.
+// X. Zhu, Z. Ghahramani and J. Lafferty, Semi-supervised learning using Gaussian fields and harmonic
+// functions, ICML 2003. D. Zhou, O. Bousquet, T. N. Lal, J. Weston and B. Schölkopf, Learning with local and
+// global consistency, NIPS 2003.
 package byclass
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +71,7 @@ type Input struct {
 	Graph     *sparse.CSR
 	GraphName string // of its file or folder, for errors; may be empty
 	Targets   *models.Targets
-	// Settings are of [propagation.LGC]; a tolerance of 0 means [DefaultTolerance].
+	// Settings are of [propagation.LGC] or [propagation.Harmonic]; a tolerance of 0 means [DefaultTolerance].
 	Settings propagation.Settings
 	// Parts is the number of parts. A part with more than sixteen classes works on sixteen at a time.
 	Parts int
@@ -73,7 +82,7 @@ type Input struct {
 // InParts reports whether a learner can be fitted by parts.
 func InParts(l models.Learner) bool {
 	p, ok := l.(propagation.Learner)
-	return ok && p.Method == propagation.LGC && p.Solver == nil
+	return ok && (p.Method == propagation.LGC || p.Method == propagation.Harmonic) && p.Solver == nil
 }
 
 // Run is a fit by parts.
@@ -83,17 +92,17 @@ type Run struct {
 	hash   func() string         // of the given graph
 	key    func() checkpoint.Key // of a part, but for its number
 	n      int
-	alpha  float64
-	steps  int
+	alpha  float64 // 1 for harmonic functions
+	steps  int     // 0 where they are not known beforehand
 
 	// Of the graph in order, once it is open: see Order.
 	graph   *sparse.CSR
 	order   []int32   // vertex at each place
 	labeled []int32   // places of the labeled points
-	factor  []float32 // α/d_i, 0 where d_i is
+	factor  []float32 // α/d_i, 0 where d_i is zero
 	weight  []float32 // of the edges; nil for ones
 	// Room that parts use one after the other.
-	blocks [2][]float32
+	blocks [][]float32
 	out    *best
 }
 
@@ -113,11 +122,11 @@ func Open(dir string, in *Input, memory int64, write func(func() error) error) (
 		return nil, err
 	}
 	folder.Remedy = Remedy
-	r := &Run{in: in, folder: folder, n: in.Graph.Rows, alpha: in.Settings.Alpha}
-	if r.alpha == 0 {
-		r.alpha = propagation.DefaultAlpha
+	r := &Run{in: in, folder: folder, n: in.Graph.Rows, alpha: 1}
+	if in.Settings.Method == propagation.LGC {
+		r.alpha = cmp.Or(in.Settings.Alpha, propagation.DefaultAlpha)
+		r.steps = steps(r.alpha, in.tolerance())
 	}
-	r.steps = steps(r.alpha, in.tolerance())
 	if most := in.Settings.MaxIterations; most > 0 && r.steps > most {
 		return nil, models.Faultf("byclass: a residual of %g takes %d steps with α = %g, and %s allows %d",
 			in.tolerance(), r.steps, r.alpha, param.Name("max-iterations"), most)
@@ -133,8 +142,11 @@ func (in *Input) check() error {
 	classes := len(t.Classes)
 	s := in.Settings
 	switch {
-	case s.Method != propagation.LGC:
-		return fmt.Errorf("byclass: %v is not fitted by parts of the classes; %v is", s.Method, propagation.LGC)
+	case s.Method != propagation.LGC && s.Method != propagation.Harmonic:
+		return fmt.Errorf("byclass: %v is not fitted by parts of the classes; %v and %v are", s.Method,
+			propagation.Harmonic, propagation.LGC)
+	case t.Classes == nil:
+		return errors.New("byclass: the labels are values; parts are of classes")
 	case t.Len != in.Graph.Rows:
 		return fmt.Errorf("byclass: targets of %d points for a graph of %d", t.Len, in.Graph.Rows)
 	case len(t.Labeled) == 0:
@@ -146,6 +158,9 @@ func (in *Input) check() error {
 			in.Parts, classes)
 	case t.Weights != nil:
 		return models.Faultf("byclass: %s is for fits at once", param.Name("label-weights"))
+	case s.MassNormalization:
+		return models.Faultf("byclass: %s needs the scores of all classes at once; fits in parts keep the best "+
+			"class of every point", param.Name("class-mass"))
 	case s.Priors != nil || s.ClassShares != 0:
 		return models.Faultf("byclass: %s and %s need the scores of all classes at once; fits in parts keep "+
 			"the best class of every point", param.Name("priors"), param.Name("class-shares"))
@@ -169,8 +184,11 @@ func steps(alpha, tolerance float64) int {
 	return int(math.Ceil(math.Log(2/tolerance)/-math.Log(rho))) + 1
 }
 
-// Steps returns the number of steps of a part, each of which reads the graph once.
+// Steps returns the number of steps for each sixteen classes, 0 where it is not known beforehand.
 func (r *Run) Steps() int { return r.steps }
+
+// StepBytes returns the bytes of the graph that a step reads.
+func (r *Run) StepBytes() int64 { return 4*int64(r.in.Graph.NNZ()) + 8*int64(r.n) }
 
 // Classes returns the classes lo ≤ c < hi of part p, counted from 0.
 func (r *Run) Classes(p int) (lo, hi int) {
@@ -193,24 +211,33 @@ func width(classes int) int {
 	return classes
 }
 
-// PartCost is the largest of the given parts: two blocks, the factors of the rows, the order, and the best
+// harmonicSteps is a guess at the steps of harmonic functions.
+const harmonicSteps = 150
+
+// PartCost is the largest of the given parts: two blocks, four of harmonic functions, the factors of the rows, the order, and the best
 // classes; before that, where it is not there, the order of the graph. Weights other than one count 4 bytes
 // each. Mapped files do not count.
 func (r *Run) PartCost(list ...int) stage.Cost {
 	entries := int64(r.in.Graph.NNZ())
+	blocks := 2
+	steps := float64(r.steps)
+	if r.in.Settings.Method == propagation.Harmonic {
+		blocks = 4
+		steps = harmonicSteps
+	}
 	out := stage.Cost{Remedy: fmt.Sprintf("make more parts: those of at most %d classes take the least memory",
 		narrowColumns)}
 	for _, p := range list {
 		lo, hi := r.Classes(p)
 		w := width(hi - lo)
-		bytes := int64(r.n) * int64(8*w+4+4+resultBytes)
+		bytes := int64(r.n) * int64(4*blocks*w+4+4+resultBytes)
 		if r.in.Graph.Val != nil {
 			bytes += 4 * entries
 		}
 		out.Bytes = max(out.Bytes, stage.DenseBytes(bytes))
-		blocks := float64((hi - lo + w - 1) / w)
+		times := float64((hi - lo + w - 1) / w)
 		// Work at the speed of memory counts fivefold.
-		out.Operations = max(out.Operations, blocks*float64(r.steps)*5*float64(w)*(float64(entries)+3*float64(r.n)))
+		out.Operations = max(out.Operations, times*steps*5*float64(w)*(float64(entries)+1.5*float64(blocks*r.n)))
 	}
 	if !r.folder.Has(orderStage) {
 		out.Bytes = max(out.Bytes, stage.HeapBytes(orderBytes*int64(r.n)))
@@ -242,13 +269,6 @@ func (r *Run) Kept() int64 {
 	return entry*int64(r.in.Graph.NNZ()) + int64(r.n)*(8+4+resultBytes*int64(r.in.Parts))
 }
 
-// ReadBytes returns the bytes of the graph that a part reads, once a step.
-func (r *Run) ReadBytes(p int) int64 {
-	lo, hi := r.Classes(p)
-	w := width(hi - lo)
-	return int64(r.steps) * int64((hi-lo+w-1)/w) * (4*int64(r.in.Graph.NNZ()) + 8*int64(r.n))
-}
-
 // Names of the stages.
 const (
 	orderStage  = "order.npz"
@@ -273,7 +293,8 @@ func (r *Run) partKey() checkpoint.Key {
 	k := r.graphKey()
 	k["hash of the labels"] = hash
 	k["alpha"] = strconv.FormatFloat(r.alpha, 'g', -1, 64)
-	k["steps"] = strconv.Itoa(r.steps)
+	k["method"] = r.in.Settings.Method.String()
+	k["tolerance"] = strconv.FormatFloat(r.in.tolerance(), 'g', -1, 64)
 	k["count of parts"] = strconv.Itoa(r.in.Parts)
 	return k
 }

@@ -82,41 +82,43 @@ func fit(t *testing.T, dir string, in *Input) (*Run, *Answers) {
 // The classes are those of the equations solved in double precision, but where two scores are nearly equal.
 func TestAnswersAreThoseOfTheEquations(t *testing.T) {
 	const n = 3000
-	for _, weights := range []knn.Weighting{knn.One, knn.SelfTuning} {
-		for _, classes := range []int{2, 5, 23} {
-			for _, parts := range []int{1, 2} {
-				t.Run(fmt.Sprintf("%v %d classes %d parts", weights, classes, parts), func(t *testing.T) {
-					w := graphOf(t, n, weights)
-					y := targets(t, n, classes, 6*classes)
-					exact, err := propagation.Fit(context.Background(), w, nil, y,
-						&propagation.Settings{Method: propagation.LGC})
-					if err != nil {
-						t.Fatal(err)
-					}
-					_, got := fit(t, t.TempDir(), &Input{Graph: w, Targets: y, Parts: parts,
-						Settings: propagation.Settings{Method: propagation.LGC}})
-					if got.Residual > DefaultTolerance {
-						t.Errorf("residual %g, above the tolerance", got.Residual)
-					}
-					if got.Unreached != exact.Unreached {
-						t.Errorf("%d points out of reach, %d of the equations", got.Unreached, exact.Unreached)
-					}
-					for i, c := range exact.Labels {
-						row := exact.Scores.RawRowView(i)
-						top, sum := 0., 0.
-						for _, v := range row {
-							top = max(top, v)
-							sum += v
+	for _, method := range []propagation.Method{propagation.LGC, propagation.Harmonic} {
+		for _, weights := range []knn.Weighting{knn.One, knn.SelfTuning} {
+			for _, classes := range []int{2, 5, 23} {
+				for _, parts := range []int{1, 2} {
+					t.Run(fmt.Sprintf("%v %v %d classes %d parts", method, weights, classes, parts), func(t *testing.T) {
+						w := graphOf(t, n, weights)
+						y := targets(t, n, classes, 6*classes)
+						exact, err := propagation.Fit(context.Background(), w, nil, y,
+							&propagation.Settings{Method: method})
+						if err != nil {
+							t.Fatal(err)
 						}
-						if got.Labels[i] != c && row[got.Labels[i]] < 0.98*top {
-							t.Errorf("point %d: class %d with %g, not %d with %g", i, got.Labels[i], row[got.Labels[i]], c, top)
+						_, got := fit(t, t.TempDir(), &Input{Graph: w, Targets: y, Parts: parts,
+							Settings: propagation.Settings{Method: method}})
+						if got.Residual > DefaultTolerance {
+							t.Errorf("residual %g, above the tolerance", got.Residual)
 						}
-						if share := top / max(sum, 1e-300); sum > 0 && (float64(got.Shares[i]) < share-0.02 ||
-							float64(got.Shares[i]) > share+0.02) {
-							t.Errorf("point %d: share %g, %g of the equations", i, got.Shares[i], share)
+						if got.Unreached != exact.Unreached {
+							t.Errorf("%d points out of reach, %d of the equations", got.Unreached, exact.Unreached)
 						}
-					}
-				})
+						for i, c := range exact.Labels {
+							row := exact.Scores.RawRowView(i)
+							top, sum := 0., 0.
+							for _, v := range row {
+								top = max(top, v)
+								sum += v
+							}
+							if got.Labels[i] != c && row[got.Labels[i]] < 0.98*top {
+								t.Errorf("point %d: class %d with %g, not %d with %g", i, got.Labels[i], row[got.Labels[i]], c, top)
+							}
+							if share := top / max(sum, 1e-300); sum > 0 && (float64(got.Shares[i]) < share-0.02 ||
+								float64(got.Shares[i]) > share+0.02) {
+								t.Errorf("point %d: share %g, %g of the equations", i, got.Shares[i], share)
+							}
+						}
+					})
+				}
 			}
 		}
 	}
@@ -239,9 +241,10 @@ func TestRefused(t *testing.T) {
 	y := targets(t, 300, 3, 30)
 	lgc := propagation.Settings{Method: propagation.LGC}
 	for want, in := range map[string]Input{
-		"harmonic is not fitted by parts": {Targets: y, Parts: 1},
-		"4 parts of 3 classes":            {Targets: y, Parts: 4, Settings: lgc},
-		"targets of 200 points":           {Targets: targets(t, 200, 3, 30), Parts: 1, Settings: lgc},
+		"poisson is not fitted by parts": {Targets: y, Parts: 1,
+			Settings: propagation.Settings{Method: propagation.Poisson}},
+		"4 parts of 3 classes":  {Targets: y, Parts: 4, Settings: lgc},
+		"targets of 200 points": {Targets: targets(t, 200, 3, 30), Parts: 1, Settings: lgc},
 		"single precision": {Targets: y, Parts: 1,
 			Settings: propagation.Settings{Method: propagation.LGC, Tolerance: 1e-9}},
 		"allows 5": {Targets: y, Parts: 1,

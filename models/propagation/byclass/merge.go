@@ -23,7 +23,7 @@ func (r *Run) Merge(ctx context.Context) (*Answers, error) {
 	if missing := r.Missing(); missing != nil {
 		return nil, &checkpoint.MissingError{Missing: missing, Parts: r.in.Parts, Folder: r.folder.Path("")}
 	}
-	r.blocks = [2][]float32{} // of the parts
+	r.blocks = nil // of the parts
 	if r.out == nil {
 		r.out = newBest(r.n)
 	}
@@ -40,6 +40,7 @@ func (r *Run) Merge(ctx context.Context) (*Answers, error) {
 			return nil, err
 		}
 		out.Residual = max(out.Residual, s.Residual)
+		out.Steps = max(out.Steps, s.Steps)
 		par.For(r.n, rowGrain, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				if one.Class[i] >= 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/internal/num/simd"
+	"github.com/bigfit/bigfit/models/propagation"
 )
 
 // rowGrain is the number of rows in a parallel chunk.
@@ -25,10 +26,10 @@ const resultBytes = 12
 
 // partState describes the stage of a part.
 type partState struct {
-	// Residual is the largest ‖(1−α)y − (I−αS)f‖ / ‖(1−α)y‖ of a class.
+	// Residual is the largest ‖b − Af‖ / ‖b‖ of a class, from the definition of the equations Af = b.
 	Residual float64 `json:"residual"`
-	// Bytes of the graph that the steps read.
-	Bytes int64 `json:"bytes"`
+	// Steps is the number of times that the graph was read, the most for any sixteen classes.
+	Steps int `json:"steps"`
 }
 
 // Part computes part p unless the folder holds it. It returns whether it did anything.
@@ -50,13 +51,20 @@ func (r *Run) Part(ctx context.Context, p int) (bool, error) {
 	}
 	out := r.out
 	out.reset()
-	s = partState{Bytes: r.ReadBytes(p)}
+	s = partState{}
 	for from := lo; from < hi; from += mostColumns {
-		residual, err := r.spread(ctx, from, min(hi, from+mostColumns), out)
+		end := min(hi, from+mostColumns)
+		solve := r.spread
+		if r.in.Settings.Method == propagation.Harmonic {
+			solve = r.harmonic
+		}
+		z, solved, err := solve(ctx, from, end)
 		if err != nil {
 			return false, err
 		}
-		s.Residual = max(s.Residual, residual)
+		r.enter(out, z, from, end)
+		s.Residual = max(s.Residual, solved.Residual)
+		s.Steps = max(s.Steps, solved.Steps)
 	}
 	return true, r.folder.Save(partName(p), r.keyOf(p), s, archive.Array{Name: "score", Data: out.Score},
 		archive.Array{Name: "class", Data: out.Class}, archive.Array{Name: "sum", Data: out.Sum})
@@ -77,31 +85,6 @@ func (b *best) reset() {
 	})
 }
 
-// A source is the row of (1 − α)D^-½Y of a labeled point.
-type source struct {
-	place int
-	row   []float32
-}
-
-// sources returns the rows of the labeled points for the classes lo ≤ c < hi, in blocks of w columns.
-func (r *Run) sources(lo, hi, w int) []source {
-	shares := r.in.Targets.Shares()
-	var out []source
-	for q, place := range r.labeled {
-		s := source{int(place), make([]float32, w)}
-		some := false
-		for c := lo; c < hi; c++ {
-			v := (1 - r.alpha) * shares.At(q, c) / math.Sqrt(r.degree(int(place)))
-			s.row[c-lo] = float32(v)
-			some = some || v != 0
-		}
-		if some {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // degree returns the degree of a vertex; 1 for one without neighbours, whose F is its Y.
 func (r *Run) degree(place int) float64 {
 	if r.factor[place] == 0 {
@@ -110,58 +93,28 @@ func (r *Run) degree(place int) float64 {
 	return r.alpha / float64(r.factor[place])
 }
 
-// spread solves the equations of some classes, at most mostColumns, and enters them into out. It returns
-// the largest residual.
-func (r *Run) spread(ctx context.Context, lo, hi int, out *best) (float64, error) {
-	w := width(hi - lo)
-	for b := range r.blocks {
+// room returns the first so many blocks for w columns, all zero.
+func (r *Run) room(count, w int) [][]float32 {
+	for len(r.blocks) < count {
+		r.blocks = append(r.blocks, nil)
+	}
+	out := make([][]float32, count)
+	for b := range out {
 		if cap(r.blocks[b]) < r.n*w {
 			r.blocks[b] = nil // a smaller one
 			r.blocks[b] = make([]float32, r.n*w)
-			continue
 		}
-		r.blocks[b] = r.blocks[b][:r.n*w]
-		block := r.blocks[b]
+		block := r.blocks[b][:r.n*w]
 		par.For(r.n, rowGrain, func(lo, hi int) { clear(block[lo*w : hi*w]) })
+		out[b] = block
 	}
-
-	// The eigenvalues lie around 1, so the first iterate is the right-hand side.
-	z, last := r.blocks[0], r.blocks[1]
-	from := r.sources(lo, hi, w)
-	add := func(x []float32, a float32) {
-		for _, s := range from {
-			simd.CombineRow32(x[s.place*w:][:w], x[s.place*w:][:w], 1, s.row, a)
-		}
-	}
-	add(z, 1)
-	rho := r.alpha
-	for k := range r.steps {
-		r.report(float64(k), float64(r.steps), "classes %d to %d, step %d of %d", lo, hi-1, k+1, r.steps)
-		// z₊ = z + m(z − z₋) + a(y − z + αD⁻¹Wz)
-		next := 1 / (2/r.alpha - rho)
-		a := float32(2 * next / r.alpha)
-		m := float32(next * rho)
-		rho = next
-		if err := r.step(ctx, last, z, w, factors{a, 1 + m - a, -m}); err != nil {
-			return 0, err
-		}
-		add(last, a)
-		z, last = last, z
-	}
-
-	if err := r.step(ctx, last, z, w, factors{1, -1, 0}); err != nil {
-		return 0, err
-	}
-	add(last, 1)
-	residual := r.residual(last, from, w)
-	r.enter(out, z, lo, hi, w)
-	return residual, nil
+	return out
 }
 
 // factors of αD⁻¹Wx, of x and of what is there.
 type factors struct{ graph, x, dst float32 }
 
-// step sets dst = f.graph·αD⁻¹Wx + f.x·x + f.dst·dst.
+// step sets dst = f.graph·αD⁻¹Wx + f.x·x + f.dst·dst, with α = 1 for harmonic functions.
 func (r *Run) step(ctx context.Context, dst, x []float32, w int, f factors) error {
 	par.Until(ctx, r.n, rowGrain, func(lo, hi int) {
 		// The kernel adds a block of its own, which is dst, to the product: its last factor takes that off.
@@ -170,43 +123,46 @@ func (r *Run) step(ctx context.Context, dst, x []float32, w int, f factors) erro
 	return ctx.Err()
 }
 
-// residual returns the largest norm of a column of D^½x over that of the right-hand side.
-func (r *Run) residual(x []float32, from []source, w int) float64 {
-	sums := make([]float64, par.Chunks(r.n, rowGrain)*w)
+// sums returns Σ_i d_i x_ij y_ij for every column j.
+func (r *Run) sums(x, y []float32, w int) []float64 {
+	parts := make([]float64, par.Chunks(r.n, rowGrain)*w)
 	par.For(r.n, rowGrain, func(lo, hi int) {
-		sum := sums[lo/rowGrain*w:][:w]
+		sum := parts[lo/rowGrain*w:][:w]
 		for i := lo; i < hi; i++ {
 			d := r.degree(i)
+			yr := y[i*w:][:w]
 			for c, v := range x[i*w:][:w] {
-				sum[c] += d * float64(v) * float64(v)
+				sum[c] += d * float64(v) * float64(yr[c])
 			}
 		}
 	})
-	of := make([]float64, w)
-	for i, v := range sums {
-		of[i%w] += v
+	out := make([]float64, w)
+	for i, v := range parts {
+		out[i%w] += v
 	}
-	right := make([]float64, w)
-	for _, s := range from {
-		for c, v := range s.row {
-			right[c] += r.degree(s.place) * float64(v) * float64(v)
-		}
-	}
+	return out
+}
 
+// largest returns the root of the largest a_c/b_c, of columns with a positive b_c.
+func largest(a, b []float64) float64 {
 	most := 0.
-	for c, v := range right {
+	for c, v := range b {
 		if v > 0 {
-			most = max(most, math.Sqrt(of[c]/v))
+			most = max(most, math.Sqrt(a[c]/v))
 		}
 	}
 	return most
 }
 
-// enter enters the classes lo ≤ c < hi with the scores D^½z into out.
-func (r *Run) enter(out *best, z []float32, lo, hi, w int) {
+// enter enters the classes lo ≤ c < hi with their scores, D^½z for label spreading, into out.
+func (r *Run) enter(out *best, z []float32, lo, hi int) {
+	w := width(hi - lo)
 	par.For(r.n, rowGrain, func(from, end int) {
 		for i := from; i < end; i++ {
-			root := float32(math.Sqrt(r.degree(i)))
+			root := float32(1)
+			if r.in.Settings.Method == propagation.LGC {
+				root = float32(math.Sqrt(r.degree(i)))
+			}
 			for c, v := range z[i*w:][:hi-lo] {
 				out.take(i, root*v, int32(lo+c), root*max(v, 0))
 			}
@@ -231,11 +187,12 @@ type Answers struct {
 	// Shares are the largest score over the sum of the positive ones; 0 out of reach.
 	Shares    []float32
 	Unreached int // points out of reach: no label lies within as many edges as there were steps
+	Steps     int // the most for any sixteen classes
 	// Residual is the largest of any class, relative to its right-hand side.
 	Residual float64
 }
 
 // String is the result in a line.
 func (a *Answers) String() string {
-	return fmt.Sprintf("residual %.1e, %d points out of reach of labels", a.Residual, a.Unreached)
+	return fmt.Sprintf("%d steps to a residual of %.1e, %d points out of reach of labels", a.Steps, a.Residual, a.Unreached)
 }

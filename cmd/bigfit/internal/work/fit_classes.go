@@ -14,7 +14,7 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// classes is the division of label spreading: a part solves for some of the classes, on the graph of all
+// classes is the division of label spreading and harmonic functions: a part solves for some of the classes, on the graph of all
 // points, and keeps the best of them for every point. The merge writes the answers; there is no model, as the
 // scores of all classes may not fit the memory.
 type classes struct {
@@ -35,7 +35,8 @@ func (c *classes) check() error {
 		return shell.Usagef("%s in parts makes no model, only the answers for the points of the graph: give their "+
 			"file, --predictions FILE.npy", name)
 	}
-	for _, flag := range []string{"output", "proba", "report", "regression", "priors", "class-shares"} {
+	for _, flag := range []string{"output", "proba", "report", "regression", "priors", "class-shares",
+		"class-mass"} {
 		if c.Given[flag] {
 			return shell.Usagef("--%s does not go with --parts of %s, which keeps the best class of every point, and "+
 				"not all scores", flag, name)
@@ -84,8 +85,11 @@ func (c *classes) size() (int, string) {
 
 func (c *classes) part(p int) string {
 	lo, hi := c.run.Classes(p)
-	return fmt.Sprintf("classes %d to %d, %d steps that read %v of the graph", lo, hi-1, c.run.Steps(),
-		machine.Size(c.run.ReadBytes(p)))
+	steps := "steps"
+	if n := c.run.Steps(); n > 0 {
+		steps = fmt.Sprintf("%d steps", n)
+	}
+	return fmt.Sprintf("classes %d to %d, %s that read %v each", lo, hi-1, steps, machine.Size(c.run.StepBytes()))
 }
 
 // first is the first part, which also writes the graph in order for all others.
@@ -109,7 +113,7 @@ func (c *classes) merge(ctx context.Context) (models.Model, error) {
 	}
 
 	out := spread{Predictions: c.f.Predictions, Points: c.t.Len, Labeled: len(c.t.Labeled), Classes: len(c.t.Classes),
-		Steps: c.run.Steps(), Residual: found.Residual, Unreached: found.Unreached}
+		Steps: found.Steps, Residual: found.Residual, Unreached: found.Unreached}
 	if c.t.HeldBack() {
 		if out.Measured, err = c.t.Measure(&models.Prediction{Classes: found.Labels}); err != nil {
 			return nil, err
