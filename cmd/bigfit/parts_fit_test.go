@@ -134,8 +134,8 @@ func TestFitScript(t *testing.T) {
 func TestFitPartsUsage(t *testing.T) {
 	intoParts(t)
 	for want, line := range map[string]string{
-		"models that are fitted in parts are harmonic, lgc, rls-linear, laprls-linear, lapsvm-linear": "--model lapsvm --gamma-a 1 --gamma-i 1 --parts 2 --work w",
-		"svm-linear, which reads labeled points and no others: fit it without --parts":      "--model svm-linear --gamma-a 1 --parts 2 --work w",
+		"models that are fitted in parts are harmonic, lgc, rls-linear, laprls-linear, lapsvm-linear":                                                                                                              "--model lapsvm --gamma-a 1 --gamma-i 1 --parts 2 --work w",
+		"svm-linear, which reads labeled points and no others: fit it without --parts":                                                                                                                             "--model svm-linear --gamma-a 1 --parts 2 --work w",
 		"needs --gamma-i: weights are not chosen by cross-validation there; choose them on a sample of the points and their labels, by bigfit tune --model laprls-linear SAMPLE.npy LABELS.npy --scaling per-edge": "--model laprls-linear --gamma-a 1 --parts 2 --work w",
 		"needs the graph: --graph":                       "--model laprls-linear --gamma-a 1 --gamma-i 1 --parts 2 --work w",
 		"--parts P --work DIR":                           "--model rls-linear --gamma-a 1 --parts 2",
@@ -206,6 +206,10 @@ func TestSpreadInParts(t *testing.T) {
 		t.Errorf("the result: %s", out)
 	}
 	succeed(t, "diff", "one.npy", "a.npy")
+	if script := succeed(t, line("a.npy", "--print-script", "slurm")...); !strings.Contains(script, "--predictions a.npy --part 0'") ||
+		!strings.Contains(script, "--array=${PARTS:-0-1}") {
+		t.Errorf("the script: %s", script)
+	}
 	fail(t, 2, []string{"alpha", "another graph, other labels or settings"}, line("a.npy", "--alpha", "0.5")...)
 
 	succeed(t, strings.Fields("fit --model harmonic --graph g y.npy --labels 12 --predictions one.npy")...)
