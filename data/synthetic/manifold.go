@@ -42,7 +42,7 @@ func Manifold(n, ambient, intrinsic int, noise float64, seed uint64) *data.Dense
 }
 
 // ManifoldRows returns the points first, …, end − 1 of [Manifold], for sets that are written block by
-// block. It panics unless 0 ≤ first < end and the other arguments are those of Manifold.
+// block. It panics unless 0 ≤ first < end, and where Manifold does.
 func ManifoldRows(first, end, ambient, intrinsic int, noise float64, seed uint64) *data.Dense[float32] {
 	if first < 0 || end <= first || intrinsic < 1 || intrinsic > ambient || !validNoise(noise) {
 		panic(fmt.Sprintf("synthetic: Manifold of points %d to %d in %d dimensions, %d intrinsic, with noise %v",

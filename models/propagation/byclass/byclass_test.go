@@ -79,7 +79,7 @@ func fit(t *testing.T, dir string, in *Input) (*Run, *Answers) {
 	return r, a
 }
 
-// The classes are those of the equations solved in double precision, but where two scores are nearly equal.
+// The classes agree with the equations solved in double precision, except where two scores are nearly equal.
 func TestAnswersAreThoseOfTheEquations(t *testing.T) {
 	const n = 3000
 	for _, method := range []propagation.Method{propagation.LGC, propagation.Harmonic} {

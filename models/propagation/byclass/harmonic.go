@@ -69,39 +69,43 @@ func (r *Run) harmonic(ctx context.Context, lo, hi int) ([]float32, partState, e
 // of rest.
 func (r *Run) descend(z, rest, p, q []float32, square []float64) []float64 {
 	w := len(square)
-	curve := r.sums(p, q, w)
-	length := make([]float32, w)
-	for c, v := range curve {
-		if v > 0 {
-			length[c] = float32(square[c] / v)
-		}
+	length := ratio(square, r.sums(p, q, w))
+	back := make([]float32, w)
+	one := make([]float32, w)
+	for c := range w {
+		back[c] = -length[c]
+		one[c] = 1
 	}
-	par.For(r.n, rowGrain, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			zr, rr, pr, qr := z[i*w:][:w], rest[i*w:][:w], p[i*w:][:w], q[i*w:][:w]
-			for c, a := range length {
-				zr[c] += a * pr[c]
-				rr[c] -= a * qr[c]
-			}
-		}
-	})
+	r.combine(z, one, p, length)
+	r.combine(rest, one, q, back)
 
 	next := r.sums(rest, rest, w)
-	turn := make([]float32, w)
-	for c, v := range square {
+	r.combine(p, ratio(next, square), rest, one)
+	return next
+}
+
+// ratio returns a_c/b_c for every column, 0 where b_c is not positive: such a column has converged.
+func ratio(a, b []float64) []float32 {
+	out := make([]float32, len(a))
+	for c, v := range b {
 		if v > 0 {
-			turn[c] = float32(next[c] / v)
+			out[c] = float32(a[c] / v)
 		}
 	}
+	return out
+}
+
+// combine sets column c of dst to a_c times itself and b_c times that of x.
+func (r *Run) combine(dst, a, x, b []float32) {
+	w := len(a)
 	par.For(r.n, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			rr, pr := rest[i*w:][:w], p[i*w:][:w]
-			for c, b := range turn {
-				pr[c] = rr[c] + b*pr[c]
+			to := dst[i*w:][:w]
+			for c, v := range x[i*w:][:w] {
+				to[c] = a[c]*to[c] + b[c]*v
 			}
 		}
 	})
-	return next
 }
 
 // clearLabels sets the rows of the labeled points to zero.
