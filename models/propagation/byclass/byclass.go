@@ -97,7 +97,7 @@ type Run struct {
 
 	// Of the graph in order, once it is open: see Order.
 	graph   *sparse.CSR
-	order   []int32   // vertex at each place
+	order   []int32   // vertex at each place; nil while parts are made
 	labeled []int32   // places of the labeled points
 	factor  []float32 // α/d_i, 0 where d_i is zero
 	weight  []float32 // of the edges; nil for ones
@@ -214,7 +214,7 @@ func width(classes int) int {
 // harmonicSteps is a guess at the steps of harmonic functions.
 const harmonicSteps = 150
 
-// PartCost is the largest of the given parts: two blocks, four of harmonic functions, the factors of the rows, the order, and the best
+// PartCost is the largest of the given parts: two blocks, four of harmonic functions, the factors of the rows, and the best
 // classes; before that, where it is not there, the order of the graph. Weights other than one count 4 bytes
 // each. Mapped files do not count.
 func (r *Run) PartCost(list ...int) stage.Cost {
@@ -230,11 +230,12 @@ func (r *Run) PartCost(list ...int) stage.Cost {
 	for _, p := range list {
 		lo, hi := r.Classes(p)
 		w := width(hi - lo)
-		bytes := int64(r.n) * int64(4*blocks*w+4+4+resultBytes)
+		bytes := int64(r.n) * int64(4*blocks*w+4+resultBytes)
 		if r.in.Graph.Val != nil {
 			bytes += 4 * entries
 		}
-		out.Bytes = max(out.Bytes, stage.DenseBytes(bytes))
+		// A few arrays that live as long as the part: the collector finds little to leave behind.
+		out.Bytes = max(out.Bytes, bytes+bytes/16+stage.RuntimeBytes)
 		times := float64((hi - lo + w - 1) / w)
 		// Work at the speed of memory counts fivefold.
 		out.Operations = max(out.Operations, times*steps*5*float64(w)*(float64(entries)+1.5*float64(blocks*r.n)))
@@ -425,6 +426,7 @@ func (r *Run) openOrdered(path string) error {
 	})
 	r.graph = g
 	r.placeLabels()
+	r.order = nil // the merge reads it again
 	return nil
 }
 

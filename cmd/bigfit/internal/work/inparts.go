@@ -78,7 +78,7 @@ The graph is mapped and read once a step. Each part solves for its classes in si
 precision and keeps the best of them for every point; the merge writes the answers. There
 is no model. The first part also writes the graph to DIR in an order that keeps neighbours
 near each other. Parts of nine to sixteen classes take the least time, of fewer the least
-memory: 8 bytes a class and point (harmonic: 16), and 20 a point.
+memory: 8 bytes a class and point (harmonic: 16), and 16 a point.
 
 bigfit predict --part I answers for one of the files of points, with {part} in the name of
 the output.`,
