@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/models/linear"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // intoParts goes to a directory with the points of intoBlobs in three files and their graph in a
@@ -233,6 +234,27 @@ func TestSpreadInParts(t *testing.T) {
 		strings.Count(table, "\n") != blobCount+1 {
 		t.Errorf("the table: %s", table)
 	}
+}
+
+// The merge needs no memory beside that of a part: blocks are given back before it is announced.
+func TestSpreadInPartsMemory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const n = 300_000
+	ring := &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1), Col: make([]int32, 0, 2*n)}
+	y := make([]int64, n)
+	for i := range n {
+		a, b := int32((i+n-1)%n), int32((i+1)%n)
+		ring.Col = append(ring.Col, min(a, b), max(a, b))
+		ring.Ptr[i+1] = int64(len(ring.Col))
+		y[i] = -1
+		if i%1000 == 0 {
+			y[i] = int64(i / 1000 % 16)
+		}
+	}
+	must(t, sparse.WriteFolder("ring", ring, nil))
+	must(t, npy.WriteFile("y.npy", nil, y))
+	// 140 bytes a point of a part, and 48 of the merge with what the collector leaves.
+	succeed(t, strings.Fields("fit --model lgc --graph ring y.npy --parts 1 --work w --predictions a.npy --memory-limit 66MiB")...)
 }
 
 func TestSpreadInPartsUsage(t *testing.T) {

@@ -18,16 +18,23 @@ func (r *Run) keyOf(p int) checkpoint.Key {
 	return k
 }
 
+// Release lets go of the blocks that parts use one after the other, and of the graph in order. A part that
+// follows makes and opens them again.
+func (r *Run) Release() {
+	r.blocks = nil
+	r.out = nil
+	r.graph = nil
+	r.factor = nil
+	r.weight = nil
+}
+
 // Merge returns the best classes of all points. With a part missing the error is a [*checkpoint.MissingError].
 func (r *Run) Merge(ctx context.Context) (*Answers, error) {
 	if missing := r.Missing(); missing != nil {
 		return nil, &checkpoint.MissingError{Missing: missing, Parts: r.in.Parts, Folder: r.folder.Path("")}
 	}
-	r.blocks = nil // of the parts
-	if r.out == nil {
-		r.out = newBest(r.n)
-	}
-	all := r.out
+	r.Release()
+	all := newBest(r.n)
 	all.reset()
 	out := &Answers{}
 	for p := range r.in.Parts {

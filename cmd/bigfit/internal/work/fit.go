@@ -88,6 +88,8 @@ type division interface {
 	size() (int, string)
 	// part says what part p is of.
 	part(p int) string
+	// release lets go of what parts hold in memory beside the folder.
+	release()
 	// merge makes the model; without one it writes and prints the result itself.
 	merge(ctx context.Context) (models.Model, error)
 	// first is the command line of the first job of a script, which prepares the parts.
@@ -232,6 +234,7 @@ func (c *fit) mergeCost() stage.Cost {
 
 // merge makes the model.
 func (c *fit) merge(ctx context.Context) (models.Model, error) {
+	c.of.release() // the announcement counts what is held
 	if err := c.obs.Announce("merge", c.mergeCost()); err != nil {
 		return nil, err
 	}

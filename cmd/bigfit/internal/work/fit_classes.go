@@ -95,6 +95,8 @@ func (c *classes) part(p int) string {
 // first is the first part, which also writes the graph in order for all others.
 func (c *classes) first(line string) string { return line + " --part 0" }
 
+func (c *classes) release() { c.run.Release() }
+
 // merge writes the answers.
 func (c *classes) merge(ctx context.Context) (models.Model, error) {
 	found, err := c.run.Merge(ctx)

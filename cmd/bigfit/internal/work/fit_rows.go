@@ -101,6 +101,9 @@ func (c *rows) part(p int) string {
 // first checks all that the parts read.
 func (c *rows) first(line string) string { return line + " --dry-run" }
 
+// release has nothing to do: a part of sums ends with what it computed.
+func (c *rows) release() {}
+
 // merge makes the model.
 func (c *rows) merge(ctx context.Context) (models.Model, error) {
 	m, err := c.run.Merge(ctx)
