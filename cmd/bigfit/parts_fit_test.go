@@ -234,6 +234,18 @@ func TestSpreadInParts(t *testing.T) {
 		strings.Count(table, "\n") != blobCount+1 {
 		t.Errorf("the table: %s", table)
 	}
+
+	// Tables beside the files of points name them too.
+	must(t, os.Mkdir("emb", 0o777))
+	for k, rows := range [][2]int{{0, 20}, {20, 60}, {60, blobCount}} {
+		must(t, os.Rename(fmt.Sprintf("x%d.npy", k), fmt.Sprintf("emb/x%d.npy", k)))
+		list := strings.Join(strings.SplitAfter(ids.String(), "\n")[rows[0]:rows[1]], "")
+		writeFile(t, fmt.Sprintf("emb/x%d.csv", k), []byte("id\n"+list))
+	}
+	succeed(t, strings.Fields("fit --model lgc --graph g emb named.csv --parts 3 --work w2 --predictions b.csv")...)
+	if string(readFile(t, "b.csv")) != table {
+		t.Errorf("with ids beside the points: %s", readFile(t, "b.csv"))
+	}
 }
 
 // The merge needs no memory beside that of a part: blocks are given back before it is announced.
@@ -260,8 +272,8 @@ func TestSpreadInPartsMemory(t *testing.T) {
 func TestSpreadInPartsUsage(t *testing.T) {
 	intoParts(t)
 	for args, want := range map[string]string{
-		"X.npy y.npy":              "needs the graph",
-		"X.npy y.npy --graph g":    "leave X.npy out",
+		"X.npy y.npy": "needs the graph",
+		"x0.npy y.npy --graph g --predictions a.npy": "points but the graph g has 90",
 		"--graph g y.npy":          "--predictions FILE.npy",
 		"--graph g y.npy -o m.npz": "--predictions FILE.npy",
 	} {

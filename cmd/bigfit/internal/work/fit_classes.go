@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/internal/machine"
 	"github.com/bigfit/bigfit/models"
@@ -28,9 +29,6 @@ func (c *classes) check() error {
 	switch {
 	case c.f.Graph == "":
 		return shell.Usagef("%s in parts needs the graph: --graph DIR, as bigfit graph -o DIR/ makes it", name)
-	case len(c.f.X) > 0:
-		return shell.Usagef("%s in parts labels the points of the graph and reads no others: leave %s out; "+
-			"--ids gives the ids of the points", name, c.f.X)
 	case c.f.Predictions == "":
 		return shell.Usagef("%s in parts makes no model, only the answers for the points of the graph: give their "+
 			"file, --predictions FILE.npy", name)
@@ -60,6 +58,16 @@ func (c *classes) open(ctx context.Context) (partRun, error) {
 	g, err := sparse.Open(c.f.Graph, int64(c.Memory))
 	if err != nil {
 		return nil, err
+	}
+	// Points that are given name the points of the graph; their coordinates are not read.
+	if len(c.f.X) > 0 {
+		x, err := c.ReadPoints(c.f.X, data.ReadOptions{Unchecked: true})
+		if err != nil {
+			return nil, err
+		}
+		if n, _ := x.Dims(); n != g.Rows {
+			return nil, fmt.Errorf("%s has %d points but the graph %s has %d", c.f.X, n, c.f.Graph, g.Rows)
+		}
 	}
 	if c.t, err = c.ReadTargets(c.f.Targets, c.f.Learner, g.Rows); err != nil {
 		return nil, err
