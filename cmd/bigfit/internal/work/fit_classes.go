@@ -21,7 +21,7 @@ import (
 type classes struct {
 	*fit
 	settings propagation.Settings
-	run      *byclass.Run
+	spread   *byclass.Run
 }
 
 func (c *classes) check() error {
@@ -77,37 +77,37 @@ func (c *classes) open(ctx context.Context) (partRun, error) {
 	}
 	c.in.Targets = c.t.Targets
 	c.SayLabels(c.t, nil)
-	c.run, err = byclass.Open(c.o.Work, &byclass.Input{Graph: g, GraphName: c.f.Graph, Targets: c.t.Targets,
+	c.spread, err = byclass.Open(c.o.Work, &byclass.Input{Graph: g, GraphName: c.f.Graph, Targets: c.t.Targets,
 		Settings: c.settings, Parts: c.o.Parts, Report: c.obs.Update}, int64(c.Memory),
 		func(fn func() error) error { return c.Write(ctx, fn) })
 	if err != nil {
 		return nil, c.FlagFaults(c.f.Learner.Info().Name, err)
 	}
-	return c.run, nil
+	return c.spread, nil
 }
 
 func (c *classes) size() (int, string) {
-	lo, hi := c.run.Classes(c.o.Parts - 1)
+	lo, hi := c.spread.Classes(c.o.Parts - 1)
 	return hi - lo, "classes"
 }
 
 func (c *classes) part(p int) string {
-	lo, hi := c.run.Classes(p)
+	lo, hi := c.spread.Classes(p)
 	steps := "steps"
-	if n := c.run.Steps(); n > 0 {
+	if n := c.spread.Steps(); n > 0 {
 		steps = fmt.Sprintf("%d steps", n)
 	}
-	return fmt.Sprintf("classes %d to %d, %s that read %v each", lo, hi-1, steps, machine.Size(c.run.StepBytes()))
+	return fmt.Sprintf("classes %d to %d, %s that read %v each", lo, hi-1, steps, machine.Size(c.spread.StepBytes()))
 }
 
 // first is the first part, which also writes the graph in order for all others.
 func (c *classes) first(line string) string { return line + " --part 0" }
 
-func (c *classes) release() { c.run.Release() }
+func (c *classes) release() { c.spread.Release() }
 
 // merge writes the answers.
 func (c *classes) merge(ctx context.Context) (models.Model, error) {
-	found, err := c.run.Merge(ctx)
+	found, err := c.spread.Merge(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 type rows struct {
 	*fit
 	settings linear.Settings
-	run      *sums.Run
+	sums     *sums.Run
 }
 
 // check decodes the values of the learner, which must have its weights.
@@ -83,18 +83,18 @@ func (c *rows) open(ctx context.Context) (_ partRun, err error) {
 	if in.Graph != nil && in.Graph.Rows != n {
 		return nil, fmt.Errorf("%s has %d points but the graph %s has %d", c.f.X, n, c.f.Graph, in.Graph.Rows)
 	}
-	c.run, err = sums.Open(c.o.Work, in, int64(c.Memory),
+	c.sums, err = sums.Open(c.o.Work, in, int64(c.Memory),
 		func(fn func() error) error { return c.Write(ctx, fn) })
-	return c.run, err
+	return c.sums, err
 }
 
 func (c *rows) size() (int, string) {
-	lo, hi := c.run.Rows(0)
+	lo, hi := c.sums.Rows(0)
 	return hi - lo, "rows"
 }
 
 func (c *rows) part(p int) string {
-	lo, hi := c.run.Rows(p)
+	lo, hi := c.sums.Rows(p)
 	return fmt.Sprintf("rows %d to %d", lo, hi-1)
 }
 
@@ -106,7 +106,7 @@ func (c *rows) release() {}
 
 // merge makes the model.
 func (c *rows) merge(ctx context.Context) (models.Model, error) {
-	m, err := c.run.Merge(ctx)
+	m, err := c.sums.Merge(ctx)
 	if m == nil || !models.Usable(err) {
 		return nil, err
 	}
