@@ -214,9 +214,9 @@ func width(classes int) int {
 // harmonicSteps is a guess at the steps of harmonic functions.
 const harmonicSteps = 150
 
-// PartCost is the largest of the given parts: two blocks, four of harmonic functions, the factors of the rows, and the best
-// classes; before that, where it is not there, the order of the graph. Weights other than one count 4 bytes
-// each. Mapped files do not count.
+// PartCost is the largest of the given parts: two blocks, four of harmonic functions, the factors of the
+// rows, and the best classes; before that, where it is not there, the order of the graph. Weights other than
+// one count 4 bytes each. Mapped files do not count.
 func (r *Run) PartCost(list ...int) stage.Cost {
 	entries := int64(r.in.Graph.NNZ())
 	blocks := 2
@@ -345,7 +345,7 @@ func (r *Run) Order(ctx context.Context) error {
 	if r.order == nil {
 		g := r.in.Graph
 		if err := g.CheckGraph(); err != nil {
-			return fmt.Errorf("%s: %s; make the graph again", r.in.GraphName, strings.TrimPrefix(err.Error(), "sparse: "))
+			return fmt.Errorf("%s: %s; make the graph again", cmp.Or(r.in.GraphName, "the graph"), strings.TrimPrefix(err.Error(), "sparse: "))
 		}
 		r.report(0, 1, "order of %d vertices", g.Rows)
 		order := g.ProductOrder()

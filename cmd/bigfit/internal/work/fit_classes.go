@@ -15,9 +15,9 @@ import (
 	"github.com/bigfit/bigfit/sparse"
 )
 
-// classes is the division of label spreading and harmonic functions: a part solves for some of the classes, on the graph of all
-// points, and keeps the best of them for every point. The merge writes the answers; there is no model, as the
-// scores of all classes may not fit the memory.
+// classes is the division of label spreading and harmonic functions: a part solves for some of the classes, on
+// the graph of all points, and keeps the best of them for every point. The merge writes the answers; there is
+// no model, as the scores of all classes may not fit the memory.
 type classes struct {
 	*fit
 	settings propagation.Settings
