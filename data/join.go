@@ -28,8 +28,8 @@ func Join(x, y Points) (Points, error) {
 
 	// Stored points take dense points of their type as they are; other pairs are copied to the
 	// wider type.
-	s := asStored("", x)
-	z := asStored("", y)
+	s := AsStored("", x)
+	z := AsStored("", y)
 	_, keptX := x.(*Stored)
 	_, keptY := y.(*Stored)
 	switch size := max(s.kind.Size(), z.kind.Size()); {

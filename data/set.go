@@ -72,7 +72,7 @@ func (s *set) add(path string) error {
 		return s.addSparse(src, m)
 	}
 	// Dense points of a file become one part of the set.
-	one := asStored(what, x)
+	one := AsStored(what, x)
 	if len(s.stored) > 0 {
 		if have := s.stored[0]; one.Cols != have.Cols || one.kind != have.kind {
 			return s.differs(what, one.Cols, one.kind.String())
@@ -86,8 +86,8 @@ func (s *set) add(path string) error {
 	return nil
 }
 
-// asStored returns dense points without a copy; what names their file.
-func asStored(what string, x Points) *Stored {
+// AsStored returns dense points as [Stored] ones, without a copy; what names their file, for errors.
+func AsStored(what string, x Points) *Stored {
 	switch x := x.(type) {
 	case *Stored:
 		return x

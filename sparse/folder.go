@@ -160,6 +160,14 @@ type FolderWriter struct {
 	width int                   // columns that are needed so far
 }
 
+// RemoveFolder removes a folder that this process wrote. A matrix that was read of it must not be used any more.
+func RemoveFolder(path string) error {
+	for _, name := range folderFiles {
+		mapped.Forget(filepath.Join(path, name))
+	}
+	return os.RemoveAll(path)
+}
+
 // CreateFolder writes a square matrix into the folder path: write appends all of its rows in their
 // order and returns the manifest, or nil. It needs memory for the rows of one call of Append. The
 // folder appears whole or not at all; a folder with another matrix that bigfit wrote is replaced.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/numbers"
 	"github.com/bigfit/bigfit/internal/testmode"
 )
 
@@ -345,11 +348,18 @@ func TestPartsFaults(t *testing.T) {
 	must(t, os.Remove("once/lists-1-00000.npz"))
 	fail(t, 2, []string{"part-00001.npy", "changed after it was written", "--work"}, words("graph --work once --merge -o got.npz -q")...)
 	x := synthetic.Manifold(partedPoints, 16, 4, 0.01, 1)
-	// A job looks at the points of its part alone.
+	// A job looks at the copies of the points of its part alone.
 	succeed(t, words("graph %s --work nan --divide -q", parted)...)
-	good := x.Data[16+3]
-	x.Data[16+3] = float32(math.NaN())
-	must(t, npy.WriteFile("X.npy", []int{partedPoints, 16}, x.Data))
+	changed := ""
+	for p := range 5 {
+		name := fmt.Sprintf("nan/points-%05d.npy", p)
+		copied := readFile(t, name)
+		if at := bytes.Index(copied, numbers.Bytes(x.Row(1))); at >= 0 {
+			binary.NativeEndian.PutUint32(copied[at+3*4:], math.Float32bits(float32(math.NaN())))
+			writeFile(t, name, copied)
+			changed = name
+		}
+	}
 	refused := 0
 	for p := range 5 {
 		if o := bigfit(t, words("graph --work nan --part %d -q", p)...); strings.Contains(o.stderr, "point 1, column 3 is not finite") {
@@ -361,7 +371,11 @@ func TestPartsFaults(t *testing.T) {
 	if refused != 2 {
 		t.Errorf("%d parts saw the value that is not finite, and 2 have it", refused)
 	}
-	x.Data[16+3] = good
+	// The merge looks at all of them.
+	must(t, os.RemoveAll("copies"))
+	must(t, os.CopyFS("copies", os.DirFS("once")))
+	writeFile(t, filepath.Join("copies", filepath.Base(changed)), readFile(t, changed))
+	fail(t, 2, []string{filepath.Base(changed), "changed after it was written", "--work"}, words("graph --work copies --merge -o got.npz -q")...)
 	x.Data[partedPoints*16-1] += 1
 	must(t, npy.WriteFile("X.npy", []int{partedPoints, 16}, x.Data))
 	fail(t, 2, []string{"another"}, words("graph --work once --merge -o got.npz -q")...)

@@ -3,6 +3,7 @@ package parts
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -14,14 +15,16 @@ import (
 // slack is how many times larger than the mean a part may be.
 const slack = 1.25
 
-// A division says which points are in which part.
+// A division says which points are in which part. It numbers the points anew, by their nearest
+// part, then by the second, then in the order of the user.
 type division struct {
 	divisionState
 	centres centres
 	scaling prepared.Scaling
+	order   []uint32 // n: the point of the user that has each number
 	of      []uint16 // n×overlap: the parts of every point, the nearest first
-	rank    []uint32 // n×overlap: the place of the point among the points of each of these parts
-	first   []uint32 // n: the place of the point among the points with the same nearest part
+	start   []int    // the first number of each part that has a point as its nearest, and n
+	rank    []uint32 // n×overlap: the place of the point among the points of each of its parts
 }
 
 // divisionState describes a division in the manifest of its file.
@@ -119,39 +122,97 @@ func (div *division) enter(parts []uint16, scores []float32, limit int) {
 // overlap returns the number of parts that a point is in.
 func (div *division) overlap() int { return len(div.of) / div.N }
 
-// members returns the points of part p, ascending. With own it returns only the points that have p
-// as their nearest part.
-func (div *division) members(p int, own bool) []int32 {
-	size := div.Sizes[p]
-	if own {
-		size = div.Own[p]
+// arrange numbers the points anew: it sets start and order, and brings the parts of the points into
+// this order. before is called when order is there and the parts are still in that of the user.
+func (div *division) arrange(before func() error) error {
+	div.starts()
+	overlap := div.overlap()
+	pair := func(i int) uint32 { return uint32(div.of[i*overlap])<<16 | uint32(div.of[i*overlap+1]) }
+
+	// A counting sort by the two nearest parts. next holds counts, then the next number of a pair.
+	next := map[uint32]int{}
+	for i := range div.N {
+		next[pair(i)]++
+	}
+	at := 0
+	for _, key := range slices.Sorted(maps.Keys(next)) {
+		next[key], at = at, at+next[key]
+	}
+	div.order = make([]uint32, div.N)
+	for i := range div.N {
+		key := pair(i)
+		div.order[next[key]] = uint32(i)
+		next[key]++
 	}
 
-	list := make([]int32, 0, size)
+	if err := before(); err != nil {
+		return err
+	}
+
+	// The parts are moved along the cycles of the order, as a copy would be as large.
+	done := make([]bool, div.N)
+	kept := make([]uint16, overlap)
+	of := func(i int) []uint16 { return div.of[i*overlap:][:overlap] }
+	for first := range div.N {
+		if done[first] {
+			continue
+		}
+		copy(kept, of(first))
+		i := first
+		for ; int(div.order[i]) != first; i = int(div.order[i]) {
+			done[i] = true
+			copy(of(i), of(int(div.order[i])))
+		}
+		done[i] = true
+		copy(of(i), kept)
+	}
+	return nil
+}
+
+// starts sets start.
+func (div *division) starts() {
+	div.start = make([]int, 1, len(div.Own)+1)
+	for p, own := range div.Own {
+		div.start = append(div.start, div.start[p]+own)
+	}
+}
+
+// numbers returns the numbers of the points, in the order of the user.
+func (div *division) numbers() []int32 {
+	out := make([]int32, div.N)
+	for i, v := range div.order {
+		out[v] = int32(i)
+	}
+	return out
+}
+
+// own returns the points that have p as their nearest part.
+func (div *division) own(p int) []int32 {
+	list := make([]int32, div.Own[p])
+	for i := range list {
+		list[i] = int32(div.start[p] + i)
+	}
+	return list
+}
+
+// members returns the points of part p, ascending.
+func (div *division) members(p int) []int32 {
+	list := make([]int32, 0, div.Sizes[p])
 	overlap := div.overlap()
 	for i := range div.N {
-		parts := div.of[i*overlap:][:overlap]
-		if int(parts[0]) == p || !own && slices.Contains(parts[1:], uint16(p)) {
+		if slices.Contains(div.of[i*overlap:][:overlap], uint16(p)) {
 			list = append(list, int32(i))
 		}
 	}
 	return list
 }
 
-// number sets rank and first: the places of all points in their parts.
+// number sets rank: the places of all points in their parts.
 func (div *division) number() {
-	overlap := div.overlap()
 	div.rank = make([]uint32, len(div.of))
-	div.first = make([]uint32, div.N)
 	seen := make([]uint32, len(div.Sizes))
-	own := make([]uint32, len(div.Sizes))
-
 	for i, p := range div.of {
 		div.rank[i] = seen[p]
 		seen[p]++
-		if i%overlap == 0 {
-			div.first[i/overlap] = own[p]
-			own[p]++
-		}
 	}
 }

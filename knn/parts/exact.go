@@ -116,7 +116,7 @@ func (r *Run) exactly(ctx context.Context, own []int32, words []uint32, width in
 	for i, s := range short {
 		if s {
 			return nil, nil, fmt.Errorf("point %d has less than %d neighbours; take fewer %s or more %s",
-				own[i], k, param.Name("parts"), param.Name("overlap"))
+				r.div.order[own[i]], k, param.Name("parts"), param.Name("overlap"))
 		}
 	}
 	return index, dist, nil

@@ -64,6 +64,10 @@ func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 		return nil, err
 	}
 
+	if err := r.checkCopies(); err != nil {
+		return nil, err
+	}
+
 	// A sample of points with their true neighbours tells how good the lists are.
 	r.div.number()
 	truth, err := r.truth(ctx)
@@ -142,7 +146,7 @@ func (r *Run) exchangeAll(ctx context.Context) error {
 // exchange makes the lists of the points that have p as their nearest part, block by block, and
 // writes them.
 func (r *Run) exchange(ctx context.Context, p int) error {
-	own := r.div.members(p, true)
+	own := r.div.own(p)
 	k := r.s.Graph.K
 	index := make([]uint32, len(own)*k)
 	var lengths []float64
@@ -157,16 +161,15 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 		if err != nil {
 			return err
 		}
-		last = &links{lists, r.div.members(p, false)}
+		last = &links{lists, r.div.members(p)}
 	}
 
-	for _, places := range r.div.blocks(own, r.s.blockSize(r.div.D)) {
-		ids := make([]int32, len(places))
-
-		// places are positions in own, and the join takes the numbers of points.
-		for i, at := range places {
-			ids[i] = own[at]
-		}
+	// The blocks have the same size but for one point. Their points have few second parts, so that
+	// they share candidates.
+	count := par.Chunks(len(own), r.s.blockSize(r.div.D))
+	for b := range count {
+		lo := b * len(own) / count
+		ids := own[lo : (b+1)*len(own)/count]
 		words, err := r.improve(ctx, ids, last)
 		if err != nil {
 			return err
@@ -175,12 +178,9 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 		if err != nil {
 			return err
 		}
-		for i, at := range places {
-			copy(index[int(at)*k:][:k], near[i*k:])
-
-			if lengths != nil {
-				copy(lengths[int(at)*k:][:k], dist[i*k:])
-			}
+		copy(index[lo*k:], near)
+		if lengths != nil {
+			copy(lengths[lo*k:], dist)
 		}
 	}
 	if lengths != nil {
@@ -189,32 +189,6 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 		}
 	}
 	return save(r.folder, listsName(r.round, p), k, index)
-}
-
-// blocks divides a list of points into blocks of about the same length, at most size. Points with
-// the same second part stand together, as they are near each other and share candidates. A block
-// lists places in the list, ascending.
-func (div *division) blocks(ids []int32, size int) [][]int32 {
-	places := make([]int32, len(ids))
-	for i := range places {
-		places[i] = int32(i)
-	}
-	if len(ids) <= size {
-		return [][]int32{places}
-	}
-
-	overlap := div.overlap()
-	second := func(at int32) uint16 { return div.of[int(ids[at])*overlap+1] }
-	slices.SortStableFunc(places, func(a, b int32) int { return int(second(a)) - int(second(b)) })
-
-	// The lengths differ by one at most, and reading ascending rows touches fewer pages.
-	count := par.Chunks(len(ids), size)
-	out := make([][]int32, count)
-	for b := range out {
-		out[b] = places[b*len(places)/count : (b+1)*len(places)/count]
-		slices.Sort(out[b])
-	}
-	return out
 }
 
 // improve compares the points of a block, which ascend, with the neighbours of their neighbours,

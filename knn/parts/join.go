@@ -28,9 +28,6 @@ func (r *Run) Join(ctx context.Context) (*Graph, error) {
 		return nil, err
 	}
 	r.observed.Begin("graph")
-	if r.div.first == nil {
-		r.div.number()
-	}
 
 	near, err := tablesOf[uint32](r, r.listsName)
 	if err != nil {
@@ -42,8 +39,8 @@ func (r *Run) Join(ctx context.Context) (*Graph, error) {
 		return nil, err
 	}
 
-	// Rows are made in ranges and appended to the folder of the graph, so memory holds one range.
-	path := r.folder.Path("graph")
+	// Rows are made in ranges and appended to a folder, so memory holds one range.
+	path := r.folder.Path("ordered")
 	err = sparse.CreateFolder(path, weights != nil || g.Symmetry == sparse.Sum, func(w *sparse.FolderWriter) ([]byte, error) {
 		for lo := 0; lo < r.div.N; lo += rangeRows(r.div.N) {
 			if err := ctx.Err(); err != nil {
@@ -70,13 +67,29 @@ func (r *Run) Join(ctx context.Context) (*Graph, error) {
 		return nil, err
 	}
 
-	m, err := sparse.ReadFolder(path, 0)
+	m, err := r.inOrderOfUser(path)
 	if err != nil {
 		return nil, err
 	}
 	out := &Graph{W: m, Components: m.Components(), Edges: g}
 	r.observed.End(out.Components.Describe(m.NNZ()))
 	return out, nil
+}
+
+// inOrderOfUser writes the graph of the numbers in a folder as one of the points of the user.
+func (r *Run) inOrderOfUser(ordered string) (*sparse.CSR, error) {
+	m, err := sparse.ReadFolder(ordered, 0)
+	if err != nil {
+		return nil, err
+	}
+	path := r.folder.Path("graph")
+	if err := m.PermuteFolder(path, r.div.numbers(), nil); err != nil {
+		return nil, err
+	}
+	if err := sparse.RemoveFolder(ordered); err != nil {
+		return nil, err
+	}
+	return sparse.ReadFolder(path, 0)
 }
 
 // A joiner makes the rows lo to hi of the graph.

@@ -12,8 +12,8 @@
 // it is measured, and lists are merged without the points. Lists are in the order (distance,
 // number), by which a pair that comes twice is recognized.
 //
-// Everything is kept in a folder (drawn in work.go): centres and parts of the points, lists of each
-// part, final lists, weights. A file is written whole or not at all, and its content depends on the
+// Everything is kept in a folder (drawn in work.go): centres and parts of the points, copies of the
+// points part by part (copies.go), lists of each part, final lists, weights. A file is written whole or not at all, and its content depends on the
 // division and its part alone. So a run that was killed goes on, parts may be made in any order, by
 // any number of processes and more than once, and the graph has the same bits (on machines of the
 // same instruction set).
@@ -203,8 +203,20 @@ func (r *Run) loadDivision() error {
 	if len(div.of) != div.N*r.s.Overlap {
 		return fmt.Errorf("%s: %d parts of %d points; %s", r.folder.Path(assigned), len(div.of), div.N, r.folder.Remedy)
 	}
+	if div.order, _, err = load[uint32](r.folder, orderName); err != nil {
+		return err
+	}
+	if len(div.order) != div.N {
+		return fmt.Errorf("%s: an order of %d of %d points; %s", r.folder.Path(orderName), len(div.order), div.N, r.folder.Remedy)
+	}
+	div.starts()
+	copied, err := r.copies(div)
+	if err != nil {
+		return err
+	}
 	r.div = div
-	r.rows = newRows(r.x, &div.scaling)
+	r.rows = newRows(copied, &div.scaling)
+	r.rows.order = div.order
 	return nil
 }
 
@@ -228,8 +240,8 @@ func (r *Run) Divide(ctx context.Context) error {
 	if r.div != nil {
 		return nil
 	}
-	n, d := r.x.Dims()
-	cost := stage.Cost{Bytes: divideBytes(n, d, &r.s), Remedy: fmt.Sprintf("take fewer %s", param.Name("parts"))}
+	_, d := r.x.Dims()
+	cost := stage.Cost{Bytes: divideBytes(r.x, &r.s), Remedy: fmt.Sprintf("take fewer %s", param.Name("parts"))}
 	if err := r.observed.Announce("division", cost); err != nil {
 		return err
 	}
@@ -248,10 +260,19 @@ func (r *Run) Divide(ctx context.Context) error {
 		return err
 	}
 
-	// The parts of the points are written before the file that says that the points are divided.
+	// All is written before the file that says that the points are divided.
 	div.Files = r.files
 	div.Hash = data.HashPoints(r.x)
 	div.Scale = scaling.Scale
+	err = div.arrange(func() error {
+		return r.copyPoints(ctx, div, func(i int) int { return int(div.of[i*r.s.Overlap]) })
+	})
+	if err != nil {
+		return err
+	}
+	if err := save(r.folder, orderName, 1, div.order); err != nil {
+		return err
+	}
 	if err := save(r.folder, assigned, r.s.Overlap, div.of); err != nil {
 		return err
 	}
@@ -309,7 +330,7 @@ func (r *Run) Search(ctx context.Context, parts []int) error {
 	r.observed.Begin("parts")
 	for at, p := range parts {
 		r.observed.Update(float64(at), float64(len(parts)), fmt.Sprintf("part %d", p))
-		table, err := searchPart(ctx, r.rows, &r.s, r.div.members(p, false))
+		table, err := searchPart(ctx, r.rows, &r.s, r.div.members(p))
 		if err != nil {
 			return err
 		}

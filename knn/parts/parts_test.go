@@ -59,7 +59,7 @@ func TestRounds(t *testing.T) {
 		x.Data[p] = float32(r.NormFloat64())
 	}
 	var ends []string
-	s := Settings{Parts: 6, Overlap: 2, Metric: knn.Euclidean, Method: knn.NNDescent, Graph: knn.GraphSettings{K: 5, Weights: knn.Heat}}
+	s := Settings{Parts: 12, Overlap: 2, Metric: knn.Euclidean, Method: knn.NNDescent, Graph: knn.GraphSettings{K: 5, Weights: knn.Heat}}
 	ctx := t.Context()
 	run := searched(t, x, s, hears{ends: &ends})
 	ends = nil
@@ -98,8 +98,8 @@ func TestRounds(t *testing.T) {
 	for i := range int32(n) {
 		for p, j := range lists.row(i) {
 			var sum float64
-			for c, v := range x.Row(int(i)) {
-				e := float64(v) - float64(x.Row(int(j))[c])
+			for c, v := range x.Row(int(run.div.order[i])) {
+				e := float64(v) - float64(x.Row(int(run.div.order[j]))[c])
 				sum += e * e
 			}
 			if got := lengths.row(i)[p]; math.Abs(got-math.Sqrt(sum)) > 1e-12*got {

@@ -21,15 +21,17 @@ const (
 // tableBytes returns the memory of the tables with a row for every point: ranks of points in their
 // parts, and sets of points.
 func tableBytes(n int, s *Settings) int64 {
-	return int64(n) * (4*int64(s.Overlap) + 4 + 1)
+	return int64(n) * (4*int64(s.Overlap) + 1)
 }
 
-// divideBytes returns the memory of the division: the sample, parts of all points, scores, a block
-// of rows, centres.
-func divideBytes(n, d int, s *Settings) int64 {
+// divideBytes returns the memory of the division: parts of all points and centres, and beside them
+// the larger of the sample with a block of rows and its scores, and of the order with the copies.
+func divideBytes(x data.Points, s *Settings) int64 {
+	n, d := x.Dims()
 	sample := min(n, max(leastSample, min(mostSample, samplePerPart*s.Parts)))
-	return 4*int64(sample)*int64(d+2) + 2*int64(n)*int64(s.Overlap) +
-		4*scoreBlock*int64(s.Parts) + 4*gatherBlock*int64(d) + 16*int64(s.Parts)*int64(d)
+	assign := 4*int64(sample)*int64(d+2) + 4*scoreBlock*int64(s.Parts) + 4*gatherBlock*int64(d)
+	arrange := 5*int64(n) + copyBytes(x, 2*n/s.Parts)
+	return 2*int64(n)*int64(s.Overlap) + 16*int64(s.Parts)*int64(d) + max(assign, arrange)
 }
 
 // searchBytes returns the memory of the search of a part of m points: their rows, and beside them
@@ -83,14 +85,14 @@ func exchangeBytes(n, d, m, round int, s *Settings) int64 {
 	return bytes + max(find, measure, exact)
 }
 
-// joinBytes returns the memory of a range of rows of the graph: about 50 bytes for each edge of the
-// lists, 100 with weights.
+// joinBytes returns the memory of a range of rows of the graph, about 50 bytes for each edge of the
+// lists, 100 with weights, and of the order of the points and its inverse.
 func joinBytes(n int, s *Settings) int64 {
 	each := int64(100)
 	if s.Graph.Weights != knn.One || s.Graph.Symmetry == sparse.Sum {
 		each = 200
 	}
-	return tableBytes(n, s) + int64(rangeRows(n))*int64(s.Graph.K)*each/2
+	return tableBytes(n, s) + 8*int64(n) + int64(rangeRows(n))*int64(s.Graph.K)*each/2
 }
 
 // searchOperations estimates the operations of the search of a part of m points.
@@ -150,18 +152,18 @@ func (r *Run) Plan() (*Plan, error) {
 
 	k := int64(r.s.Graph.K)
 	width := int64(r.s.width())
-	p.Job = max(searchBytes(r.x, min(n, size), &r.s), divideBytes(n, d, &r.s)) + machine.ProgramBytes
+	p.Job = max(searchBytes(r.x, min(n, size), &r.s), divideBytes(r.x, &r.s)) + machine.ProgramBytes
 	p.Merge = machine.ProgramBytes + max(
 		exchangeBytes(n, d, 2*own, 1, &r.s),
 		exchangeBytes(n, d, 2*own, mostRounds, &r.s),
 		joinBytes(n, &r.s),
 	)
 	p.Memory = max(p.Job, p.Merge)
-	p.Disk = int64(n) * (int64(r.s.Overlap)*(2+8*width) + 4*k + 8*k)
+	p.Disk = int64(n) * (rowBytes(r.x) + 4 + int64(r.s.Overlap)*(2+8*width) + 4*k + 2*8*k)
 	if r.s.Graph.Weights != knn.One {
-		p.Disk += int64(n) * k * 32
+		p.Disk += int64(n) * k * 48
 	} else if r.s.Graph.Symmetry == sparse.Sum {
-		p.Disk += int64(n) * k * 16
+		p.Disk += int64(n) * k * 32
 	}
 
 	p.PartTime = machine.Seconds(searchOperations(p.PerPart, d, &r.s))

@@ -42,7 +42,7 @@ func (r *Run) truth(ctx context.Context) (*knn.RecallSample, error) {
 	}
 
 	r.observed.Begin("true neighbours of a sample")
-	s, err = knn.NewRecallSample(ctx, r.x, r.s.Metric, r.s.Graph.K, truthSample, r.s.Seed)
+	s, err = knn.NewRecallSample(ctx, r.rows.x, r.s.Metric, r.s.Graph.K, truthSample, r.s.Seed)
 	if err != nil {
 		return nil, err
 	}

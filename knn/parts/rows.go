@@ -13,6 +13,7 @@ type rows struct {
 	d int
 	prepared.Scaling
 	shift []float32 // Mean·Scale
+	order []uint32  // the point of the user that each row is; nil if x has his order
 }
 
 // newRows returns the rows of the points x under a scaling.

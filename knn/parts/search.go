@@ -38,14 +38,14 @@ func searchPart(ctx context.Context, r *rows, s *Settings, ids []int32) ([]uint3
 	return searchExact(ctx, r, s, ids)
 }
 
-// readPart sets flat to the rows of a part. They must be finite, as the division has seen that they
-// are.
+// readPart sets flat to the rows of a part. They must be finite, as they were when the division
+// copied them.
 func readPart(r *rows, flat []float32, ids []int32) error {
 	r.read(flat, ids)
 	if at := numbers.NotFinite(flat); at >= 0 {
 		return fmt.Errorf("point %d, column %d is not finite in float32: "+
-			"the points have changed since they were divided; give another %s folder",
-			ids[at/r.d], at%r.d, param.Name("work"))
+			"its copy has changed since the points were divided; give another %s folder",
+			r.order[ids[at/r.d]], at%r.d, param.Name("work"))
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func tablesOf[T uint16 | uint32 | float64](r *Run, name func(p int) string) (*ta
 // row returns the row of a point.
 func (t *tables[T]) row(i int32) []T {
 	p := t.div.of[int(i)*t.div.overlap()]
-	return t.of[p][int(t.div.first[i])*t.width:][:t.width:t.width]
+	return t.of[p][(int(i)-t.div.start[p])*t.width:][:t.width:t.width]
 }
 
 // lists is a source of [lists] of K neighbours. Their distances are infinite: they are not known.

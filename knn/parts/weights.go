@@ -23,10 +23,11 @@ func (r *Run) weigh(g *knn.GraphSettings, near *tables[uint32]) (*tables[float64
 	}
 
 	// A quarter of the mean squared distance of the K-th neighbour, as for graphs in one piece.
+	// The sum has their order too, and so the same bits.
 	if g.Weights == knn.Heat && g.T == 0 {
 		var mean float64
-		for i := range r.div.N {
-			last := lengths.row(int32(i))[g.K-1]
+		for _, i := range r.div.numbers() {
+			last := lengths.row(i)[g.K-1]
 			mean += last * last / float64(r.div.N)
 		}
 		if g.T = mean / 4; g.T == 0 {
@@ -44,7 +45,7 @@ func (r *Run) weigh(g *knn.GraphSettings, near *tables[uint32]) (*tables[float64
 			continue
 		}
 
-		own := r.div.members(p, true)
+		own := r.div.own(p)
 		table := make([]float64, len(own)*g.K)
 		par.For(len(own), 256, func(lo, hi int) {
 			for at := lo; at < hi; at++ {

@@ -23,25 +23,31 @@ import (
 //	truth.npz                  a sample by which the recall is estimated
 //	  rows.npy      int32   (s)    points of the sample
 //	  kth.npy       float64 (s)    distance of the K-th true neighbour of each
+//	order.npy         uint32  (n, 1)    the point of the user that has each number
 //	assigned.npy      uint16  (n, Q)    the parts of every point, the nearest first
+//	points-PPPPP.npy  as X    (m_p, d)  the points that have the part as their nearest
 //	part-PPPPP.npy    uint32  (n_p, 2w) lists as the search of a part left them: w numbers of
 //	                                    points, then the bits of w squared distances in float32
 //	lists-R-PPPPP.npy uint32  (m_p, K)  neighbours after round R of the exchange, from 1
 //	lengths-R-PPPPP.npy float64 (m_p, K) their distances, only if the weights need them
 //	weights-PPPPP.npy float64 (m_p, K)  weights of the edges to the neighbours of the last round
-//	graph/                     the symmetric graph, a folder as package sparse writes it
+//	ordered/                   the symmetric graph of the numbers, a folder as package sparse writes it
+//	graph/                     the same graph of the points of the user
 //
-// Rows of tables are in the order of the points' numbers. A table NAME.npy has a stage NAME.npz of
+// All of these but graph/ number the points anew: those of the first part come first, and in a part
+// those of the first second part. Rows of tables are in the order of these numbers. A table NAME.npy has a stage NAME.npz of
 // package checkpoint beside it, written after it, with the key of the run and {"rows", "width",
 // "sum"}, where sum is the SHA-256 of the table. A table without its stage is not there.
 const (
 	divisionFile = "division.npz" // centres, sizes and what all parts share
 	assigned     = "assigned"     // n×overlap uint16: the parts of every point, the nearest first
+	orderName    = "order"        // n uint32: the point of the user that has each number
 	truthFile    = "truth.npz"    // true neighbours of a sample
 )
 
 // Names of the tables of a part.
 func partName(p int) string    { return fmt.Sprintf("part-%05d", p) }
+func copyName(p int) string    { return fmt.Sprintf("points-%05d", p) }
 func weightsName(p int) string { return fmt.Sprintf("weights-%05d", p) }
 
 func listsName(round, p int) string   { return fmt.Sprintf("lists-%d-%05d", round, p) }
@@ -84,8 +90,12 @@ func (f *folder) has(name string) (bool, error) {
 
 // save writes a table with rows of the given width, then its stage.
 func save[T uint16 | uint32 | float64](f *folder, name string, width int, table []T) error {
-	t := tableState{Rows: len(table) / width, Width: width}
-	shape := []int{t.Rows, width}
+	return f.save(name, tableState{Rows: len(table) / width, Width: width}, table)
+}
+
+// save writes the numbers of a table, then its stage.
+func (f *folder) save(name string, t tableState, table any) error {
+	shape := []int{t.Rows, t.Width}
 	var err error
 	if t.Sum, err = npy.Sum([]archive.Array{{Name: name, Shape: shape, Data: table}}); err != nil {
 		return err
@@ -143,13 +153,20 @@ func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width
 		return nil, 0, err
 	}
 	drop(table)
-	if sum != t.Sum {
-		return nil, 0, fmt.Errorf(
-			"%s: the file was changed after it was written: its content has the hash %.12s…, %s says %.12s…; %s",
-			path, sum, f.Path(name+".npz"), t.Sum, f.Remedy)
+	if err := f.checkSum(name, sum, t.Sum); err != nil {
+		return nil, 0, err
 	}
 	f.open[name] = loaded{table, t.Width}
 	return table, t.Width, nil
+}
+
+// checkSum returns an error if a table has the hash sum and not the one of its stage.
+func (f *folder) checkSum(name, sum, want string) error {
+	if sum == want {
+		return nil
+	}
+	return fmt.Errorf("%s: the file was changed after it was written: its content has the hash %.12s…, %s says %.12s…; %s",
+		f.Path(name+".npy"), sum, f.Path(name+".npz"), want, f.Remedy)
 }
 
 // drop gives back the pages of a mapped table that is not needed soon.

@@ -45,9 +45,9 @@ other, and then neighbours across the borders of parts. The recall before and af
 step is printed. Where the recall stays below 0.98 and still grows, the step is repeated,
 three times at most. --dry-run prints the expected memory, parts and time.
 
-DIR holds the state of the run. After a stop or a kill the same command goes on, and the
-graph has the same bits. DIR can be removed when the graph is made. bigfit status DIR says
-how far the run is.
+DIR holds the state of the run and a copy of the points, part by part. After a stop or a
+kill the same command goes on, and the graph has the same bits. DIR can be removed when the
+graph is made. bigfit status DIR says how far the run is.
 
 On a cluster each part is a job. --divide prepares DIR. --part I or --part env makes one
 part, in any order and on any machine that sees DIR and the points. --merge makes the graph
