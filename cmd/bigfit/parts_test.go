@@ -345,6 +345,7 @@ func TestPartsFaults(t *testing.T) {
 	table := readFile(t, "once/part-00001.npy")
 	table[len(table)-1] ^= 1
 	writeFile(t, "once/part-00001.npy", table)
+	must(t, os.Remove("once/squares-00000.npz"))
 	must(t, os.Remove("once/lists-1-00000.npz"))
 	fail(t, 2, []string{"part-00001.npy", "changed after it was written", "--work"}, words("graph --work once --merge -o got.npz -q")...)
 	x := synthetic.Manifold(partedPoints, 16, 4, 0.01, 1)

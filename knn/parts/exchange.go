@@ -68,14 +68,17 @@ func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 		return nil, err
 	}
 
+	r.round = 0
+	if err := r.mergeLists(ctx); err != nil {
+		return nil, err
+	}
 	// A sample of points with their true neighbours tells how good the lists are.
-	r.div.number()
 	truth, err := r.truth(ctx)
 	if err != nil {
 		return nil, err
 	}
 	recall := &Recall{}
-	if recall.Before, err = r.recall(ctx, truth, r.merged, r.s.width()); err != nil {
+	if recall.Before, err = r.recall(ctx, truth); err != nil {
 		return nil, err
 	}
 	r.observed.Note(fmt.Sprintf("recall before the exchange: %s", recall.Before))
@@ -90,7 +93,7 @@ func (r *Run) Merge(ctx context.Context) (*Recall, error) {
 		if err := r.exchangeAll(ctx); err != nil {
 			return nil, err
 		}
-		if recall.After, err = r.recall(ctx, truth, r.final, r.s.Graph.K); err != nil {
+		if recall.After, err = r.recall(ctx, truth); err != nil {
 			return nil, err
 		}
 		r.observed.End(fmt.Sprintf("recall %s", recall.After))
@@ -154,14 +157,9 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 		lengths = make([]float64, len(own)*k)
 	}
 
-	// From the second round on, neighbours are taken from the lists that the round before wrote.
-	var last *links
-	if r.round > 1 {
-		lists, err := tablesOf[uint32](r, func(p int) string { return listsName(r.round-1, p) })
-		if err != nil {
-			return err
-		}
-		last = &links{lists, r.div.members(p)}
+	last, err := r.links(p)
+	if err != nil {
+		return err
 	}
 
 	// The blocks have the same size but for one point. Their points have few second parts, so that
@@ -191,9 +189,29 @@ func (r *Run) exchange(ctx context.Context, p int) error {
 	return save(r.folder, listsName(r.round, p), k, index)
 }
 
+// links are the lists of the round before. The merged lists have distances, all others not.
+type links struct {
+	*tables[uint32]
+	squares *tables[uint32] // nil after the first round
+	from    []int32         // points of the part, in which reverse neighbours are sought from the second round on
+}
+
+// links returns the lists with which the present round begins for part p.
+func (r *Run) links(p int) (*links, error) {
+	near, err := tablesOf[uint32](r, func(p int) string { return listsName(r.round-1, p) })
+	if err != nil {
+		return nil, err
+	}
+	if r.round > 1 {
+		return &links{tables: near, from: r.div.members(p)}, nil
+	}
+	squares, err := tablesOf[uint32](r, squaresName)
+	return &links{tables: near, squares: squares}, err
+}
+
 // improve compares the points of a block, which ascend, with the neighbours of their neighbours,
-// and returns lists of the nearest of all. It begins with the lists that the parts found or, if
-// last is not nil, with the lists of the last round and the points that list a point.
+// and returns lists of the nearest of all. It begins with the lists of the last round and, where these
+// have no distances, with the points that list a point too.
 func (r *Run) improve(ctx context.Context, points []int32, last *links) ([]uint32, error) {
 	width := r.s.width()
 	m := localJoin{
@@ -205,28 +223,27 @@ func (r *Run) improve(ctx context.Context, points []int32, last *links) ([]uint3
 		first:  newIDSet(r.div.N),
 		all:    newIDSet(r.div.N),
 	}
-	from := r.merged
 	var reverse []uint32
-	if last != nil {
-		from = last.lists
+	if last.squares == nil {
 		reverse = last.listing(points, width)
 		m.degree = 2 * width
-	}
-	if err := from(m.out, points); err != nil {
-		return nil, err
 	}
 
 	// The neighbours of each point. Where their distances are not known, the list begins empty and
 	// neighbours are measured beside the other candidates.
-	m.neighbours = make([]uint32, m.degree*len(points))
+	m.neighbours = slices.Repeat([]uint32{none}, m.degree*len(points))
 	for i, v := range points {
 		list := m.out[2*i*width:][:2*width]
 		neighbours := m.neighbours[i*m.degree:][:m.degree]
-		copy(neighbours, list[:width])
-		if last != nil {
+		copy(neighbours, last.row(v))
+		if last.squares != nil {
+			copy(list, neighbours)
+			copy(list[width:], last.squares.row(v))
+		} else {
 			copy(neighbours[width:], reverse[i*width:])
 			for p := range width {
 				list[p] = none
+				list[width+p] = infinite
 			}
 		}
 		m.first.add(uint32(v))
@@ -237,25 +254,16 @@ func (r *Run) improve(ctx context.Context, points []int32, last *links) ([]uint3
 	m.first.number()
 
 	// The neighbours of all these, and from both the candidates.
-	second, err := indices(m.first.ids(), width, from)
-	if err != nil {
-		return nil, err
-	}
+	second := last.gather(m.first.ids())
 	m.all.addList(second)
 	m.all.number()
-	m.findCandidates(second)
+	m.findCandidates(second, last.width)
 
 	// The lists are as large as the rows that measure reads: they are collected before.
 	second = nil
 	m.neighbours = nil
 	runtime.GC()
 	return m.out, m.measure(ctx, r.rows)
-}
-
-// links are the lists of a round, and the points of a part, in which reverse neighbours are sought.
-type links struct {
-	*tables[uint32]
-	from []int32
 }
 
 // listing returns, for each of points, which ascend, the first width points of the part that have

@@ -1,7 +1,10 @@
 package parts
 
 import (
+	"context"
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bigfit/bigfit/internal/num/par"
 )
@@ -21,11 +24,52 @@ const (
 	infinite = 0x7f80_0000
 )
 
-// lists is a source of neighbour lists: it sets words to the lists of the points ids, which ascend.
-type lists func(words []uint32, ids []int32) error
+// mergeLists merges the lists of all parts that a point is in, for all points, unless the merged lists
+// are in the folder. The exchange reads lists that lie anywhere: these are half as long as those of the
+// parts, as it needs no distances of them, so that more of them stay in memory.
+func (r *Run) mergeLists(ctx context.Context) error {
+	r.observed.Begin("merge of lists")
+	r.div.number()
+	width := r.s.width()
+	for p := range r.s.Parts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		// The squares are written last.
+		there, err := r.folder.has(squaresName(p))
+		if err != nil {
+			return err
+		}
+		if there {
+			continue
+		}
+		r.observed.Update(float64(p), float64(r.s.Parts), fmt.Sprintf("part %d", p))
 
-// merged is the source of the lists that the parts found: for each point it merges the lists of
-// all parts that the point is in.
+		own := r.div.own(p)
+		words := make([]uint32, 2*width*len(own))
+		if err := r.merged(words, own); err != nil {
+			return err
+		}
+		near := make([]uint32, 0, width*len(own))
+		squares := make([]uint32, 0, width*len(own))
+		for list := range slices.Chunk(words, 2*width) {
+			near = append(near, list[:width]...)
+			squares = append(squares, list[width:]...)
+		}
+		if err := save(r.folder, listsName(0, p), width, near); err != nil {
+			return err
+		}
+		if err := save(r.folder, squaresName(p), width, squares); err != nil {
+			return err
+		}
+	}
+	r.observed.End(fmt.Sprintf("of %d parts", r.s.Parts))
+	r.div.rank = nil
+	return nil
+}
+
+// merged sets words to the lists of points, which ascend, merged from the lists of all parts that a
+// point is in.
 func (r *Run) merged(words []uint32, ids []int32) error {
 	of := make([][]uint32, r.s.Parts)
 	for p := range of {
@@ -128,21 +172,4 @@ func offer(words []uint32, j, d uint32) bool {
 	index[p] = j
 	dist[p] = d
 	return true
-}
-
-// indices returns the first width neighbours of each point in ids.
-func indices(ids []int32, width int, from lists) ([]uint32, error) {
-	out := make([]uint32, width*len(ids))
-	const block = 1 << 15
-	words := make([]uint32, 2*width*min(block, len(ids)))
-	for lo := 0; lo < len(ids); lo += block {
-		some := ids[lo:min(lo+block, len(ids))]
-		if err := from(words[:2*width*len(some)], some); err != nil {
-			return nil, err
-		}
-		for i := range some {
-			copy(out[(lo+i)*width:][:width], words[2*i*width:])
-		}
-	}
-	return out, nil
 }

@@ -35,9 +35,9 @@ type candidateLists struct {
 	end   []int32  // the end of the list of each chunk and point in place
 }
 
-// findCandidates sets m.candidates. second holds the lists of the set first, width points each, and
+// findCandidates sets m.candidates. second holds the lists of the set first, so many points each, and
 // is overwritten.
-func (m *localJoin) findCandidates(second []uint32) {
+func (m *localJoin) findCandidates(second []uint32, each int) {
 	par.For(len(second), 1<<14, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			if second[p] != none {
@@ -54,7 +54,8 @@ func (m *localJoin) findCandidates(second []uint32) {
 		if w.seen == nil {
 			w.localJoin = m
 			w.second = second
-			w.seen = make([]uint64, 1<<bits.Len(uint(2*m.degree*(m.width+1))))
+			w.each = each
+			w.seen = make([]uint64, 1<<bits.Len(uint(2*m.degree*(each+1))))
 		}
 		w.found = w.found[:0]
 		w.ends = w.ends[:0]
@@ -70,6 +71,7 @@ func (m *localJoin) findCandidates(second []uint32) {
 type candidateFinder struct {
 	*localJoin
 	second []uint32 // neighbours of the points of first, by their places in all
+	each   int      // neighbours of a point in second
 	seen   []uint64 // a hash table of points seen before: a stamp, then a place in all
 	found  []int32  // candidates of some points, by their places in all
 	ends   []int    // the end of the candidates of each point
@@ -96,7 +98,7 @@ func (w *candidateFinder) isNew(stamp uint64, v uint32) bool {
 // point appends the candidates of point i of the block to w.found.
 func (w *candidateFinder) point(i int) {
 	stamp := uint64(i + 1)
-	list := func(j uint32) []uint32 { return w.second[int(w.first.at(j))*w.width:][:w.width] }
+	list := func(j uint32) []uint32 { return w.second[int(w.first.at(j))*w.each:][:w.each] }
 	neighbours := w.neighbours[i*w.degree:][:w.degree]
 
 	// The lists of neighbours are scattered. Both ends of each are loaded at once here, so that

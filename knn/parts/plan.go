@@ -18,11 +18,11 @@ const (
 	exchangeOverhead = 200e3
 )
 
-// tableBytes returns the memory of the tables with a row for every point: ranks of points in their
-// parts, and sets of points.
-func tableBytes(n int, s *Settings) int64 {
-	return int64(n) * (4*int64(s.Overlap) + 1)
-}
+// rankBytes returns the memory of the ranks of points in their parts.
+func rankBytes(n int, s *Settings) int64 { return 4 * int64(n) * int64(s.Overlap) }
+
+// setBytes returns the memory of two sets of points.
+func setBytes(n int) int64 { return int64(n) }
 
 // divideBytes returns the memory of the division: parts of all points and centres, and beside them
 // the larger of the sample with a block of rows and its scores, and of the order with the copies.
@@ -65,8 +65,8 @@ func exchangeBytes(n, d, m, round int, s *Settings) int64 {
 	first = min(int64(n), first)
 	chunk := min(int64(n), 1<<chunkShift(d))
 
-	// The lists of the part with their distances, and the lists of the block.
-	bytes := tableBytes(n, s) + 4*int64(m)*(1+k) + 8*width*block
+	// The lists of the part with their distances, and the lists of the block. Lists are merged before.
+	bytes := setBytes(n) + 4*int64(m)*(1+k) + 8*width*block
 	if s.needsLengths() {
 		bytes += 8 * int64(m) * k
 	}
@@ -82,7 +82,7 @@ func exchangeBytes(n, d, m, round int, s *Settings) int64 {
 	if round > 1 {
 		bytes += 4 * int64(s.Overlap) * int64(m)
 	}
-	return bytes + max(find, measure, exact)
+	return max(bytes+max(find, measure, exact), rankBytes(n, s)+16*width*int64(m))
 }
 
 // joinBytes returns the memory of a range of rows of the graph, about 50 bytes for each edge of the
@@ -92,7 +92,7 @@ func joinBytes(n int, s *Settings) int64 {
 	if s.Graph.Weights != knn.One || s.Graph.Symmetry == sparse.Sum {
 		each = 200
 	}
-	return tableBytes(n, s) + 8*int64(n) + int64(rangeRows(n))*int64(s.Graph.K)*each/2
+	return 8*int64(n) + int64(rangeRows(n))*int64(s.Graph.K)*each/2
 }
 
 // searchOperations estimates the operations of the search of a part of m points.
@@ -159,7 +159,7 @@ func (r *Run) Plan() (*Plan, error) {
 		joinBytes(n, &r.s),
 	)
 	p.Memory = max(p.Job, p.Merge)
-	p.Disk = int64(n) * (rowBytes(r.x) + 4 + int64(r.s.Overlap)*(2+8*width) + 4*k + 2*8*k)
+	p.Disk = int64(n) * (rowBytes(r.x) + 4 + int64(r.s.Overlap)*(2+8*width) + 8*width + 4*k + 2*8*k)
 	if r.s.Graph.Weights != knn.One {
 		p.Disk += int64(n) * k * 48
 	} else if r.s.Graph.Symmetry == sparse.Sum {

@@ -12,19 +12,6 @@ import (
 // truthSample is the number of points by which the recall is estimated.
 const truthSample = 500
 
-// final is a source of lists of K neighbours alone, without distances: K words for each point.
-func (r *Run) final(words []uint32, ids []int32) error {
-	t, err := tablesOf[uint32](r, r.listsName)
-	if err != nil {
-		return err
-	}
-	k := r.s.Graph.K
-	for at, i := range ids {
-		copy(words[at*k:][:k], t.row(i))
-	}
-	return nil
-}
-
 // truth returns the true neighbours of a sample of points, from the folder if they are there.
 func (r *Run) truth(ctx context.Context) (*knn.RecallSample, error) {
 	s := &knn.RecallSample{N: r.div.N, K: r.s.Graph.K}
@@ -57,23 +44,19 @@ func (r *Run) truth(ctx context.Context) (*knn.RecallSample, error) {
 		archive.Array{Name: "kth", Data: s.Kth})
 }
 
-// recall estimates the recall of lists of the given width.
-func (r *Run) recall(ctx context.Context, s *knn.RecallSample, from lists, width int) (out knn.Recall, err error) {
+// recall estimates the recall of the lists after the present round.
+func (r *Run) recall(ctx context.Context, s *knn.RecallSample) (out knn.Recall, err error) {
+	near, err := tablesOf[uint32](r, r.listsName)
+	if err != nil {
+		return out, err
+	}
 	ids := make([]int32, len(s.Rows))
 	for i, v := range s.Rows {
 		ids[i] = int32(v)
 	}
 
-	words := make([]uint32, len(ids)*2*r.s.width())
-	if width == r.s.Graph.K {
-		words = words[:len(ids)*width]
-	}
-	if err := from(words, ids); err != nil {
-		return out, err
-	}
-
 	// Distances are measured again in float64, as in the sample: rounding does not count as a miss.
-	_, dist, err := r.exact(ctx, ids, words, width)
+	_, dist, err := r.exact(ctx, ids, near.gather(ids), near.width)
 	if err != nil {
 		return out, err
 	}

@@ -1,5 +1,7 @@
 package parts
 
+import "github.com/bigfit/bigfit/internal/num/par"
+
 // tables are the tables of one kind of all parts. Together they have a row for each point, in the
 // table of its nearest part.
 type tables[T uint16 | uint32 | float64] struct {
@@ -26,21 +28,21 @@ func (t *tables[T]) row(i int32) []T {
 	return t.of[p][(int(i)-t.div.start[p])*t.width:][:t.width:t.width]
 }
 
-// lists is a source of [lists] of K neighbours. Their distances are infinite: they are not known.
-func (t *tables[T]) lists(words []uint32, ids []int32) error {
-	stride := len(words) / max(1, len(ids))
-	for at, i := range ids {
-		list := words[at*stride:][:stride]
-		for p := range list[:stride/2] {
-			list[p] = none
-			list[stride/2+p] = infinite
-		}
-		for p, v := range t.row(i) {
-			list[p] = uint32(v)
-		}
+// gather returns the rows of points, which ascend, one after the other.
+func (t *tables[T]) gather(ids []int32) []T {
+	out := make([]T, t.width*len(ids))
+	// The pages of the tables are given back after each block of points.
+	const block = 1 << 15
+	for first := 0; first < len(ids); first += block {
+		end := min(first+block, len(ids))
+		par.For(end-first, 1024, func(lo, hi int) {
+			for at := first + lo; at < first+hi; at++ {
+				copy(out[at*t.width:], t.row(ids[at]))
+			}
+		})
+		t.drop()
 	}
-	t.drop()
-	return nil
+	return out
 }
 
 // drop gives back the pages of all tables.

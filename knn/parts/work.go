@@ -28,6 +28,8 @@ import (
 //	points-PPPPP.npy  as X    (m_p, d)  the points that have the part as their nearest
 //	part-PPPPP.npy    uint32  (n_p, 2w) lists as the search of a part left them: w numbers of
 //	                                    points, then the bits of w squared distances in float32
+//	lists-0-PPPPP.npy uint32  (m_p, w)  w neighbours in the merged lists of all parts of a point
+//	squares-PPPPP.npy uint32  (m_p, w)  bits of their squared distances in float32
 //	lists-R-PPPPP.npy uint32  (m_p, K)  neighbours after round R of the exchange, from 1
 //	lengths-R-PPPPP.npy float64 (m_p, K) their distances, only if the weights need them
 //	weights-PPPPP.npy float64 (m_p, K)  weights of the edges to the neighbours of the last round
@@ -48,12 +50,13 @@ const (
 // Names of the tables of a part.
 func partName(p int) string    { return fmt.Sprintf("part-%05d", p) }
 func copyName(p int) string    { return fmt.Sprintf("points-%05d", p) }
+func squaresName(p int) string { return fmt.Sprintf("squares-%05d", p) }
 func weightsName(p int) string { return fmt.Sprintf("weights-%05d", p) }
 
 func listsName(round, p int) string   { return fmt.Sprintf("lists-%d-%05d", round, p) }
 func lengthsName(round, p int) string { return fmt.Sprintf("lengths-%d-%05d", round, p) }
 
-// listsName returns the name of the lists of part p after the last round.
+// listsName returns the name of the lists of part p after the last round, 0 before the first.
 func (r *Run) listsName(p int) string { return listsName(r.round, p) }
 
 // lengthsName returns the name of the distances of these lists.
