@@ -117,7 +117,7 @@ func Below(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, n *Co
 	for {
 		r, err := Laplacian(ctx, l, c, &set)
 		if r == nil {
-			if _, _, short := LaplacianBytes(l.Dim(), c, l.Graph().NNZ(), false, &set); short != nil {
+			if _, _, short := LaplacianBytes(l.Dim(), c, Edges{Count: l.Graph().NNZ()}, &set); short != nil {
 				err = fmt.Errorf("%w; %s: lower the bound", err, n)
 			}
 			return nil, err

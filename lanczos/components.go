@@ -76,7 +76,7 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 	counts := shares(c, p.K)
 
 	f := &componentSearch{c: c, s: *s, pairs: p.K, results: make([]*Result, c.Count())}
-	budget := newBudget(c, l.Graph().NNZ(), !s.Rough && cg.Hard(l.Graph(), l.Kind()), p.K, s)
+	budget := newBudget(c, Edges{l.Graph().NNZ(), l.Graph().Val != nil, !s.Rough && cg.Hard(l.Graph(), l.Kind())}, p.K, s)
 	f.s.MemoryLimit = budget.limit
 	f.turn = budget.turn
 
@@ -321,7 +321,7 @@ type budget struct {
 // newBudget gives each part half of the memory that s allows beside the pairs of all, if that is
 // enough for the largest, and all of it otherwise. A turn has as many parts as there are threads
 // and memory for.
-func newBudget(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings) budget {
+func newBudget(c *sparse.Components, e Edges, pairs int, s *Settings) budget {
 	counts := shares(c, pairs)
 	ids := byNumber(c, counts)
 	n := c.Sizes[ids[0]]
@@ -344,7 +344,7 @@ func newBudget(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings)
 	out := budget{limit: part.MemoryLimit, turn: par.Workers(len(ids), 1)}
 
 	// All parts of a turn may be as large as the largest.
-	most := p.bytesWithFactor(int(float64(nnz)*float64(n)/float64(len(c.Of))), hard)
+	most := p.bytesWithFactor(int(float64(e.Count)*float64(n)/float64(len(c.Of))), e.Hard)
 	if s.MemoryLimit > 0 {
 		out.turn = max(1, min(out.turn, int(free/most)))
 	}
@@ -355,19 +355,45 @@ func newBudget(c *sparse.Components, nnz int, hard bool, pairs int, s *Settings)
 	return out
 }
 
+// Edges describes the stored edges of a graph, as the cost of its eigenpairs depends on them.
+type Edges struct {
+	Count    int
+	Weighted bool // the weights are not all one
+	// Hard says that the graph is ill-conditioned ([cg.Hard]): then a factor is counted.
+	Hard bool
+}
+
+// EdgesOf describes the edges of a graph for a Laplacian.
+func EdgesOf(w *sparse.CSR, kind sparse.Kind) Edges {
+	return Edges{w.NNZ(), w.Val != nil, cg.Hard(w, kind)}
+}
+
+// copyBytes returns the memory of the copy of a graph of n vertices in the order for products: its
+// columns, and its weights as they are and in the form of a normalized Laplacian.
+func (e Edges) copyBytes(n int) int64 {
+	if n < reorderFrom {
+		return 0
+	}
+	each := int64(4)
+	if e.Weighted {
+		each = 20
+	}
+	return each*int64(e.Count) + 44*int64(n)
+}
+
 // LaplacianBytes returns the memory that [Laplacian] with these settings needs beside a graph of n
-// vertices and its Laplacian, and a rough number of operations. nnz is the number of stored edges,
-// and c are the components, nil if they are not known yet. Where components are searched alone, the
-// bytes are the pairs of all and the searches of one turn, and the operations a sum over the
-// components; otherwise both are as [Bytes] and [Operations] say. hard says that the graph is
-// ill-conditioned ([cg.Hard]): then the bytes count a factor.
-func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings) (int64, float64, error) {
+// vertices, and a rough number of operations. c are the components, nil if they are not known yet. Where
+// components are searched alone, the bytes are the pairs of all and the searches of one turn, and the
+// operations a sum over the components; otherwise both are as [Bytes] and [Operations] say, beside
+// a copy of the graph.
+func LaplacianBytes(n int, c *sparse.Components, e Edges, s *Settings) (int64, float64, error) {
+	nnz := e.Count
 	if c == nil || !byComponent(c, s) {
 		p, err := newPlan(n, s)
 		if err != nil {
 			return 0, Operations(n, nnz, s), err
 		}
-		return p.bytesWithFactor(nnz, hard), Operations(n, nnz, s), nil
+		return p.bytesWithFactor(nnz, e.Hard) + e.copyBytes(n), Operations(n, nnz, s), nil
 	}
 
 	whole := *s
@@ -376,7 +402,7 @@ func LaplacianBytes(n int, c *sparse.Components, nnz int, hard bool, s *Settings
 	if err != nil {
 		return 0, 0, err
 	}
-	budget := newBudget(c, nnz, hard, p.K, s)
+	budget := newBudget(c, e, p.K, s)
 	if budget.err != nil {
 		return 0, 0, budget.err
 	}

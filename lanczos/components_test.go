@@ -72,7 +72,7 @@ func TestComponentBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, operations, err := lanczos.LaplacianBytes(l.Dim(), c, f.w.NNZ(), false, s)
+	parts, operations, err := lanczos.LaplacianBytes(l.Dim(), c, lanczos.EdgesOf(f.w, sparse.Normalized), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestComponentsAtATime(t *testing.T) {
 	for _, share := range []int64{0, 2} {
 		s := lanczos.Settings{K: 40}
 		if share > 0 {
-			free, _, err := lanczos.LaplacianBytes(l.Dim(), c, f.w.NNZ(), true, &s)
+			free, _, err := lanczos.LaplacianBytes(l.Dim(), c, lanczos.Edges{Count: f.w.NNZ(), Hard: true}, &s)
 			if err != nil {
 				t.Fatal(err)
 			}

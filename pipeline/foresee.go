@@ -173,7 +173,7 @@ func (p *Pipeline) foreseePairs(l models.Learner, in *models.Input) error {
 		return err
 	}
 	settings := lanczos.Settings{K: k, Tolerance: tolerance, Seed: p.Seed, MemoryLimit: p.eigenpairsLimit()}
-	return p.AnnounceEigenpairs(in.Len(), nil, in.Edges, false, settings, "ask for fewer eigenpairs")
+	return p.AnnounceEigenpairs(in.Len(), nil, lanczos.Edges{Count: in.Edges}, settings, "ask for fewer eigenpairs")
 }
 
 // searchCost is the cost of the search for neighbours of x and of making their graph.

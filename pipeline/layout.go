@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/layout"
@@ -63,9 +62,8 @@ func (p *Pipeline) Layout(ctx context.Context, g *models.Graph, dim int, pairs *
 // announceLayout announces the memory and the operations of a layout and of its first places.
 func (p *Pipeline) announceLayout(g *models.Graph, dim int) error {
 	n := g.W.Rows
-	hard := cg.Hard(g.W, sparse.Normalized)
 	settings := &lanczos.Settings{K: g.Components.Count() + dim, Tolerance: planeTolerance}
-	bytes, operations, err := lanczos.LaplacianBytes(n, g.Components, g.W.NNZ(), hard, settings)
+	bytes, operations, err := lanczos.LaplacianBytes(n, g.Components, lanczos.EdgesOf(g.W, sparse.Normalized), settings)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/checkpoint"
@@ -470,18 +469,22 @@ func (p *Pipeline) countBelow(l *sparse.Laplacian, g *models.Graph, bound float6
 // fitEigenpairs announces the eigenpairs of g. If they do not fit into memory beside the graph,
 // the basis gets the memory that the graph leaves, or the smallest size.
 func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.Settings, remedy string) error {
-	hard := !s.Rough && cg.Hard(g.W, kind) // rough vectors take no factor
+	edges := lanczos.EdgesOf(g.W, kind)
+	if s.Rough {
+		edges.Hard = false // rough vectors take no factor
+	}
 	announce := func(s lanczos.Settings) error {
-		return p.AnnounceEigenpairs(g.W.Rows, g.Components, g.W.NNZ(), hard, s, remedy)
+		return p.AnnounceEigenpairs(g.W.Rows, g.Components, edges, s, remedy)
 	}
 	err := announce(*s)
 	if err == nil || s.MemoryLimit <= 0 {
 		return err
 	}
-	// The graph takes 12 bytes an entry and 40 a vertex; the basis has to live with the rest.
+	// The graph takes 12 bytes an entry and 40 a vertex, and its copy for products 20 and 44; the basis
+	// has to live with the rest.
 	smaller := *s
-	smaller.MemoryLimit -= 12*int64(g.W.NNZ()) + 40*int64(g.W.Rows)
-	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, g.W.NNZ(), hard,
+	smaller.MemoryLimit -= 32*int64(g.W.NNZ()) + 84*int64(g.W.Rows)
+	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, edges,
 		&smaller); short != nil || smaller.MemoryLimit <= 0 {
 		smaller.MemoryLimit = s.MemoryLimit
 		smaller.Basis = 1
@@ -548,16 +551,16 @@ func checkWalk(l *sparse.Laplacian) error {
 	return nil
 }
 
-// AnnounceEigenpairs announces the cost of eigenpairs of a graph with n points, nnz stored edges
-// and the components c (nil if they are not known); hard is [cg.Hard] of the graph. If the
+// AnnounceEigenpairs announces the cost of eigenpairs of a graph with n points, the edges e
+// and the components c (nil if they are not known). If the
 // memory allowed is short, the basis is made smaller before anything is refused.
-func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, nnz int, hard bool, s lanczos.Settings,
+func (p *Pipeline) AnnounceEigenpairs(n int, c *sparse.Components, e lanczos.Edges, s lanczos.Settings,
 	remedy string) error {
-	bytes, operations, err := lanczos.LaplacianBytes(n, c, nnz, hard, &s)
+	bytes, operations, err := lanczos.LaplacianBytes(n, c, e, &s)
 	if err != nil && s.MemoryLimit > 0 {
 		s.MemoryLimit = 0
 		s.Basis = 1
-		bytes, operations, err = lanczos.LaplacianBytes(n, c, nnz, hard, &s)
+		bytes, operations, err = lanczos.LaplacianBytes(n, c, e, &s)
 	}
 	if err != nil {
 		return err

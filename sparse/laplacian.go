@@ -3,6 +3,7 @@ package sparse
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -46,9 +47,10 @@ type Laplacian struct {
 	kind   Kind
 	degree []float64
 	// The matrix is diag(diagonal) − val with w's columns. A normalized one has
-	// val = s_i w_ij s_j with s = D^-½, or only s if w's weights are one.
+	// val = s_i w_ij s_j with s = D^-½, or only s if w's weights are one. It is made
+	// at the first product: not every Laplacian is multiplied by.
 	diagonal []float64
-	val      []float64
+	val      func() []float64
 	scale    []float64 // s, 0 for degree zero; nil if combinatorial
 	power    int
 	shift    float64
@@ -64,7 +66,7 @@ func NewLaplacian(w *CSR, kind Kind) (*Laplacian, error) {
 }
 
 func newLaplacian(w *CSR, kind Kind) *Laplacian {
-	l := &Laplacian{w: w, kind: kind, degree: w.Degrees(), val: w.Val, power: 1}
+	l := &Laplacian{w: w, kind: kind, degree: w.Degrees(), val: func() []float64 { return w.Val }, power: 1}
 	l.diagonal = l.degree
 	if kind == Combinatorial {
 		return l
@@ -81,19 +83,25 @@ func newLaplacian(w *CSR, kind Kind) *Laplacian {
 	if w.Val == nil {
 		return l
 	}
-	l.val = make([]float64, len(w.Col))
+	scale := l.scale
+	l.val = sync.OnceValue(func() []float64 { return scaled(w, scale) })
+	return l
+}
+
+// scaled returns s_i w_ij s_j for the entries of w.
+func scaled(w *CSR, s []float64) []float64 {
+	val := make([]float64, len(w.Col))
 	par.For(w.Rows, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			for p := w.Ptr[i]; p < w.Ptr[i+1]; p++ {
 				// In this order, since s_i·s_j alone overflows for degrees below
 				// 1e-308, and the same for (j, i).
 				j := int(w.Col[p])
-				l.val[p] = l.scale[min(i, j)] * w.Val[p] * l.scale[max(i, j)]
+				val[p] = s[min(i, j)] * w.Val[p] * s[max(i, j)]
 			}
 		}
 	})
-
-	return l
+	return val
 }
 
 // Permute returns the operator on the vertices in the given order; see
@@ -275,7 +283,7 @@ func (l *Laplacian) step(dst *mat.Dense, alpha float64, x *mat.Dense, beta, gamm
 		panic(fmt.Sprintf("sparse: product of a Laplacian of dimension %d: dst is %d×%d, x is %d×%d", l.Dim(),
 			n, b, xr.Rows, xr.Cols))
 	}
-	g := simd.Graph{Ptr: l.w.Ptr, Col: l.w.Col, Val: l.val, Scale: l.scale, Diag: l.diagonal}
+	g := simd.Graph{Ptr: l.w.Ptr, Col: l.w.Col, Val: l.val(), Scale: l.scale, Diag: l.diagonal}
 	to := asBlock(dst)
 	from := asBlock(x)
 	other := simd.Block{}
@@ -344,10 +352,9 @@ func (l *Laplacian) Form(gamma float64, ground []float64, pinned []bool) *CSR {
 // entry returns the weight at place p of row i, as the Laplacian subtracts it from the diagonal.
 func (l *Laplacian) entry(p int64, i int) float64 {
 	v := 1.0
-	if l.val != nil {
-		v = l.val[p]
-	}
-	if l.w.Val == nil && l.scale != nil {
+	if l.w.Val != nil {
+		v = l.val()[p]
+	} else if l.scale != nil {
 		v = l.scale[i] * l.scale[l.w.Col[p]]
 	}
 	return v

@@ -80,7 +80,7 @@ func (a *app) needExperiment(e *papers.Experiment) error {
 	}
 	// Half again as many edges as neighbours: a neighbour in one direction makes an edge.
 	n, _ := e.X.Dims()
-	return a.Pipeline().AnnounceEigenpairs(n, nil, n*e.Graph.K*3/2, false, lanczos.Settings{K: e.Pairs},
+	return a.Pipeline().AnnounceEigenpairs(n, nil, lanczos.Edges{Count: n * e.Graph.K * 3 / 2}, lanczos.Settings{K: e.Pairs},
 		"use less data")
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/enum"
@@ -332,7 +331,7 @@ func (a *app) cut(ctx context.Context, g *shell.Sourced, s cluster.Settings) (*c
 	if s.Auto {
 		k = cluster.ChoicePairs(n, g.Components.Count())
 	}
-	if err := a.Pipeline().AnnounceEigenpairs(n, nil, g.W.NNZ(), cg.Hard(g.W, sparse.Normalized),
+	if err := a.Pipeline().AnnounceEigenpairs(n, nil, lanczos.EdgesOf(g.W, sparse.Normalized),
 		lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.Memory)},
 		"ask for fewer clusters"); err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ var folderCommands = []struct{ name, line string }{
 // folderNames are all names of files that the program uses in its own folders.
 var folderNames = []string{
 	"choice.npz", "graph.npz", "neighbours.npz", "search.npz", "eigenpairs.npz", "eigs-snapshot.npz", "fits.npz",
-	"division.npz", "truth.npz", "assigned.npy", "assigned.npz", "part-00000.npy", "part-00000.npz",
-	"part-00000-norm.npz", "lists-1-00000.npy", "lists-1-00000.npz", "lengths-1-00000.npy", "weights-00000.npy",
+	"division.npz", "truth.npz", "order.npy", "assigned.npy", "assigned.npz", "points-00000.npy", "part-00000.npy", "part-00000.npz",
+	"part-00000-norm.npz", "squares-00000.npy", "lists-1-00000.npy", "lists-1-00000.npz", "lengths-1-00000.npy", "weights-00000.npy",
 	"indptr.npy", "indices.npy", "data.npy", "manifest.json",
 	"X.npy", "y.npy", "eigs.npz", "report.html", "errors.svg", "log.jsonl", "predictions.npy",
 	atomicfile.MarkFile,

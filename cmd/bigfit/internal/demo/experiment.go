@@ -94,7 +94,7 @@ func (e *experiment) run(ctx context.Context, a *app) (*outcome, error) {
 		return nil, err
 	}
 
-	if err := a.Pipeline().AnnounceEigenpairs(n, o.graph.Components, o.graph.W.NNZ(), false,
+	if err := a.Pipeline().AnnounceEigenpairs(n, o.graph.Components, lanczos.Edges{Count: o.graph.W.NNZ()},
 		lanczos.Settings{K: pairs}, remedy); err != nil {
 		return nil, err
 	}
