@@ -25,11 +25,16 @@ import (
 // unsorted is the folder of the rows of each part in the order of the points of the user.
 const unsorted = "unsorted"
 
-// appendBytes is the memory of the rows of all parts that wait to be appended.
-const appendBytes = 64 << 20
+// appendBytes returns the memory of the rows of all parts that wait to be appended: a sixteenth of the
+// points, within bounds.
+func appendBytes(x data.Points) int64 {
+	n, _ := x.Dims()
+	return min(64<<20, max(1<<20, int64(n)*rowBytes(x)/16))
+}
 
-// copyBytes returns the memory that copying points takes, where the largest part has m of them.
-func copyBytes(x data.Points, m int) int64 { return appendBytes + 2*int64(m)*rowBytes(x) }
+// copyBytes returns the memory that copying points takes, where the largest part has m of them: first
+// that of rows that wait, then that of a part and its rows in order.
+func copyBytes(x data.Points, m int) int64 { return max(appendBytes(x), 2*int64(m)*rowBytes(x)) }
 
 // rowBytes returns the bytes of a point of x in its file.
 func rowBytes(x data.Points) int64 {
@@ -71,7 +76,7 @@ func unsortedPath(dir string, p int) string { return filepath.Join(dir, fmt.Spri
 // spread appends every row of the points to a file of its nearest part in dir.
 func (r *Run) spread(ctx context.Context, dir string, nearest func(i int) int) error {
 	waiting := make([][]byte, r.s.Parts)
-	most := appendBytes / r.s.Parts
+	most := int(appendBytes(r.x)) / r.s.Parts
 	flush := func(p int) error {
 		if len(waiting[p]) == 0 {
 			return nil

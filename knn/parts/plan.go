@@ -30,7 +30,8 @@ func divideBytes(x data.Points, s *Settings) int64 {
 	n, d := x.Dims()
 	sample := min(n, max(leastSample, min(mostSample, samplePerPart*s.Parts)))
 	assign := 4*int64(sample)*int64(d+2) + 4*scoreBlock*int64(s.Parts) + 4*gatherBlock*int64(d)
-	arrange := 5*int64(n) + copyBytes(x, 2*n/s.Parts)
+	// A part is the nearest of up to some half more points than the mean.
+	arrange := 5*int64(n) + copyBytes(x, 3*n/(2*s.Parts))
 	return 2*int64(n)*int64(s.Overlap) + 16*int64(s.Parts)*int64(d) + max(assign, arrange)
 }
 
