@@ -15,12 +15,12 @@ import (
 
 // certify makes a Result of the orthonormal columns of x: Rayleigh quotients, residuals, order,
 // orthogonality. The first fixed columns stay in front; the others are put in ascending order. x
-// becomes part of the Result.
-func certify(a sparse.Operator, x vectors, fixed int, norm float64) *Result {
+// becomes part of the Result. buffers are two slabs of scratch, nil for new ones.
+func certify(a sparse.Operator, x vectors, fixed int, norm float64, buffers scratch) *Result {
 	_, k := x.dims()
 	r := &Result{Norm: norm, Nullity: fixed, Values: make([]float64, k)}
 	r.setVectors(x)
-	r.Residuals = residuals(a, x, func(lo int, values []float64) { copy(r.Values[lo:], values) })
+	r.Residuals = residuals(a, x, buffers, func(lo int, values []float64) { copy(r.Values[lo:], values) })
 	order := make([]int, k)
 	for j := range order {
 		order[j] = j
@@ -40,11 +40,14 @@ func certify(a sparse.Operator, x vectors, fixed int, norm float64) *Result {
 }
 
 // residuals returns ‖Ax_j − λ_j x_j‖₂ for the columns of x. It calls quotients with the Rayleigh
-// quotients of the columns from lo on, and quotients may replace them by the λ_j to be used.
-func residuals(a sparse.Operator, x vectors, quotients func(lo int, values []float64)) []float64 {
+// quotients of the columns from lo on, and quotients may replace them by the λ_j to be used. buffers
+// are two slabs of scratch, nil for new ones.
+func residuals(a sparse.Operator, x vectors, buffers scratch, quotients func(lo int, values []float64)) []float64 {
 	n, k := x.dims()
 	out := make([]float64, k)
-	buffers := newScratch(n, 2)
+	if buffers == nil {
+		buffers = newScratch(n, 2)
+	}
 	for lo, hi := range slabs(k) {
 		b := buffers.of(hi - lo)
 		v := b[0]
@@ -151,7 +154,7 @@ func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dens
 		}
 	}
 
-	r := certify(a, p.stored(x), p.Nullity, norm)
+	r := certify(a, p.stored(x), p.Nullity, norm, nil)
 	r.Certificate.Exact = true
 	if p.K < p.n {
 		r.Certificate.Next = values[p.wanted]
@@ -167,7 +170,7 @@ func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dens
 func quotientsOf(a sparse.Operator, x vectors) []float64 {
 	_, m := x.dims()
 	out := make([]float64, m)
-	residuals(a, x, func(lo int, values []float64) { copy(out[lo:], values) })
+	residuals(a, x, nil, func(lo int, values []float64) { copy(out[lo:], values) })
 	return out
 }
 

@@ -369,14 +369,14 @@ func EdgesOf(w *sparse.CSR, kind sparse.Kind) Edges {
 }
 
 // copyBytes returns the memory of the copy of a graph of n vertices in the order for products: its
-// columns, and its weights as they are and in the form of a normalized Laplacian.
+// columns, and its weights in the form of the Laplacian.
 func (e Edges) copyBytes(n int) int64 {
 	if n < reorderFrom {
 		return 0
 	}
 	each := int64(4)
 	if e.Weighted {
-		each = 20
+		each = 12
 	}
 	return each*int64(e.Count) + 44*int64(n)
 }

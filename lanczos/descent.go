@@ -83,7 +83,7 @@ func (k *krylov) descend(ctx context.Context, m int, start *mat.Dense) (*Result,
 		if err := d.run(ctx, limit, most); err != nil {
 			return nil, err
 		}
-		res := certify(k.a, k.columns(0, k.K), k.Nullity, k.norm)
+		res := certify(k.a, k.columns(0, k.K), k.Nullity, k.norm, nil)
 		res.Certificate.Missed = missed
 		res.Products = k.state.Products
 		tolerance := k.Tolerance * k.norm

@@ -88,7 +88,7 @@ func (o *ExternalTask) Finish(ctx context.Context, vectors *mat.Dense) (*Result,
 	if err != nil {
 		return nil, err
 	}
-	r := certify(o.Laplacian, wide(basis).slice(0, k), o.Nullity, o.Norm)
+	r := certify(o.Laplacian, wide(basis).slice(0, k), o.Nullity, o.Norm, nil)
 	for j := range o.Nullity {
 		r.Values[j] = 0
 	}

@@ -18,7 +18,7 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 	}
 	norms := columnNorms(x)
 	scaleColumns(x, norms)
-	res := residuals(a, wide(x), func(int, []float64) {})
+	res := residuals(a, wide(x), nil, func(int, []float64) {})
 	var good, rest []int
 	nullity := 0
 	if null != nil {

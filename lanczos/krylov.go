@@ -428,6 +428,15 @@ func (k *krylov) widen() {
 	k.begin(nil)
 }
 
+// scratch returns two slabs in the memory of work, nil if that is too narrow.
+func (k *krylov) scratch() scratch {
+	if k.block < slabWidth {
+		return nil
+	}
+	of := func(i int) []float64 { return k.work[i].RawMatrix().Data[:k.n*slabWidth] }
+	return scratch{of(0), of(1)}
+}
+
 // checkpoint calls the hook.
 func (k *krylov) checkpoint() error {
 	if k.OnCheckpoint == nil {
@@ -442,7 +451,7 @@ func (k *krylov) checkpoint() error {
 func (k *krylov) certified(ctx context.Context, z *ritz, final bool) (*Result, error) {
 	k.compress(z, k.wanted)
 	theta := z.theta[:k.wanted]
-	res := certify(k.a, k.columns(0, k.K), k.Nullity, k.norm)
+	res := certify(k.a, k.columns(0, k.K), k.Nullity, k.norm, k.scratch())
 	res.Degree = k.f.degree
 	res.Restarts = k.state.Restart
 	res.Products = k.state.Products

@@ -222,7 +222,7 @@ func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense,
 	if p.wanted <= 0 {
 		first := mat.DenseCopyOf(known.Slice(0, p.n, 0, p.K))
 		if p.Nullity >= p.K {
-			return certify(a, p.stored(first), p.K, norm), nil
+			return certify(a, p.stored(first), p.K, norm, nil), nil
 		}
 		return p.confirm(ctx, a, first, d)
 	}
@@ -237,7 +237,7 @@ func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense,
 			x.Slice(0, p.n, 0, p.known).(*mat.Dense).Copy(known)
 		}
 		x.Slice(0, p.n, p.known, p.K).(*mat.Dense).Copy(w)
-		r := certify(a, p.stored(x), p.Nullity, norm)
+		r := certify(a, p.stored(x), p.Nullity, norm, nil)
 		r.Certificate.Next = d.low
 		return r, nil
 	}
@@ -259,7 +259,7 @@ func (p *plan) confirm(ctx context.Context, a sparse.Operator, x *mat.Dense, d d
 	d.low = min(d.low, slices.Min(quotientsOf(a, wide(x))))
 	k := newKrylov(a, p, d, nil, nil)
 	k.columns(0, p.K).save(x)
-	res := certify(a, k.columns(0, p.K), p.Nullity, k.norm)
+	res := certify(a, k.columns(0, p.K), p.Nullity, k.norm, k.scratch())
 	found, err := k.missed(ctx, res, []float64{k.f.value(res.Values[p.K-1])})
 	switch {
 	case err != nil:

@@ -185,7 +185,10 @@ func (p *plan) bytes() int64 {
 		return 8 * (rows*(m+int64(p.K)+2*slabWidth+3*densityVectors) + 4*m*m)
 	}
 	basis := int64(p.columns())
-	blocks := rows * (4*int64(p.block) + 2*slabWidth)
+	blocks := rows * 4 * int64(p.block)
+	if p.block < slabWidth {
+		blocks += rows * 2 * slabWidth // scratch for residuals, which finds room in wider blocks
+	}
 	projected := 4 * basis * basis
 	switch {
 	case p.Single:

@@ -71,7 +71,7 @@ func (p *plan) refine(ctx context.Context, a sparse.Operator, null *mat.Dense) (
 		}
 
 		// True residuals decide.
-		res := certify(a, wide(p.withNull(null, x)), p.Nullity, norm)
+		res := certify(a, wide(p.withNull(null, x)), p.Nullity, norm, nil)
 		state.Products += m + p.K
 		state.Restart = pass
 		state.Residual = res.MaxResidual()

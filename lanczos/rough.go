@@ -52,7 +52,7 @@ func (p *plan) rough(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 		return nil, err
 	}
 
-	res := certify(a, wide(p.withNull(null, x)), p.Nullity, d.norm())
+	res := certify(a, wide(p.withNull(null, x)), p.Nullity, d.norm(), nil)
 	res.Rough = true
 	res.Degree = f.degree
 	res.Restarts = 1

@@ -91,7 +91,7 @@ func Verify(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, valu
 	v.Next = math.Inf(1)
 	v.tolerance = p.Tolerance * v.Norm
 	// The residuals are of the claimed values, not of the Rayleigh quotients.
-	v.checkPairs(residuals(l, wide(x), func(lo int, q []float64) { copy(q, scaled[lo:]) }), orthogonality(wide(x)))
+	v.checkPairs(residuals(l, wide(x), nil, func(lo int, q []float64) { copy(q, scaled[lo:]) }), orthogonality(wide(x)))
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

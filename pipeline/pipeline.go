@@ -480,10 +480,10 @@ func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.S
 	if err == nil || s.MemoryLimit <= 0 {
 		return err
 	}
-	// The graph takes 12 bytes an entry and 40 a vertex, and its copy for products 20 and 44; the basis
+	// The graph takes 12 bytes an entry and 40 a vertex, and its copy for products 12 and 44; the basis
 	// has to live with the rest.
 	smaller := *s
-	smaller.MemoryLimit -= 32*int64(g.W.NNZ()) + 84*int64(g.W.Rows)
+	smaller.MemoryLimit -= 24*int64(g.W.NNZ()) + 84*int64(g.W.Rows)
 	if _, _, short := lanczos.LaplacianBytes(g.W.Rows, g.Components, edges,
 		&smaller); short != nil || smaller.MemoryLimit <= 0 {
 		smaller.MemoryLimit = s.MemoryLimit

@@ -43,7 +43,8 @@ func (k *Kind) UnmarshalText(text []byte) error { return kinds.Unmarshal(k, text
 // product costs p passes over the graph. The zero power and shift of
 // [NewLaplacian] are p = 1 and c = 0.
 type Laplacian struct {
-	w      *CSR
+	w      *CSR // without weights where only val has them
+	graph  func() *CSR
 	kind   Kind
 	degree []float64
 	// The matrix is diag(diagonal) − val with w's columns. A normalized one has
@@ -66,7 +67,7 @@ func NewLaplacian(w *CSR, kind Kind) (*Laplacian, error) {
 }
 
 func newLaplacian(w *CSR, kind Kind) *Laplacian {
-	l := &Laplacian{w: w, kind: kind, degree: w.Degrees(), val: func() []float64 { return w.Val }, power: 1}
+	l := &Laplacian{w: w, graph: func() *CSR { return w }, kind: kind, degree: w.Degrees(), val: func() []float64 { return w.Val }, power: 1}
 	l.diagonal = l.degree
 	if kind == Combinatorial {
 		return l
@@ -84,13 +85,16 @@ func newLaplacian(w *CSR, kind Kind) *Laplacian {
 		return l
 	}
 	scale := l.scale
-	l.val = sync.OnceValue(func() []float64 { return scaled(w, scale) })
+	l.val = sync.OnceValue(func() []float64 {
+		val := make([]float64, len(w.Col))
+		scaleTo(val, w, scale)
+		return val
+	})
 	return l
 }
 
-// scaled returns s_i w_ij s_j for the entries of w.
-func scaled(w *CSR, s []float64) []float64 {
-	val := make([]float64, len(w.Col))
+// scaleTo sets val, which may be w's own, to s_i w_ij s_j for the entries of w.
+func scaleTo(val []float64, w *CSR, s []float64) {
 	par.For(w.Rows, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			for p := w.Ptr[i]; p < w.Ptr[i+1]; p++ {
@@ -101,18 +105,27 @@ func scaled(w *CSR, s []float64) []float64 {
 			}
 		}
 	})
-	return val
 }
 
 // Permute returns the operator on the vertices in the given order; see
-// [CSR.Permute].
+// [CSR.Permute]. One of a normalized kind keeps no weights but its own, and makes
+// its Graph anew at each call.
 func (l *Laplacian) Permute(order []int32) *Laplacian {
-	return newLaplacian(l.w.Permute(order), l.kind).With(l.power, l.shift)
+	w := l.Graph().Permute(order)
+	out := newLaplacian(w, l.kind).With(l.power, l.shift)
+	if out.scale != nil && w.Val != nil {
+		scaleTo(w.Val, w, out.scale)
+		val := w.Val
+		out.val = func() []float64 { return val }
+		out.w = &CSR{Rows: w.Rows, Cols: w.Cols, Ptr: w.Ptr, Col: w.Col}
+		out.graph = func() *CSR { return l.Graph().Permute(order) }
+	}
+	return out
 }
 
 // As returns the operator of the given kind of the same graph, which is not checked again.
 func (l *Laplacian) As(kind Kind) *Laplacian {
-	return newLaplacian(l.w, kind).With(l.power, l.shift)
+	return newLaplacian(l.Graph(), kind).With(l.power, l.shift)
 }
 
 // With returns the operator (L + cI)ᵖ of the same graph. p must be at least 1.
@@ -159,7 +172,7 @@ func (l *Laplacian) Power() int { return l.power }
 func (l *Laplacian) Shift() float64 { return l.shift }
 
 // Graph returns the weights.
-func (l *Laplacian) Graph() *CSR { return l.w }
+func (l *Laplacian) Graph() *CSR { return l.graph() }
 
 // Degrees returns the vertex degrees d_i; it aliases l.
 func (l *Laplacian) Degrees() []float64 { return l.degree }
@@ -352,8 +365,8 @@ func (l *Laplacian) Form(gamma float64, ground []float64, pinned []bool) *CSR {
 // entry returns the weight at place p of row i, as the Laplacian subtracts it from the diagonal.
 func (l *Laplacian) entry(p int64, i int) float64 {
 	v := 1.0
-	if l.w.Val != nil {
-		v = l.val()[p]
+	if val := l.val(); val != nil {
+		v = val[p]
 	} else if l.scale != nil {
 		v = l.scale[i] * l.scale[l.w.Col[p]]
 	}
