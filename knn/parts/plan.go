@@ -118,7 +118,8 @@ type Plan struct {
 	Parts    int     `json:"parts"`
 	Overlap  int     `json:"overlap"`
 	PerPart  int     `json:"points_per_part"`
-	Memory   int64   `json:"memory_bytes"`         // at the peak
+	Memory   int64   `json:"memory_bytes"` // at the peak
+	Divide   int64   `json:"memory_bytes_divide"`
 	Job      int64   `json:"memory_bytes_per_job"` // of one part
 	Merge    int64   `json:"memory_bytes_merge"`
 	Disk     int64   `json:"work_bytes"` // of the work folder
@@ -153,13 +154,14 @@ func (r *Run) Plan() (*Plan, error) {
 
 	k := int64(r.s.Graph.K)
 	width := int64(r.s.width())
-	p.Job = max(searchBytes(r.x, min(n, size), &r.s), divideBytes(r.x, &r.s)) + machine.ProgramBytes
+	p.Divide = divideBytes(r.x, &r.s) + machine.ProgramBytes
+	p.Job = searchBytes(r.x, min(n, size), &r.s) + machine.ProgramBytes
 	p.Merge = machine.ProgramBytes + max(
 		exchangeBytes(n, d, 2*own, 1, &r.s),
 		exchangeBytes(n, d, 2*own, mostRounds, &r.s),
 		joinBytes(n, &r.s),
 	)
-	p.Memory = max(p.Job, p.Merge)
+	p.Memory = max(p.Divide, p.Job, p.Merge)
 	p.Disk = int64(n) * (rowBytes(r.x) + 4 + int64(r.s.Overlap)*(2+8*width) + 8*width + 4*k + 2*8*k)
 	if r.s.Graph.Weights != knn.One {
 		p.Disk += int64(n) * k * 48
@@ -177,9 +179,9 @@ func (r *Run) Plan() (*Plan, error) {
 // String describes the plan in lines.
 func (p *Plan) String() string {
 	return fmt.Sprintf(`plan: %d points × %d in %d parts of about %d points, each point in %d
-plan: %s of memory for a part, %s to merge them, %s in the work folder
+plan: %s of memory to divide them, %s for a part, %s to merge them, %s in the work folder
 plan: about %s for a part, %s in all on this machine; %d parts are to be made
 `, p.Points, p.Columns, p.Parts, p.PerPart, p.Overlap,
-		machine.Size(p.Job), machine.Size(p.Merge), machine.Size(p.Disk),
+		machine.Size(p.Divide), machine.Size(p.Job), machine.Size(p.Merge), machine.Size(p.Disk),
 		choice.Duration(p.PartTime), choice.Duration(p.Seconds), p.Missing)
 }

@@ -185,7 +185,7 @@ func (c *command) script(run *parts.Run, args []string) error {
 	// The division reads all points, as the merge does.
 	merging := p.Seconds - p.PartTime*float64(p.Missing)
 	text, err := fill(c.o.Script, &steps{parts: c.settings.Parts,
-		first: step{c.divideLine(args, known), p.Job, merging},
+		first: step{c.divideLine(args, known), p.Divide, merging},
 		part:  step{known + " --part", p.Job, p.PartTime},
 		merge: step{known + " --merge -o " + quote(out), p.Merge, merging}})
 	if err != nil {
