@@ -123,8 +123,8 @@ func (div *division) enter(parts []uint16, scores []float32, limit int) {
 func (div *division) overlap() int { return len(div.of) / div.N }
 
 // arrange numbers the points anew: it sets start and order, and brings the parts of the points into
-// this order. before is called when order is there and the parts are still in that of the user.
-func (div *division) arrange(before func() error) error {
+// this order. copyPoints is called when order is there and the parts are still in that of the user.
+func (div *division) arrange(copyPoints func() error) error {
 	div.starts()
 	overlap := div.overlap()
 	pair := func(i int) uint32 { return uint32(div.of[i*overlap])<<16 | uint32(div.of[i*overlap+1]) }
@@ -145,7 +145,7 @@ func (div *division) arrange(before func() error) error {
 		next[key]++
 	}
 
-	if err := before(); err != nil {
+	if err := copyPoints(); err != nil {
 		return err
 	}
 

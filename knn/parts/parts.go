@@ -13,10 +13,10 @@
 // number), by which a pair that comes twice is recognized.
 //
 // Everything is kept in a folder (drawn in work.go): centres and parts of the points, copies of the
-// points part by part (copies.go), lists of each part, final lists, weights. A file is written whole or not at all, and its content depends on the
-// division and its part alone. So a run that was killed goes on, parts may be made in any order, by
-// any number of processes and more than once, and the graph has the same bits (on machines of the
-// same instruction set).
+// points part by part (copies.go), lists of each part, final lists, weights. A file is written whole
+// or not at all, and its content depends on the division and its part alone. So a run that was killed
+// goes on, parts may be made in any order, by any number of processes and more than once, and the
+// graph has the same bits (on machines of the same instruction set).
 package parts
 
 import (
