@@ -36,10 +36,10 @@ import (
 //	ordered/                   the symmetric graph of the numbers, a folder as package sparse writes it
 //	graph/                     the same graph of the points of the user
 //
-// All of these but graph/ number the points anew: those of the first part come first, and in a part
-// those of the first second part. Rows of tables are in the order of these numbers. A table NAME.npy has a stage NAME.npz of
-// package checkpoint beside it, written after it, with the key of the run and {"rows", "width",
-// "sum"}, where sum is the SHA-256 of the table. A table without its stage is not there.
+// All of these but graph/ number the points anew: by their nearest part, then by the second, then in the
+// order of the user. Rows of tables are in the order of these numbers. A table NAME.npy has a stage
+// NAME.npz of package checkpoint beside it, written after it, with the key of the run and {"rows",
+// "width", "sum"}, where sum is the SHA-256 of the table. A table without its stage is not there.
 const (
 	divisionFile = "division.npz" // centres, sizes and what all parts share
 	assigned     = "assigned"     // n×overlap uint16: the parts of every point, the nearest first
