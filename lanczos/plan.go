@@ -164,8 +164,15 @@ const manyPairs = 500
 // second there and depends on no estimate.
 const denseLimit = 800
 
-// dense reports whether the whole spectrum is cheaper than the basis.
+// roughDense is the dimension up to which the dense method takes the place of a rough search, as a multiple of the
+// columns of the search.
+const roughDense = 6
+
+// dense reports whether the whole spectrum is cheaper than the basis, or than the columns of a rough search.
 func (p *plan) dense() bool {
+	if p.Rough {
+		return p.n <= roughDense*p.refined()
+	}
 	return p.n <= denseLimit || p.columns() > p.n/2
 }
 

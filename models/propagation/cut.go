@@ -84,7 +84,7 @@ func (p *Problem) FitCut(ctx context.Context, y *models.Targets, s *SizedSetting
 			b.out.Changed = changedShare(before, now)
 			before = now
 		}
-		if err := b.report(ctx, s, rounds); err != nil {
+		if err := b.report(ctx, s, b.out.Rounds, rounds); err != nil {
 			return nil, err
 		}
 		if b.out.Rounds%cutWindow == 0 && b.out.Changed <= steadyShare {

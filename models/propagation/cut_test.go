@@ -169,20 +169,6 @@ func TestCutFewLabels(t *testing.T) {
 	}
 }
 
-// cutOf returns the weight of the edges between points of different classes.
-func cutOf(w *sparse.CSR, labels []int32) float64 {
-	var sum float64
-	for i := range w.Rows {
-		col, val := w.Row(i)
-		for e, j := range col {
-			if labels[i] != labels[j] {
-				sum += val[e] / 2
-			}
-		}
-	}
-	return sum
-}
-
 // TestCutUnreached: points that no label reaches get no scores, and a graph whose points are all labeled
 // keeps its labels.
 func TestCutUnreached(t *testing.T) {

@@ -146,15 +146,19 @@ func (h *heat) sources(b *mat.Dense) []float32 {
 // step returns m steps from the unit vectors of the labels, with sources that [heat.sources]
 // made. Points that do not count stay zero. The block belongs to h: the next step overwrites it.
 func (h *heat) step(labels []int32, live []bool, sources []float32) *mat.Dense {
-	width := h.width
-	u := h.apply(h.decay, func(to []float32, factor float32) {
+	return h.from(func(to []float32, factor float32) {
 		for i, c := range labels {
 			if live == nil || live[i] {
-				to[i*width+int(c)] += factor
+				to[i*h.width+int(c)] += factor
 			}
 		}
-	})
+	}, sources)
+}
 
+// from is step from the block that add adds, times a factor, to one of the scratch's width.
+func (h *heat) from(add func(to []float32, factor float32), sources []float32) *mat.Dense {
+	width := h.width
+	u := h.apply(h.decay, add)
 	par.For(h.m.n, heatGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := h.out.RawRowView(i)

@@ -159,7 +159,8 @@ func TestPoissonMBOSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.FitPoissonMBO(t.Context(), targets, &SizedSettings{Sizes: EqualSizes, Rounds: 4})
+	got, err := p.FitPoissonMBO(t.Context(), targets, &SizedSettings{Sizes: EqualSizes, Rounds: 4, KeepPairs: true,
+		KeepSizes: true})
 	if err != nil {
 		t.Fatal(err)
 	}

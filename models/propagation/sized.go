@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
@@ -71,6 +72,12 @@ type SizedSettings struct {
 	Steps int
 	// Rounds bounds the rounds. Default 50 for PoissonMBO, 400 for Cut.
 	Rounds int
+	// KeepPairs leaves the classes of PoissonMBO where the rounds end. Otherwise pairs of three classes and more are
+	// divided anew.
+	KeepPairs bool
+	// KeepSizes holds the sizes of PoissonMBO to the end also where Priors do not give them. Otherwise three classes and more
+	// begin with the sizes and then let them go.
+	KeepSizes bool
 	// Perturbation is s of Cut, in (0, 0.3]. Default 0.1.
 	Perturbation float64
 }
@@ -93,6 +100,14 @@ var (
 	stepParam = models.Field[SizedSettings]{Param: models.Param{Name: "steps",
 		Doc: "steps of the heat equation between two decisions", Default: models.FormatFloat(defaultSteps),
 		Range: models.AtLeast(1)}, At: func(s *SizedSettings) any { return &s.Steps }}
+	keepPairsParam = models.Field[SizedSettings]{Param: models.Param{Name: "keep-pairs",
+		Doc: "leave the classes where the rounds end; else pairs of classes, of three and more, are divided anew where " +
+			"that saves a fifth of the edges between them", Default: "false"},
+		At: func(s *SizedSettings) any { return &s.KeepPairs }}
+	keepSizesParam = models.Field[SizedSettings]{Param: models.Param{Name: "keep-sizes",
+		Doc: "hold the sizes of class-shares to the end; else three classes and more begin with them and then let them " +
+			"go. Sizes of priors are always held", Default: "false"},
+		At: func(s *SizedSettings) any { return &s.KeepSizes }}
 	perturbationParam = models.Field[SizedSettings]{Param: models.Param{Name: "perturbation",
 		Doc: "weight s of −sD, which drives each point to one class", Default: models.FormatFloat(defaultPerturbation),
 		Range: models.Between(0, 0.3)}, At: func(s *SizedSettings) any { return &s.Perturbation }}
@@ -100,8 +115,9 @@ var (
 
 // sizedTables holds the parameters of each method.
 var sizedTables = [...]models.Table[SizedSettings]{
-	PoissonMBO: append(slices.Clone(sizedParams), stepParam, roundParam(defaultMBORounds)),
-	Cut:        append(slices.Clone(sizedParams), perturbationParam, roundParam(defaultCutRounds)),
+	PoissonMBO: append(slices.Clone(sizedParams), stepParam, roundParam(defaultMBORounds), keepPairsParam,
+		keepSizesParam),
+	Cut: append(slices.Clone(sizedParams), perturbationParam, roundParam(defaultCutRounds)),
 }
 
 // SizedSolution is a [Solution] whose classes have sizes.
@@ -149,16 +165,16 @@ func (p *Problem) beginSized(ctx context.Context, y *models.Targets, s *SizedSet
 	return &sizedStart{d, u, v, &SizedSolution{Solution: g, Shares: v.shares}}, err
 }
 
-// report tells the hook of the settings about a round, and returns its error or that of the context.
-func (b *sizedStart) report(ctx context.Context, s *SizedSettings, rounds int) error {
+// report tells the hook of the settings that so many of at most limit rounds are done, and returns its error or the
+// context's.
+func (b *sizedStart) report(ctx context.Context, s *SizedSettings, rounds, limit int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if s.OnIteration == nil {
 		return nil
 	}
-	return s.OnIteration(cg.State{Iteration: b.out.Rounds, Columns: rounds, Converged: b.out.Rounds,
-		Residual: b.out.Changed})
+	return s.OnIteration(cg.State{Iteration: b.out.Rounds, Columns: limit, Converged: rounds, Residual: b.out.Changed})
 }
 
 // end returns the solution with the scores u, in the order of the problem.
@@ -299,6 +315,14 @@ func (l SizedLearner) cost(in *models.Input, v models.Values) (sizedCost, error)
 		rounds = 8*n*(7*c+3*int64(sparse.Width(int(c)))+5) + 9*n
 	} else {
 		problem += stage.HeapBytes(8*(edges+n) + 16*n)
+		weighted := in.Graph != nil && in.Graph.W != nil && in.Graph.W.Val != nil
+		pair, err := pairBytes(in.Len(), lanczos.Edges{Count: in.EdgeCount(), Weighted: weighted}, int(c))
+		if err != nil {
+			return sizedCost{}, err
+		}
+		if !s.KeepPairs {
+			rounds += pair
+		}
 	}
 	return sizedCost{problem, max(fit, stage.HeapBytes(rounds)),
 		operations(in) + passes*float64(c)*(2*float64(in.EdgeCount())+5*float64(n))}, nil

@@ -35,6 +35,13 @@ func newVolumes(n int, shares []float64, live []bool) *volumes {
 	return &volumes{shares: shares, log: make([]float64, len(shares)), live: live, labels: make([]int32, n)}
 }
 
+// begin decides the classes anew, with shares and scores to start from.
+func (v *volumes) begin(shares []float64, u *mat.Dense) {
+	v.shares = shares
+	clear(v.log)
+	v.project(u)
+}
+
 // project decides argmax_c s_c (u_ic − min u) for each point, with factors s such that the classes
 // get their shares: the projection to the corners of the simplex under volume constraints (Calder,
 // Cook, Thorpe & Slepčev 2020, section 2.4). It returns the largest difference that is left of a
