@@ -95,16 +95,14 @@ func (p *Problem) laplacian(kind sparse.Kind) *sparse.Laplacian {
 
 // back returns the rows of x in the order of the vertices.
 func (p *Problem) back(x *mat.Dense) *mat.Dense {
-	return p.move(x, func(to, from *mat.Dense,
-		i int) {
+	return p.move(x, func(to, from *mat.Dense, i int) {
 		copy(to.RawRowView(i), from.RawRowView(int(p.place[i])))
 	})
 }
 
 // there is the inverse of back.
 func (p *Problem) there(x *mat.Dense) *mat.Dense {
-	return p.move(x, func(to, from *mat.Dense,
-		i int) {
+	return p.move(x, func(to, from *mat.Dense, i int) {
 		copy(to.RawRowView(int(p.place[i])), from.RawRowView(i))
 	})
 }
