@@ -41,7 +41,7 @@ METHODS = [
     ("harmonic", ["--tolerance", "1e-10"], lambda: gl.ssl.laplace(W, tol=1e-10)),
     ("poisson", ["--tolerance", "1e-10"], lambda: gl.ssl.poisson(W, tol=1e-10)),
     ("reweighted", ["--tolerance", "1e-10"], lambda: gl.ssl.laplace(W, reweighting="poisson", tol=1e-10)),
-    ("poisson-mbo", ["--priors", given, "--rounds", "20"], lambda: gl.ssl.poisson_mbo(W, priors, tol=1e-10)),
+    ("poisson-mbo", ["--priors", given, "--rounds", "20", "--keep-pairs"], lambda: gl.ssl.poisson_mbo(W, priors, tol=1e-10)),
 ]
 if cutssl is not None:
     # Its functions read these of a notebook, and were written for an older version of graphlearning.

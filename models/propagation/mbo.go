@@ -185,6 +185,7 @@ func (m *mbo) release(ctx context.Context) (bool, error) {
 	}
 	if !drifted(shares, v.shares, sizesOf(b.draw.counts(), nil, m.settings.Sizes)) {
 		b.out.Shares = shares
+		b.out.LetGo = true
 		b.out.Off = 0
 		return true, nil
 	}

@@ -126,6 +126,8 @@ type SizedSolution struct {
 	Rounds  int       // rounds that were taken
 	Changed float64   // share of the points that changed their class in the last ones
 	Shares  []float64 // sizes of the classes, as shares of the points
+	// LetGo says that the classes let go of the sizes that they began with. Shares are those that they came to then.
+	LetGo bool
 	// Off is the largest difference of a class's share of the answers from its size.
 	Off float64
 }
@@ -353,7 +355,7 @@ func (l SizedLearner) Fit(ctx context.Context, in *models.Input) (models.Model, 
 	}
 	g.round()
 	return &Sized{&Model{Solution: g.Solution, Neighborhood: in.Graph.Keep(), Given: models.GivenOf(in.Targets)},
-		l.Method, s, sizedFit{g.Rounds, g.Changed, g.Shares, g.Off}}, err
+		l.Method, s, sizedFit{g.Rounds, g.Changed, g.Shares, g.LetGo, g.Off}}, err
 }
 
 // solve runs the method on a prepared graph.
@@ -414,6 +416,7 @@ type sizedFit struct {
 	Rounds  int       `json:"rounds"`
 	Changed float64   `json:"changed"`
 	Shares  []float64 `json:"shares"`
+	LetGo   bool      `json:"let_go,omitempty"`
 	Off     float64   `json:"off"`
 }
 
@@ -445,9 +448,12 @@ func (m *Sized) Summary() models.Summary {
 	switch {
 	case m.settings.Priors != nil:
 		sizes = "given"
-	case m.settings.Sizes == EstimatedSizes:
+	case m.settings.Sizes == EstimatedSizes || m.fit.LetGo:
 		sizes = fmt.Sprintf("estimated, %.1f to %.1f %% of the points", 100*slices.Min(m.fit.Shares),
 			100*slices.Max(m.fit.Shares))
+		if m.fit.LetGo {
+			sizes += ", as they came without sizes in the end"
+		}
 	case m.settings.Sizes == LabelSizes && !equal:
 		sizes = "taken from the labels"
 	}

@@ -1094,6 +1094,14 @@ class PoissonMboParameters(BaseEstimator):
     rounds : int, default=50
         Largest number of rounds; it stops where no class changes; at least 1.
 
+    keep_pairs : bool, default=False
+        Leave the classes where the rounds end; else pairs of classes, of three and more, are
+        divided anew where that saves a fifth of the edges between them.
+
+    keep_sizes : bool, default=False
+        Hold the sizes of class-shares to the end; else three classes and more begin with them and
+        then let them go. Sizes of priors are always held.
+
     standardize : bool, default=False
         Divide each column of dense points by its standard deviation first.
 
@@ -1168,6 +1176,8 @@ class PoissonMboParameters(BaseEstimator):
         class_shares: str = 'estimate',
         steps: int = 40,
         rounds: int = 50,
+        keep_pairs: bool = False,
+        keep_sizes: bool = False,
         standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
@@ -1193,6 +1203,8 @@ class PoissonMboParameters(BaseEstimator):
         self.class_shares = class_shares
         self.steps = steps
         self.rounds = rounds
+        self.keep_pairs = keep_pairs
+        self.keep_sizes = keep_sizes
         self.standardize = standardize
         self.pca = pca
         self.metric = metric
