@@ -13,8 +13,8 @@ const (
 	defaultSteps = 40
 	// defaultMBORounds bounds the decisions of [Problem.FitPoissonMBO].
 	defaultMBORounds = 50
-	// steadyShare of the points may change in the last rounds.
-	steadyShare = 1e-4
+	// steadyShare of the points may change in the last rounds, and looseShare where others follow.
+	steadyShare, looseShare = 1e-4, 1e-3
 	// leastClasses is the number of classes from which pairs are divided anew and sizes are let go. Two classes have
 	// nothing beside them: without sizes one takes over the whole graph in 6 of 13 sets of two classes.
 	leastClasses = 3
@@ -55,29 +55,16 @@ func (p *Problem) FitPoissonMBO(ctx context.Context, y *models.Targets, s *Sized
 	}
 
 	m := newMBO(b, s)
-	letGo := len(y.Classes) >= leastClasses && !s.KeepSizes && s.Priors == nil
-	starts := [][]float64{b.volumes.shares}
-	if letGo && s.Sizes == EstimatedSizes {
-		starts = slices.Insert(starts, 0, sizesOf(b.draw.counts(), nil, LabelSizes))
+	divides := len(y.Classes) >= leastClasses && !s.KeepPairs
+	releases := len(y.Classes) >= leastClasses && !s.KeepSizes && s.Priors == nil
+	if divides || releases {
+		if err := m.search(ctx, divides, releases); err != nil {
+			return nil, err
+		}
 	}
-	for _, shares := range starts {
-		b.volumes.begin(shares, b.scores)
-		b.out.Shares = shares
-		if err := m.settle(ctx, m.sized); err != nil {
+	if !b.out.LetGo {
+		if err := m.settle(ctx, m.sized, steadyShare); err != nil {
 			return nil, err
-		}
-		if len(y.Classes) >= leastClasses && !s.KeepPairs {
-			if err := m.divideAnew(ctx); err != nil {
-				return nil, err
-			}
-		}
-		if !letGo {
-			break
-		}
-		if stays, err := m.release(ctx); err != nil {
-			return nil, err
-		} else if stays {
-			break
 		}
 	}
 
@@ -111,8 +98,37 @@ func newMBO(b *sizedStart, s *SizedSettings) *mbo {
 	return m
 }
 
-// settle takes rounds until no class changes; decide decides the classes by the scores of each.
-func (m *mbo) settle(ctx context.Context, decide func()) error {
+// search divides pairs of classes anew and lets the sizes go, as asked for. Sizes that are estimated are first
+// those of the labels. Where they cannot go, it leaves the classes near the sizes of the start.
+func (m *mbo) search(ctx context.Context, divides, releases bool) error {
+	b := m.start
+	starts := [][]float64{b.volumes.shares}
+	if releases && m.settings.Sizes == EstimatedSizes {
+		starts = slices.Insert(starts, 0, sizesOf(b.draw.counts(), nil, LabelSizes))
+	}
+	for _, shares := range starts {
+		b.volumes.begin(shares, b.scores)
+		b.out.Shares = shares
+		if err := m.settle(ctx, m.sized, looseShare); err != nil {
+			return err
+		}
+		if divides {
+			if err := m.divideAnew(ctx); err != nil {
+				return err
+			}
+		}
+		if releases {
+			if err := m.release(ctx); err != nil || b.out.LetGo {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// settle takes rounds until at most the share steady of the points changes its class; decide decides the classes by the
+// scores of each round.
+func (m *mbo) settle(ctx context.Context, decide func(), steady float64) error {
 	b := m.start
 	v := b.volumes
 	for round := 1; round <= m.limit; round++ {
@@ -124,7 +140,7 @@ func (m *mbo) settle(ctx context.Context, decide func()) error {
 		if err := b.report(ctx, m.settings, round, m.limit); err != nil {
 			return err
 		}
-		if b.out.Changed <= steadyShare {
+		if b.out.Changed <= steady {
 			return nil
 		}
 	}
@@ -138,7 +154,7 @@ func (m *mbo) sized() { m.start.out.Off = m.start.volumes.project(m.u) }
 // the classes that changed in the last one.
 //
 // Sweeps find the parts better than their names: labels that lie in the part of another class, as one of a class may, keep
-// a few neighbours there under either name. So the parts get the names that most of their points had before, but where
+// a few neighbours there under either name. So parts get back the names that most of their points had before, unless
 // Priors tell them apart by their sizes.
 func (m *mbo) divideAnew(ctx context.Context) error {
 	v := m.start.volumes
@@ -153,7 +169,7 @@ func (m *mbo) divideAnew(ctx context.Context) error {
 		if !slices.Contains(changed, true) {
 			break
 		}
-		if err := m.settle(ctx, m.sized); err != nil {
+		if err := m.settle(ctx, m.sized, looseShare); err != nil {
 			return err
 		}
 		among = changed
@@ -162,39 +178,35 @@ func (m *mbo) divideAnew(ctx context.Context) error {
 		return nil
 	}
 	rename(v.labels, before, len(v.shares))
-	return m.settle(ctx, m.sized)
+	return nil
 }
 
 // release takes rounds without sizes from where the rounds with sizes ended: a local minimum of the cut near classes of
-// about the right sizes, where the smallest cut of all is one class alone. It returns false where a class drifts too far,
-// and then takes the classes back to their sizes.
-func (m *mbo) release(ctx context.Context) (bool, error) {
+// about the right sizes, where the smallest cut of all is one class alone. Where a class drifts too far, it takes all back
+// to where they were.
+func (m *mbo) release(ctx context.Context) error {
 	b := m.start
 	v := b.volumes
 	labels := slices.Clone(v.labels)
 	factors := slices.Clone(v.log)
-	off := b.out.Off
 
 	var shares []float64
 	err := m.settle(ctx, func() {
 		clear(v.log)
 		shares = v.decide(m.u, v.lowest(m.u))
-	})
+	}, steadyShare)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if !drifted(shares, v.shares, sizesOf(b.draw.counts(), nil, m.settings.Sizes)) {
-		b.out.Shares = shares
-		b.out.LetGo = true
-		b.out.Off = 0
-		return true, nil
+	if drifted(shares, v.shares, sizesOf(b.draw.counts(), nil, m.settings.Sizes)) {
+		copy(v.labels, labels)
+		copy(v.log, factors)
+		return nil
 	}
-
-	// The scores of the rounds with sizes come back by one round more.
-	copy(v.labels, labels)
-	copy(v.log, factors)
-	b.out.Off = off
-	return false, m.settle(ctx, m.sized)
+	b.out.LetGo = true
+	b.out.Shares = shares
+	b.out.Off = 0
+	return nil
 }
 
 // drifted reports whether a share is far from two others that are known about it.

@@ -23,6 +23,10 @@ const (
 	mostRaw = 1.6
 	// pairVectors eigenvectors divide a pair of classes. On MNIST the digits 4 and 9 are divided by the second one.
 	pairVectors = 4
+	// clearShare is how many times as many points must keep their class by other names. Of two classes that had half of
+	// each other's points the new parts cut fewer edges around the labels with the right names than with wrong ones, and
+	// names by a small majority err more, in 3 of 32 draws of MNIST.
+	clearShare = 2
 	// sameShare of the points may change in a division that counts as the present one.
 	sameShare = 0.05
 	// pairRounds bounds the rounds from the division by an eigenvector, and pairSteady ends them.
@@ -295,8 +299,8 @@ func (p *pairGraph) split(values []float64, labels []int32) {
 	}
 }
 
-// rename gives the parts of a division the names of the classes before, such that as many points as possible keep their
-// class. It swaps names while that helps.
+// rename gives the parts of a division the names of the classes before. It swaps two names while at least clearShare
+// times as many points keep their class with them.
 func rename(labels, before []int32, classes int) {
 	kept := make([]int, classes*classes) // points of each part and each class before
 	for i, part := range labels {
@@ -312,7 +316,7 @@ func rename(labels, before []int32, classes int) {
 		swapped = false
 		for a := range classes {
 			for b := range a {
-				if keeps(a, names[b])+keeps(b, names[a]) > keeps(a, names[a])+keeps(b, names[b]) {
+				if keeps(a, names[b])+keeps(b, names[a]) > clearShare*(keeps(a, names[a])+keeps(b, names[b])) {
 					names[a], names[b] = names[b], names[a]
 					swapped = true
 				}

@@ -173,7 +173,7 @@ func TestPairGraph(t *testing.T) {
 	}
 }
 
-// TestRename: names go back to where most points had them, along a cycle too.
+// TestRename: names go back to where most points had them, along a cycle too, but not for a small majority.
 func TestRename(t *testing.T) {
 	before := make([]int32, 400)
 	labels := make([]int32, 400)
@@ -193,6 +193,19 @@ func TestRename(t *testing.T) {
 		if c != want {
 			t.Fatalf("point %d has the name %d, want %d", i, c, want)
 		}
+	}
+
+	// 60 of 100 points of both parts had the other's name.
+	for i := range labels {
+		labels[i] = before[i]
+		if before[i] < 2 && i%100 < 60 {
+			labels[i] = 1 - before[i]
+		}
+	}
+	want := slices.Clone(labels)
+	rename(labels, before, 4)
+	if !slices.Equal(labels, want) {
+		t.Error("names changed for a small majority")
 	}
 }
 
