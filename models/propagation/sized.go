@@ -75,8 +75,8 @@ type SizedSettings struct {
 	// KeepPairs leaves the classes of PoissonMBO where the rounds end. Otherwise pairs of three classes and more are
 	// divided anew.
 	KeepPairs bool
-	// KeepSizes holds the sizes of PoissonMBO to the end also where Priors do not give them. Otherwise three classes and more
-	// begin with the sizes and then let them go.
+	// KeepSizes holds the sizes of PoissonMBO to the end also where Priors do not give them. Otherwise three classes
+	// and more begin with the sizes and then let them go.
 	KeepSizes bool
 	// Perturbation is s of Cut, in (0, 0.3]. Default 0.1.
 	Perturbation float64
