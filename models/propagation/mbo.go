@@ -16,8 +16,8 @@ const (
 	// steadyShare of the points may change in the last rounds, and looseShare where others follow.
 	steadyShare, looseShare = 1e-4, 1e-3
 	// leastClasses is the number of classes from which pairs are divided anew and sizes are let go. Two classes have
-	// nothing beside them: without sizes one of them takes over most of the graph in five of 15 sets of two classes, whose
-	// mean error rises from 29.8 to 33.8 %.
+	// nothing beside them: without sizes one of them takes over most of the graph in five of 15 sets of two classes,
+	// whose mean error rises from 29.8 to 33.8 %.
 	leastClasses = 3
 	// mostDrift is the factor by which a class that lets go of its size may grow or shrink beyond its sizes by the
 	// start and by the labels. Beyond it one class takes over others, and the sizes stay.

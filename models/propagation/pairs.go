@@ -236,7 +236,8 @@ func (d *divider) induced(points []int32) *sparse.CSR {
 	return sparse.Induced(d.w, points, func(j int32) int32 { return d.place[j] })
 }
 
-// pairSettings are those of the eigenvectors of a pair: the constant one and pairVectors others, near which is enough.
+// pairSettings returns the settings of the eigenvectors of a pair: the constant one and pairVectors others. Rough ones
+// are enough, as rounds follow.
 func pairSettings() *lanczos.Settings {
 	return &lanczos.Settings{K: pairVectors + 1, Tolerance: 1e-2, Rough: true}
 }

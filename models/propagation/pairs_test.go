@@ -120,7 +120,7 @@ func TestDividerKeepsLabels(t *testing.T) {
 	}
 }
 
-// TestPairGraph: cut, sizes and agreement of the graph of a pair are those of the whole graph.
+// TestPairGraph: the graph of a pair has the cut, the labels and the sources that the whole graph has between its points.
 func TestPairGraph(t *testing.T) {
 	w := weightedGraph(t, 9, 120)
 	p, b := pairStart(t, w, map[int]int64{0: 0, 30: 1, 60: 2, 90: 3})

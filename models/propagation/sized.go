@@ -70,7 +70,8 @@ type SizedSettings struct {
 	Sizes ClassSizes
 	// Steps of the heat equation between two decisions, Ns of the paper, of PoissonMBO. Default 40.
 	Steps int
-	// Rounds bounds the rounds. Default 50 for PoissonMBO, 400 for Cut.
+	// Rounds bounds the rounds of Cut, 400 by default, and those of PoissonMBO, 50 by default: from a start, and again
+	// after each new division of pairs and without sizes.
 	Rounds int
 	// KeepPairs leaves the classes of PoissonMBO where the rounds end. Otherwise pairs of three classes and more are
 	// divided anew.
@@ -92,9 +93,8 @@ var (
 				Default: EstimatedSizes.String(), Choices: sizesNames.All()},
 				At: func(s *SizedSettings) any { return &s.Sizes }},
 		}...)
-	roundParam = func(usual int) models.Field[SizedSettings] {
-		return models.Field[SizedSettings]{Param: models.Param{Name: "rounds",
-			Doc: "largest number of rounds; it stops where no class changes", Default: models.FormatFloat(float64(usual)),
+	roundParam = func(usual int, doc string) models.Field[SizedSettings] {
+		return models.Field[SizedSettings]{Param: models.Param{Name: "rounds", Doc: doc, Default: models.FormatFloat(float64(usual)),
 			Range: models.AtLeast(1)}, At: func(s *SizedSettings) any { return &s.Rounds }}
 	}
 	stepParam = models.Field[SizedSettings]{Param: models.Param{Name: "steps",
@@ -115,9 +115,11 @@ var (
 
 // sizedTables holds the parameters of each method.
 var sizedTables = [...]models.Table[SizedSettings]{
-	PoissonMBO: append(slices.Clone(sizedParams), stepParam, roundParam(defaultMBORounds), keepPairsParam,
-		keepSizesParam),
-	Cut: append(slices.Clone(sizedParams), perturbationParam, roundParam(defaultCutRounds)),
+	PoissonMBO: append(slices.Clone(sizedParams), stepParam, roundParam(defaultMBORounds,
+		"largest number of rounds from a start, and again after each new division of pairs and without sizes; they "+
+			"stop where no class changes"), keepPairsParam, keepSizesParam),
+	Cut: append(slices.Clone(sizedParams), perturbationParam, roundParam(defaultCutRounds,
+		"largest number of rounds; it stops where no class changes")),
 }
 
 // SizedSolution is a [Solution] whose classes have sizes.

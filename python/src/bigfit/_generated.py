@@ -1092,7 +1092,8 @@ class PoissonMboParameters(BaseEstimator):
         Steps of the heat equation between two decisions; at least 1.
 
     rounds : int, default=50
-        Largest number of rounds; it stops where no class changes; at least 1.
+        Largest number of rounds from a start, and again after each new division of pairs and
+        without sizes; they stop where no class changes; at least 1.
 
     keep_pairs : bool, default=False
         Leave the classes where the rounds end; else pairs of classes, of three and more, are
