@@ -17,7 +17,8 @@ var Auto = pool.Learner{
 	Name: "auto",
 	Help: "chooses among other models by cross-validation on the labels and averages the best",
 	Members: []pool.Member{
-		volumes("equal", 3), volumes("estimate", 5), volumesOfFewer("equal"), spreading("0.99", 0), spreading("0.9", 0), spreading("0.99", 5), spreading("0.9", 5),
+		volumes("equal", 3), volumes("estimate", 5), volumesOfFewer("equal"),
+		spreading("0.99", 0), spreading("0.9", 0), spreading("0.99", 5), spreading("0.9", 5),
 		onGraph(0.01, 0), onGraph(0.1, 0), onGraph(0.01, 5), onGraph(0.1, 5),
 		gaussian(0.25), gaussian(0.5), gaussian(1), gaussian(2),
 		{Learner: kernelmachine.Learner{Method: kernelmachine.RLS},
@@ -39,7 +40,11 @@ func volumes(sizes string, prior float64) pool.Member {
 	return pool.Member{Learner: propagation.SizedLearner{Method: propagation.PoissonMBO}, FewPerClass: fewPerClass,
 		HarderPerClass: harderPerClass,
 		Prior:          prior, Blind: blindVolumes, Priors: true,
-		Settings: []models.Values{{"class-shares": sizes, "tolerance": looseTolerance}}}
+		Settings: []models.Values{{"class-shares": sizes, "tolerance": looseTolerance}},
+		// Three classes and more let go of the sizes, and as many labels of each begin with equal ones either way. Over
+		// ten sets with 1, 2 and 5 labels a class auto errs 40.3, 35.0 and 25.8 %, and 39.9, 36.2 and 25.7 with both
+		// members.
+		Even: models.Values{"class-shares": "estimate"}}
 }
 
 // volumesOfFewer is the same on the graph of five neighbours, with one label a class. A cross-validation of more labels

@@ -7,8 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
-
-	"github.com/bigfit/bigfit/stage"
 )
 
 // Labels that a rule of next asked for are harder than the points without one: an error of 38 % of the labels held
@@ -20,16 +18,17 @@ const (
 	// auto, the largest of 26 fits to labels drawn at random on four sets was 1.2, and the least of 28 fits to labels
 	// that next chose 4.4.
 	harderBy = 4
-	// harderLabels is the least number of labels that are compared.
-	harderLabels = 10
+	// harderLabels is the least number of labels that are compared, and harderPerClass that of a class on average: of
+	// fewer a fold leaves out so large a part that all answers are less certain.
+	harderLabels, harderPerClass = 10, 5
 )
 
 // harder tells whether the labels that were held out are less certain than the points without a label: whether the mean
 // of 1 − max_c p_c over them is larger by harderBy standard errors.
 func harder(held, points *mat.Dense, labeled []int) bool {
-	l, _ := held.Dims()
+	l, classes := held.Dims()
 	n, _ := points.Dims()
-	if l < harderLabels || n <= len(labeled) {
+	if l < max(harderLabels, harderPerClass*classes) || n <= len(labeled) {
 		return false
 	}
 	doubts := make([]float64, l)
@@ -61,11 +60,7 @@ func (f *fit) joinLater(ctx context.Context) (bool, error) {
 	if f.alone {
 		return false, nil
 	}
-	_, total, err := f.affordable()
-	if err != nil {
-		return false, err
-	}
-	members, _, err := f.affordableLater(total)
+	members, _, err := f.affordableLater()
 	if err != nil {
 		return false, err
 	}
@@ -80,15 +75,20 @@ func (f *fit) joinLater(ctx context.Context) (bool, error) {
 	return len(f.candidates) > before, nil
 }
 
-// affordableLater returns the positions of the members that may join and, beside the others with the given cost, take at
-// most MostOperations, and the largest memory of one.
-func (f *fit) affordableLater(total stage.Cost) (members []int, bytes int64, err error) {
+// affordableLater returns the positions of the members that may join and take at most MostOperations beside the others,
+// and the largest memory of one.
+func (f *fit) affordableLater() (members []int, bytes int64, err error) {
+	operations := 0.0
 	for _, i := range f.learner.later(f.in) {
+		if f.among(members, i) {
+			members = append(members, i)
+			continue
+		}
 		c, err := f.cost(&f.learner.Members[i])
 		if err != nil {
 			return nil, 0, err
 		}
-		if total.Operations += c.Operations; total.Operations > MostOperations {
+		if operations += c.Operations; operations > MostOperations {
 			break
 		}
 		members = append(members, i)

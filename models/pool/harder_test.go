@@ -7,20 +7,23 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Labels as certain as the other points are not harder, whatever the draw; labels among the least certain points are.
+// Labels as certain as the other points are not harder, whatever the draw; labels among the least certain points are,
+// unless there are few of a class.
 func TestHarder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	for _, c := range []struct {
-		labels int
-		shift  float64 // of the doubt of the labels
-		want   bool
-	}{{100, 0, false}, {100, 0.2, true}, {30, 0.3, true}, {9, 0.4, false}} {
+		labels, classes int
+		shift           float64 // of the doubt of the labels
+		want            bool
+	}{{100, 2, 0, false}, {100, 2, 0.2, true}, {30, 2, 0.3, true}, {9, 2, 0.4, false}, {30, 10, 0.3, false}} {
 		for range 20 {
 			row := func(shift float64) []float64 {
-				p := 0.5 + (0.5-shift)*rng.Float64()
-				return []float64{1 - p, p}
+				out := make([]float64, c.classes)
+				out[1] = 0.5 + (0.5-shift)*rng.Float64()
+				out[0] = 1 - out[1]
+				return out
 			}
-			points := mat.NewDense(2000, 2, nil)
+			points := mat.NewDense(2000, c.classes, nil)
 			var labeled []int
 			for i := range 2000 {
 				points.SetRow(i, row(0))
@@ -28,12 +31,12 @@ func TestHarder(t *testing.T) {
 					labeled = append(labeled, 20*i)
 				}
 			}
-			held := mat.NewDense(c.labels, 2, nil)
+			held := mat.NewDense(c.labels, c.classes, nil)
 			for i := range c.labels {
 				held.SetRow(i, row(c.shift))
 			}
 			if got := harder(held, points, labeled); got != c.want {
-				t.Errorf("%d labels, their doubt more by %v: harder is %t", c.labels, c.shift, got)
+				t.Errorf("%d labels of %d classes, their doubt more by %v: harder is %t", c.labels, c.classes, c.shift, got)
 			}
 		}
 	}

@@ -56,12 +56,14 @@ type Member struct {
 	// asks for ([Choice.Harder]): the member joins after the others were compared.
 	HarderPerClass int
 	// Priors tells that the learner has the parameter priors, and takes given shares of the classes in place of its
-	// class-shares. Members that are equal then count as one.
+	// class-shares. Members that are equal then count as one, as do those of Even.
 	Priors bool
 	// Foreign leaves the member out unless the graph came with the points and is not known to be made of them.
 	Foreign bool
 	// Many replaces values of the settings where there are more than ManyLabels labels.
 	Many models.Values
+	// Even replaces values of the settings where there are more than two classes and as many labels of each.
+	Even models.Values
 }
 
 // ManyLabels is the number of labels above which [Member.Many] replaces values.
@@ -213,7 +215,7 @@ func (l Learner) Cost(in *models.Input) (stage.Cost, error) {
 
 	// A member that may join later takes its memory after the others have.
 	if !f.alone && len(f.splits) > 0 {
-		_, bytes, err := f.affordableLater(out)
+		_, bytes, err := f.affordableLater()
 		if err != nil {
 			return stage.Cost{}, err
 		}
@@ -256,16 +258,23 @@ func completeCost(c stage.Cost, in *models.Input, members int, cut bool) stage.C
 }
 
 // MostOperations bounds the operations of the cross-validation and the fits of all members:
-// 2·10¹¹ take about a minute. Members that would exceed the bound are left out.
+// 2·10¹¹ take about a minute. Members that would exceed the bound are left out, but not the first one. Members for
+// few labels have a bound of their own, in which a first one does not count: they are the best on average there, but not on
+// every set.
 const MostOperations = 2e11
 
 // affordable returns the positions of the members that can be fitted to in and, from the
 // first on, take at most MostOperations together, and their cost: the largest memory and
-// all operations. The first is always there. The operations are counted, not timed, so that
-// the members are the same on every machine.
+// all operations. The operations are counted, not timed, so that the members are the same on every machine.
 func (f *fit) affordable() (members []int, total stage.Cost, err error) {
 	f.leftOut = 0
+	different := 0
+	spent := map[bool]float64{} // operations that count, of members for few labels and of others
 	for _, i := range f.learner.usable(f.in) {
+		if f.among(members, i) {
+			members = append(members, i)
+			continue
+		}
 		m := &f.learner.Members[i]
 		c, err := f.cost(m)
 		if err != nil {
@@ -273,18 +282,23 @@ func (f *fit) affordable() (members []int, total stage.Cost, err error) {
 		}
 		// A member that does not fit into the bound is skipped, and cheaper members after it
 		// may still fit.
-		if len(members) > 0 && total.Operations+c.Operations > MostOperations {
+		few := m.FewPerClass > 0
+		if len(members) > 0 && spent[few]+c.Operations > MostOperations {
 			f.leftOut++
 			continue
 		}
+		if !few || len(members) > 0 {
+			spent[few] += c.Operations
+		}
 		members = append(members, i)
+		different++
 		total.Bytes = max(total.Bytes, c.Bytes)
 		total.Operations += c.Operations
 	}
 
 	// The first member is there whatever it costs; its labels are left out at less cost than its folds.
 	f.alone = false
-	if len(members) == 1 {
+	if different == 1 {
 		if c, ok := f.memberAlone(&f.learner.Members[members[0]], total); ok {
 			f.alone = true
 			total = c

@@ -215,6 +215,41 @@ func TestFewLabels(t *testing.T) {
 	}
 }
 
+// Members that are told apart by other values than those for as many labels of each class are one where there are three
+// classes and as many labels of each, with the weights of both.
+func TestEven(t *testing.T) {
+	for _, c := range []struct {
+		classes []int64 // of the labels
+		want    []float64
+	}{
+		{[]int64{0, 1}, []float64{0.5, 0.25, 0.25}},
+		{[]int64{0, 1, 2}, []float64{0.75, 0.25}},
+		{[]int64{0, 1, 2, 1}, []float64{0.5, 0.25, 0.25}},
+	} {
+		classes := append(slices.Clone(c.classes), 0, 0, 0)
+		known := slices.Repeat([]bool{true}, len(c.classes))
+		y, err := models.ClassTargets(data.NewLabels(classes, append(known, false, false, false)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		say := func(int) []float64 { return make([]float64, len(y.Classes)) }
+		one, two := member("a", say), member("a", say)
+		one.Settings = []models.Values{{"begin": "equal"}}
+		one.Even = models.Values{"begin": "estimate"}
+		two.Settings = []models.Values{{"begin": "estimate"}}
+		two.Prior = 2
+		m := fitted(t, &models.Input{Graph: path(t, len(classes)), Targets: y}, one, two, member("b", say))
+
+		var got []float64
+		for _, member := range m.Choice.Members {
+			got = append(got, member.Weight)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("labels %v: weights %v, want %v: %+v", c.classes, got, c.want, m.Choice.Members)
+		}
+	}
+}
+
 // Of values the member with the smallest squared error is chosen, and compared with the
 // mean.
 func TestValues(t *testing.T) {
@@ -246,22 +281,28 @@ func TestValues(t *testing.T) {
 }
 
 // Members that would take too long together are left out, the later ones first, but never
-// all.
+// all. Those for few labels are counted apart, without a first one.
 func TestCostlyMembers(t *testing.T) {
 	y := classes(t, 90, alternating)
 	g := path(t, 90)
 	for _, c := range []struct {
 		costs []float64
+		few   int // members for few labels, the first ones
 		left  int
 		ops   float64
 	}{
-		{[]float64{1e9, 2e9, 3e9}, 0, 3.6e10},
-		{[]float64{1e10, 1e11, 2e10}, 1, 1.8e11},
-		{[]float64{1e12, 1e9}, 1, 6e12},
+		{[]float64{1e9, 2e9, 3e9}, 0, 0, 3.6e10},
+		{[]float64{1e10, 1e11, 2e10}, 0, 1, 1.8e11},
+		{[]float64{1e12, 1e9}, 0, 1, 6e12},
+		{[]float64{1e12, 1e9, 1e11}, 1, 1, 6.006e12},
+		{[]float64{1e12, 2e10, 3e10, 3e10}, 2, 1, 6.3e12},
 	} {
 		l := pool.Learner{Name: "pool"}
 		for i, cost := range c.costs {
 			l.Members = append(l.Members, pool.Member{Learner: sayer{name: string(rune('a' + i)), say: right, cost: cost}, Settings: []models.Values{{}}})
+		}
+		for i := range c.few {
+			l.Members[i].FewPerClass = 90
 		}
 		in := &models.Input{Graph: g, Targets: y, Values: models.Values{}}
 		cost, err := l.Cost(in)

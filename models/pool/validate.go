@@ -115,9 +115,14 @@ func (f *fit) resolve(l models.Learner, v models.Values) (models.Values, error) 
 	return v.With(numbers), nil
 }
 
-// given returns v with the values of [Member.Many] where there are many labels, and with the given shares of the classes
-// of t for [Member.Priors].
+// given returns v with the values of [Member.Even] and [Member.Many] where the labels are such, and with the given shares
+// of the classes of t for [Member.Priors].
 func (f *fit) given(m *Member, v models.Values, t *models.Targets) models.Values {
+	if len(f.in.Targets.Classes) > 2 && m.Even != nil {
+		if counts := f.counts(); slices.Min(counts) == slices.Max(counts) {
+			v = v.With(m.Even)
+		}
+	}
 	if len(f.in.Targets.Labeled) > ManyLabels {
 		v = v.With(m.Many)
 	}
@@ -149,10 +154,25 @@ func (f *fit) add(members []int) error {
 	return nil
 }
 
-// merged adds the weights of c to a candidate with the same settings, if there is one.
+// equal reports whether two members are the same fits to the targets. Factors of [Member.Times] tell members apart.
+func (f *fit) equal(a, b *Member) bool {
+	return a.Learner.Info().Name == b.Learner.Info().Name && a.Neighbors == b.Neighbors && a.Times == nil && b.Times == nil &&
+		slices.EqualFunc(a.Settings, b.Settings, func(v, w models.Values) bool {
+			return maps.Equal(f.given(a, v, f.in.Targets), f.given(b, w, f.in.Targets))
+		})
+}
+
+// among reports whether member i is equal to one of others, beside which it costs nothing: see merged.
+func (f *fit) among(others []int, i int) bool {
+	return slices.ContainsFunc(others, func(o int) bool {
+		return f.equal(&f.learner.Members[i], &f.learner.Members[o])
+	})
+}
+
+// merged adds the weights of c to a candidate that is equal, if there is one.
 func (f *fit) merged(c *candidate) bool {
 	for _, o := range f.candidates {
-		if o.name == c.name && o.member.Neighbors == c.member.Neighbors && slices.EqualFunc(o.settings, c.settings, maps.Equal) {
+		if f.equal(o.member, c.member) {
 			o.prior += c.prior
 			o.blind += c.blind
 			return true
