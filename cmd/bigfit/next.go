@@ -195,14 +195,18 @@ func (a *app) next(ctx context.Context, args []string, o *nextOptions) error {
 // takeNext takes the arguments. It returns the name of the model file, or "" if points or a graph were
 // given in place of a model, with labels or without.
 func (a *app) takeNext(args []string, o *nextOptions) (string, error) {
-	// What a single argument is, its contents decide; a file that cannot be read is for the reader of
+	// What the first argument is, its contents decide; a file that cannot be read is for the reader of
 	// models or points to refuse.
-	if len(args) == 1 {
+	if len(args) > 0 {
 		info, err := artifact.Inspect(args[0], int64(a.Memory))
 		switch {
-		case err == nil && info.Kind == archive.Model:
+		case err != nil:
+		case info.Kind == archive.Model && len(args) == 1:
 			return args[0], nil
-		case err == nil && info.Kind == archive.Graph && o.Source.File == "" && len(o.Source.X) == 0:
+		case info.Kind == archive.Model:
+			return "", shell.Usagef("%s is a model, which keeps what next looks at; give it alone, and the points with -X only "+
+				"where it does not keep them", args[0])
+		case info.Kind == archive.Graph && len(args) == 1 && o.Source.File == "" && len(o.Source.X) == 0:
 			return "", shell.Usagef("%s is a graph that bigfit made, not points; give it with --graph", args[0])
 		}
 	}

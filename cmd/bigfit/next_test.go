@@ -237,6 +237,7 @@ func TestNextBadUsage(t *testing.T) {
 		{"next X.npy -n 91", []string{"--count is 91 and only 90 of 90 points have no label"}},
 		{"next X.npy --proba X.npy", []string{"--proba stands in place of the answers of a model"}},
 		{"next graph.npz", []string{"graph.npz is a graph that bigfit made", "--graph"}},
+		{"next lgc.npz X.npy -n 5", []string{"lgc.npz is a model", "give it alone", "-X"}},
 		{"next --graph graph.npz -k 3 -n 5", []string{"graph.npz", "--neighbors"}},
 		{"next X.npy none.csv", []string{"none.csv"}},
 		{"next X.npy --neighbors 0", []string{"--neighbors is 0"}},
