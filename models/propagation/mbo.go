@@ -110,7 +110,7 @@ func (m *mbo) search(ctx context.Context, divides, releases bool) error {
 	b := m.start
 	starts := [][]float64{b.volumes.shares}
 	if releases && m.settings.Sizes == EstimatedSizes {
-		starts = slices.Insert(starts, 0, m.evenSizes())
+		starts = slices.Insert(starts, 0, labelShares(b.draw.counts(), evenLabels))
 	}
 	for _, shares := range starts {
 		b.volumes.begin(shares, b.scores)
@@ -130,15 +130,6 @@ func (m *mbo) search(ctx context.Context, divides, releases bool) error {
 		}
 	}
 	return nil
-}
-
-// evenSizes returns (n_c + a)/(l + aC) with a = evenLabels.
-func (m *mbo) evenSizes() []float64 {
-	counts := slices.Clone(m.start.draw.counts())
-	for c := range counts {
-		counts[c] += evenLabels
-	}
-	return normalized(counts)
 }
 
 // settle takes rounds until at most the share steady of the points changes its class; decide decides the classes by the

@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -204,18 +205,21 @@ func (d *draw) live() []bool {
 
 // sizesOf returns the shares of the classes that priors, or else the counts of labels, give.
 func sizesOf(counts, priors []float64, origin ClassSizes) []float64 {
-	out := slices.Clone(counts)
 	switch {
 	case priors != nil:
-		out = priors
+		return normalized(priors)
 	case origin == EqualSizes:
-		out = slices.Repeat([]float64{1}, len(counts))
-	default:
-		for c := range out {
-			out[c]++
-		}
+		return normalized(slices.Repeat([]float64{1}, len(counts)))
 	}
+	return labelShares(counts, 1)
+}
 
+// labelShares returns (n_c + a)/(l + aC), for n_c of l labels and C classes.
+func labelShares(counts []float64, a float64) []float64 {
+	out := slices.Clone(counts)
+	for c := range out {
+		out[c] += a
+	}
 	return normalized(out)
 }
 
@@ -312,7 +316,7 @@ func (l SizedLearner) cost(in *models.Input, v models.Values) (sizedCost, error)
 	n := int64(in.Len())
 	edges := int64(in.EdgeCount())
 	c := int64(columns(in.Targets))
-	passes := heatPasses * float64(s.usualRounds(int(c)))
+	passes := s.heatPasses() * float64(s.usualRounds(int(c)))
 	rounds := 8*n*(4*c+5) + 9*n + 3*4*n*int64(sparse.SingleWidth(int(c)))
 	if l.Method == Cut {
 		passes = 2 * 300
@@ -332,8 +336,12 @@ func (l SizedLearner) cost(in *models.Input, v models.Values) (sizedCost, error)
 		operations(in) + passes*float64(c)*(2*float64(in.EdgeCount())+5*float64(n))}, nil
 }
 
-// heatPasses is the number of passes over the graph of a round of PoissonMBO with its usual steps.
-const heatPasses = 24
+// heatPasses returns the passes over the graph of a round of PoissonMBO: 24 for 40 steps, and as the root of
+// the steps for others (see heat).
+func (s *SizedSettings) heatPasses() float64 {
+	steps := float64(cmp.Or(s.Steps, defaultSteps))
+	return min(steps, 24*math.Sqrt(steps/defaultSteps))
+}
 
 // usualRounds returns the rounds of PoissonMBO that are usual: fits of the published draws of MNIST took 41 to 66
 // without priors, 11 to 23 with them, and a fourth of their time for the pairs.
