@@ -97,6 +97,7 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	out, err := p.calibrate(ctx, l, m, fold, cost, deal)
 	switch {
 	case errors.Is(err, calibration.ErrFew), errors.Is(err, models.ErrOneClass):
+		p.Observed().End("none")
 		return p.roughly(ctx, m, in, "as there are too few labels to hold some out")
 	case err != nil && ctx.Err() == nil:
 		if !models.Usable(err) {
