@@ -44,7 +44,7 @@ var FewMethods = []FewMethod{
 		Values: models.Values{"class-shares": "equal", "keep-sizes": "true", "keep-pairs": "true"}},
 	{Name: "poisson-mbo of the paper, true sizes", Learner: "poisson-mbo", Values: models.Values{"keep-pairs": "true"},
 		TrueSizes: true, Paper: []float64{3.5, 2.8, 2.8, 2.8, 2.8}},
-	{Name: "cut, equal sizes", Learner: "cut", Values: models.Values{"class-shares": "equal"}},
+	{Name: "cut", Learner: "cut"},
 	{Name: "cut, true sizes", Learner: "cut", TrueSizes: true},
 }
 

@@ -61,12 +61,8 @@ func (p *Problem) FitPoissonMBO(ctx context.Context, y *models.Targets, s *Sized
 	}
 
 	m := newMBO(b, s)
-	divides := len(y.Classes) >= leastClasses && !s.KeepPairs
-	releases := len(y.Classes) >= leastClasses && !s.KeepSizes && s.Priors == nil
-	if divides || releases {
-		if err := m.search(ctx, divides, releases); err != nil {
-			return nil, err
-		}
+	if err := m.search(ctx); err != nil {
+		return nil, err
 	}
 	if !b.out.LetGo {
 		if err := m.settle(ctx, m.sized, steadyShare); err != nil {
@@ -104,12 +100,17 @@ func newMBO(b *sizedStart, s *SizedSettings) *mbo {
 	return m
 }
 
-// search divides pairs of classes anew and lets the sizes go, as asked for. Sizes that are estimated first
-// begin nearly even. Where they cannot go, it leaves the classes near the sizes of the start.
-func (m *mbo) search(ctx context.Context, divides, releases bool) error {
-	b := m.start
+// search divides pairs of classes anew and lets the sizes go, as the settings ask for with three classes and more. Sizes
+// that are estimated first begin nearly even. Where they cannot go, it leaves the classes near the sizes of the start.
+func (m *mbo) search(ctx context.Context) error {
+	b, s := m.start, m.settings
+	classes := len(b.volumes.shares)
+	divides, releases := s.divides(classes), s.releases(classes)
+	if !divides && !releases {
+		return nil
+	}
 	starts := [][]float64{b.volumes.shares}
-	if releases && m.settings.Sizes == EstimatedSizes {
+	if releases && s.Sizes == EstimatedSizes {
 		starts = slices.Insert(starts, 0, labelShares(b.draw.counts(), evenLabels))
 	}
 	for _, shares := range starts {
@@ -130,6 +131,14 @@ func (m *mbo) search(ctx context.Context, divides, releases bool) error {
 		}
 	}
 	return nil
+}
+
+// divides reports whether pairs of so many classes are divided anew.
+func (s *SizedSettings) divides(classes int) bool { return classes >= leastClasses && !s.KeepPairs }
+
+// releases reports whether the sizes of so many classes are let go.
+func (s *SizedSettings) releases(classes int) bool {
+	return classes >= leastClasses && !s.KeepSizes && s.Priors == nil
 }
 
 // settle takes rounds until at most the share steady of the points changes its class; decide decides the classes by the

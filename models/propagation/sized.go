@@ -74,11 +74,11 @@ type SizedSettings struct {
 	// Rounds bounds the rounds of Cut, 400 by default, and those of PoissonMBO, 50 by default: from a start, and again
 	// after each new division of pairs and without sizes.
 	Rounds int
-	// KeepPairs leaves the classes of PoissonMBO where the rounds end. Otherwise pairs of three classes and more are
-	// divided anew.
+	// KeepPairs leaves the classes of PoissonMBO where the rounds end, and begins Cut with those of Poisson learning.
+	// Otherwise pairs of three classes and more are divided anew.
 	KeepPairs bool
-	// KeepSizes holds the sizes of PoissonMBO to the end also where Priors do not give them. Otherwise three classes
-	// and more begin with the sizes and then let them go.
+	// KeepSizes holds the sizes to the end also where Priors do not give them. Otherwise three classes and more begin
+	// with the sizes and then let them go; Cut has those that they came to.
 	KeepSizes bool
 	// Perturbation is s of Cut, in (0, 0.3]. Default 0.1.
 	Perturbation float64
@@ -102,8 +102,8 @@ var (
 		Doc: "steps of the heat equation between two decisions", Default: models.FormatFloat(defaultSteps),
 		Range: models.AtLeast(1)}, At: func(s *SizedSettings) any { return &s.Steps }}
 	keepPairsParam = models.Field[SizedSettings]{Param: models.Param{Name: "keep-pairs",
-		Doc: "leave the classes where the rounds end; else pairs of classes, of three and more, are divided anew where " +
-			"that saves a fifth of the edges between them", Default: "false"},
+		Doc: "do not divide pairs of classes anew; else those of three classes and more are, where that saves a fifth of the " +
+			"edges between them", Default: "false"},
 		At: func(s *SizedSettings) any { return &s.KeepPairs }}
 	keepSizesParam = models.Field[SizedSettings]{Param: models.Param{Name: "keep-sizes",
 		Doc: "hold the sizes of class-shares to the end; else three classes and more begin with them and then let them " +
@@ -120,7 +120,7 @@ var sizedTables = [...]models.Table[SizedSettings]{
 		"largest number of rounds from a start, and again after each new division of pairs and without sizes; they "+
 			"stop where no class changes"), keepPairsParam, keepSizesParam),
 	Cut: append(slices.Clone(sizedParams), perturbationParam, roundParam(defaultCutRounds,
-		"largest number of rounds; it stops where no class changes")),
+		"largest number of rounds; it stops where no class changes"), keepPairsParam, keepSizesParam),
 }
 
 // SizedSolution is a [Solution] whose classes have sizes.
@@ -312,25 +312,28 @@ func (l SizedLearner) cost(in *models.Input, v models.Values) (sizedCost, error)
 	}
 
 	// PoissonMBO holds the scores, sources and flows, and in single precision the matrix and three wide blocks; Cut
-	// two copies of the classes, the dual, the flow and scratch, three of them as wide as products like.
+	// after it two copies of the classes, the dual, the flow and scratch, three of them as wide as products like.
 	n := int64(in.Len())
-	edges := int64(in.EdgeCount())
 	c := int64(columns(in.Targets))
-	passes := s.heatPasses() * float64(s.usualRounds(int(c)))
-	rounds := 8*n*(4*c+5) + 9*n + 3*4*n*int64(sparse.SingleWidth(int(c)))
-	if l.Method == Cut {
-		passes = 2 * 300
-		rounds = 8*n*(7*c+3*int64(sparse.Width(int(c)))+5) + 9*n
-	} else {
+	var passes float64
+	var rounds int64
+	if l.Method == PoissonMBO || s.divides(int(c)) || s.releases(int(c)) {
+		edges := int64(in.EdgeCount())
+		passes = s.heatPasses() * float64(s.usualRounds(int(c)))
+		rounds = 8*n*(4*c+5) + 9*n + 3*4*n*int64(sparse.SingleWidth(int(c)))
 		problem += stage.HeapBytes(8*(edges+n) + 16*n)
 		weighted := in.Graph != nil && in.Graph.W != nil && in.Graph.W.Val != nil
 		pair, err := pairBytes(in.Len(), lanczos.Edges{Count: in.EdgeCount(), Weighted: weighted}, int(c))
 		if err != nil {
 			return sizedCost{}, err
 		}
-		if !s.KeepPairs {
+		if s.divides(int(c)) {
 			rounds += pair
 		}
+	}
+	if l.Method == Cut {
+		passes += 2 * usualCutRounds
+		rounds = max(rounds, 8*n*(7*c+3*int64(sparse.Width(int(c)))+5)+9*n)
 	}
 	return sizedCost{problem, max(fit, stage.HeapBytes(rounds)),
 		operations(in) + passes*float64(c)*(2*float64(in.EdgeCount())+5*float64(n))}, nil
@@ -347,13 +350,10 @@ func (s *SizedSettings) heatPasses() float64 {
 // without priors, 11 to 23 with them, and a fourth of their time for the pairs.
 func (s *SizedSettings) usualRounds(classes int) int {
 	rounds := 15
-	if classes < leastClasses {
-		return rounds
-	}
-	if s.Priors == nil && !s.KeepSizes {
+	if s.releases(classes) {
 		rounds += 30
 	}
-	if !s.KeepPairs {
+	if s.divides(classes) {
 		rounds += 10
 	}
 	return rounds

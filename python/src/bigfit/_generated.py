@@ -1096,8 +1096,8 @@ class PoissonMboParameters(BaseEstimator):
         without sizes; they stop where no class changes; at least 1.
 
     keep_pairs : bool, default=False
-        Leave the classes where the rounds end; else pairs of classes, of three and more, are
-        divided anew where that saves a fifth of the edges between them.
+        Do not divide pairs of classes anew; else those of three classes and more are, where that
+        saves a fifth of the edges between them.
 
     keep_sizes : bool, default=False
         Hold the sizes of class-shares to the end; else three classes and more begin with them and
@@ -1253,6 +1253,14 @@ class CutParameters(BaseEstimator):
     rounds : int, default=400
         Largest number of rounds; it stops where no class changes; at least 1.
 
+    keep_pairs : bool, default=False
+        Do not divide pairs of classes anew; else those of three classes and more are, where that
+        saves a fifth of the edges between them.
+
+    keep_sizes : bool, default=False
+        Hold the sizes of class-shares to the end; else three classes and more begin with them and
+        then let them go. Sizes of priors are always held.
+
     standardize : bool, default=False
         Divide each column of dense points by its standard deviation first.
 
@@ -1327,6 +1335,8 @@ class CutParameters(BaseEstimator):
         class_shares: str = 'estimate',
         perturbation: float = 0.1,
         rounds: int = 400,
+        keep_pairs: bool = False,
+        keep_sizes: bool = False,
         standardize: bool = False,
         pca: int = 0,
         metric: str = 'euclidean',
@@ -1352,6 +1362,8 @@ class CutParameters(BaseEstimator):
         self.class_shares = class_shares
         self.perturbation = perturbation
         self.rounds = rounds
+        self.keep_pairs = keep_pairs
+        self.keep_sizes = keep_sizes
         self.standardize = standardize
         self.pca = pca
         self.metric = metric
