@@ -3,10 +3,12 @@ package propagation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
@@ -51,35 +53,57 @@ type divider struct {
 	w       *sparse.CSR
 	sources *mat.Dense // of the labels, n×C
 	steps   int        // of the heat equation
-	place   []int32    // scratch: the place of a point in the graph of the pair, −1 outside of it
 }
 
 func newDivider(b *sizedStart, steps int) *divider {
-	return &divider{b, b.draw.problem.plain.Graph(), b.draw.centred(), steps, make([]int32, b.draw.problem.Len())}
+	return &divider{b, b.draw.problem.plain.Graph(), b.draw.centred(), steps}
 }
 
 // sweep divides pairs of classes anew and reports which classes changed. Only pairs with a class among the given ones
-// are tried; nil means all.
+// are tried; nil means all. Pairs without a class in common do not see each other, and are divided at the same time.
 //
 // It costs a pass over the graph and, for each of at most 2C pairs, some thirty passes over the graph of the pair's
 // points for the eigenvectors and, where a candidate is near, twenty a round for all candidates of the pair together.
 func (d *divider) sweep(ctx context.Context, among []bool) ([]bool, error) {
-	classes := len(d.start.volumes.shares)
-	changed := make([]bool, classes)
-	for _, p := range d.pairs() {
-		if among != nil && !among[p.a] && !among[p.b] {
-			continue
-		}
-		better, err := d.divide(ctx, p)
-		if err != nil {
+	changed := make([]bool, len(d.start.volumes.shares))
+	left := d.pairs()
+	if among != nil {
+		left = slices.DeleteFunc(left, func(p classPair) bool { return !among[p.a] && !among[p.b] })
+	}
+	for len(left) > 0 {
+		var now []classPair
+		now, left = apart(left, len(changed))
+		divisions := make([]division, len(now))
+		errs := make([]error, len(now))
+		par.For(len(now), 1, func(q, _ int) { divisions[q], errs[q] = d.divide(ctx, now[q]) })
+		if err := errors.Join(errs...); err != nil {
 			return nil, err
 		}
-		if better {
+		for q, p := range now {
+			if divisions[q].labels == nil {
+				continue
+			}
+			divisions[q].apply(d.start.volumes.labels, p)
 			changed[p.a] = true
 			changed[p.b] = true
 		}
 	}
 	return changed, nil
+}
+
+// apart takes the pairs that have no class in common with a pair before them, and returns them and the others.
+func apart(pairs []classPair, classes int) (now, later []classPair) {
+	taken := make([]bool, classes)
+	for _, p := range pairs {
+		if taken[p.a] || taken[p.b] {
+			later = append(later, p)
+		} else {
+			now = append(now, p)
+		}
+		taken[p.a] = true
+		taken[p.b] = true
+	}
+	return now, later
 }
 
 // classPair holds two classes and the weight of the edges between them.
@@ -135,37 +159,47 @@ func cutOf(w *sparse.CSR, labels []int32) float64 {
 	return cut / 2
 }
 
-// divide replaces the division of a pair of classes by the candidate of the smallest cut, if there is one that saves
-// leastGain of the present cut and agrees with the labels as well. It reports whether there was one.
-func (d *divider) divide(ctx context.Context, classes classPair) (bool, error) {
+// division gives points of a pair of classes the first of them, 0, or the second, 1.
+type division struct {
+	points []int32
+	labels []int32 // nil for none
+}
+
+// apply gives the points their classes.
+func (v division) apply(labels []int32, pair classPair) {
+	for q, side := range v.labels {
+		labels[v.points[q]] = int32([2]int{pair.a, pair.b}[side])
+	}
+}
+
+// divide returns the division of a pair of classes of the smallest cut among the candidates, if there is one that saves
+// leastGain of the present cut and agrees with the labels as well.
+func (d *divider) divide(ctx context.Context, classes classPair) (division, error) {
 	p := d.pair(classes)
 	if p == nil {
-		return false, nil
+		return division{}, nil
 	}
 	vectors, err := p.vectors(ctx)
 	if vectors == nil {
-		return false, err
+		return division{}, err
 	}
 
 	present := cutOf(p.graph, p.labels)
 	candidates := p.near(vectors, mostRaw*present)
 	if err := p.rounds(ctx, candidates, d.steps); err != nil {
-		return false, err
+		return division{}, err
 	}
 
 	limit := (1 - leastGain) * present
 	agreement := p.agreement(p.labels)
-	var best []int32
+	best := division{points: p.points}
 	for _, labels := range candidates {
 		if cut := cutOf(p.graph, labels); cut < limit && p.agreement(labels) >= agreement {
 			limit = cut
-			best = labels
+			best.labels = labels
 		}
 	}
-	for q, side := range best {
-		d.start.volumes.labels[p.points[q]] = int32([2]int{classes.a, classes.b}[side])
-	}
-	return best != nil, nil
+	return best, nil
 }
 
 // pairGraph is the graph of the points of two classes: the largest component of it. Labels of its points are 0 and 1.
@@ -227,13 +261,11 @@ func mostPairPoints(n, classes int) int { return min(n, mostPair*2*n/classes) }
 
 // induced returns the graph of ascending points.
 func (d *divider) induced(points []int32) *sparse.CSR {
-	for i := range d.place {
-		d.place[i] = -1
-	}
+	place := slices.Repeat([]int32{-1}, d.w.Rows)
 	for q, i := range points {
-		d.place[i] = int32(q)
+		place[i] = int32(q)
 	}
-	return sparse.Induced(d.w, points, func(j int32) int32 { return d.place[j] })
+	return sparse.Induced(d.w, points, func(j int32) int32 { return place[j] })
 }
 
 // pairSettings returns the settings of the eigenvectors of a pair: the constant one and pairVectors others. Rough ones
@@ -283,19 +315,26 @@ func (p *pairGraph) near(vectors *mat.Dense, limit float64) [][]int32 {
 	return out
 }
 
-// split gives the label 0 to the points of the smallest values, as many as have it at present, and 1 to the others.
+// split gives the label 0 to the points of the smallest values, as many as have it at present, and 1 to the others. Of
+// equal values those of the first points are smaller.
 func (p *pairGraph) split(values []float64, labels []int32) {
-	order := make([]int32, len(values))
-	for q := range order {
-		order[q] = int32(q)
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	limit := sorted[p.first]
+	equal := p.first // points of the value limit that get the label 0
+	for equal > 0 && sorted[equal-1] == limit {
+		equal--
 	}
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(values[a], values[b]), cmp.Compare(a, b))
-	})
-	for at, q := range order {
-		labels[q] = 0
-		if at >= p.first {
-			labels[q] = 1
+	equal = p.first - equal
+
+	for q, v := range values {
+		labels[q] = 1
+		switch {
+		case v < limit:
+			labels[q] = 0
+		case v == limit && equal > 0:
+			equal--
+			labels[q] = 0
 		}
 	}
 }
@@ -385,8 +424,8 @@ func (p *pairGraph) rounds(ctx context.Context, candidates [][]int32, steps int)
 	return nil
 }
 
-// pairBytes returns the memory of dividing a pair of classes of a graph of n points with the edges e: its graph, the
-// eigenvectors, and the matrix and blocks of its rounds.
+// pairBytes returns the memory of dividing pairs of classes of a graph of n points with the edges e, as many at a time as
+// there are threads: the graph of a pair, the eigenvectors, and the matrix and blocks of its rounds.
 func pairBytes(n int, e lanczos.Edges, classes int) (int64, error) {
 	if classes < leastClasses || n == 0 {
 		return 0, nil
@@ -402,8 +441,8 @@ func pairBytes(n int, e lanczos.Edges, classes int) (int64, error) {
 	if !e.Weighted {
 		edge = 4
 	}
-	graph := edge*int64(e.Count) + 40*int64(points)
+	graph := edge*int64(e.Count) + 40*int64(points) + 4*int64(n)
 	rounds := 8*int64(e.Count+points) + 16*int64(points) + // see [sparse.Laplacian.Single]
 		int64(points)*(3*4*int64(sparse.SingleWidth(2*pairVectors))+2*8*2*pairVectors+4*2*pairVectors+8*5)
-	return stage.HeapBytes(graph+rounds) + vectors, nil
+	return int64(par.Workers(classes/2, 1)) * (stage.HeapBytes(graph+rounds) + vectors), nil
 }

@@ -1,7 +1,9 @@
 package propagation
 
 import (
+	"cmp"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -318,5 +320,68 @@ func TestPoissonMBODrift(t *testing.T) {
 	}
 	if changed := changedShare(labels[0], labels[1]); changed > 0.01 {
 		t.Errorf("%.3f of the points have another class than with sizes that are kept", changed)
+	}
+}
+
+// TestApart: pairs at the same time have no class in common, and of two pairs with one in common the first comes first.
+func TestApart(t *testing.T) {
+	const classes = 7
+	r := rand.New(rand.NewPCG(5, 6))
+	var left []classPair
+	for a := range classes {
+		for b := range a {
+			left = append(left, classPair{a: a, b: b})
+		}
+	}
+	r.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
+
+	meet := func(p, q classPair) bool { return p.a == q.a || p.a == q.b || p.b == q.a || p.b == q.b }
+	all := slices.Clone(left)
+	for len(left) > 0 {
+		before := left
+		var now []classPair
+		now, left = apart(left, classes)
+		if len(now) == 0 || len(now)+len(left) != len(before) {
+			t.Fatalf("%d pairs became %d and %d", len(before), len(now), len(left))
+		}
+		for i, p := range now {
+			for _, q := range now[:i] {
+				if meet(p, q) {
+					t.Errorf("%v and %v at the same time", p, q)
+				}
+			}
+			for _, q := range left {
+				if meet(p, q) && slices.Index(all, q) < slices.Index(all, p) {
+					t.Errorf("%v before %v", p, q)
+				}
+			}
+		}
+	}
+}
+
+// TestSplit: the points of the smallest values get the label 0, of equal ones the first.
+func TestSplit(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	const n = 60
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = float64(r.IntN(9))
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+
+	for first := 1; first < n; first++ {
+		got := make([]int32, n)
+		(&pairGraph{first: first}).split(values, got)
+		want := make([]int32, n)
+		for _, i := range order[first:] {
+			want[i] = 1
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d of %v: labels %v, want %v", first, values, got, want)
+		}
 	}
 }
