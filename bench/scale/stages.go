@@ -7,8 +7,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/internal/file/npy"
@@ -75,6 +77,7 @@ func measure(ctx context.Context, o *options, n int) ([]measured, error) {
 	if err := write(o, dir, n); err != nil {
 		return nil, err
 	}
+	debug.FreeOSMemory() // the stages and the page cache need it
 
 	for _, s := range stages[len(rows):] {
 		row, err := s.run(ctx, o, dir, n)
@@ -183,6 +186,11 @@ func (s *stage) run(ctx context.Context, o *options, dir string, n int) (measure
 	}
 	row := measured{Stage: s.name, Points: n, Seconds: used.Seconds, Peak: used.Peak,
 		Announced: used.Announced}
+	for _, note := range used.Notes {
+		if _, recall, ok := strings.Cut(note, "recall "); ok {
+			row.Note = "recall " + recall // that of the end is the last one
+		}
+	}
 	if s.output != "" {
 		wrong, answers, err := shareWrong(filepath.Join(dir, "truth.npy"), filepath.Join(dir, s.output), s.first)
 		if err != nil {
