@@ -48,7 +48,7 @@ if cutssl is not None:
     cutssl.W = W
     cutssl.k = classes
     cutssl.utils = types.SimpleNamespace(labels_to_onehot=lambda y: gl.utils.labels_to_onehot(y, classes))
-    METHODS.append(("cut", ["--priors", given], lambda: cutssl.cut_ssl(W, priors, s=[0, 0.1], maxiter=[100, 300])))
+    METHODS.append(("cut", ["--priors", given, "--keep-pairs"], lambda: cutssl.cut_ssl(W, priors, s=[0, 0.1], maxiter=[100, 300])))
 
 for rate in (1, 5):
     for seed in (0, 1):
