@@ -20,7 +20,7 @@ const (
 	defaultPerturbation = 0.1
 	// defaultCutRounds bounds the rounds: the paper's.
 	defaultCutRounds = 400
-	// usualCutRounds are what costs count with: 150 to 400 on MNIST.
+	// usualCutRounds is the number of rounds in announced costs. MNIST takes 150 to 400.
 	usualCutRounds = 300
 	// cutWindow rounds lie between two looks at the classes.
 	cutWindow = 10
@@ -109,7 +109,7 @@ func (p *Problem) FitCut(ctx context.Context, y *models.Targets, s *SizedSetting
 }
 
 // searchCut takes the start to where the search of PoissonMBO ends, its sizes too where they are let go. The rounds of s
-// are those of the cut, and not of this search.
+// bound the rounds of the cut, not those of this search.
 func (b *sizedStart) searchCut(ctx context.Context, s *SizedSettings) error {
 	mbo := *s
 	mbo.Rounds = 0
