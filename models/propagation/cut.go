@@ -111,6 +111,9 @@ func (p *Problem) FitCut(ctx context.Context, y *models.Targets, s *SizedSetting
 // searchCut takes the start to where the search of PoissonMBO ends, its sizes too where they are let go. The rounds of s
 // bound the rounds of the cut, not those of this search.
 func (b *sizedStart) searchCut(ctx context.Context, s *SizedSettings) error {
+	if !s.searches(len(b.volumes.shares)) {
+		return nil
+	}
 	mbo := *s
 	mbo.Rounds = 0
 	if err := newMBO(b, &mbo).search(ctx); err != nil {

@@ -105,10 +105,10 @@ func newMBO(b *sizedStart, s *SizedSettings) *mbo {
 func (m *mbo) search(ctx context.Context) error {
 	b, s := m.start, m.settings
 	classes := len(b.volumes.shares)
-	divides, releases := s.divides(classes), s.releases(classes)
-	if !divides && !releases {
+	if !s.searches(classes) {
 		return nil
 	}
+	divides, releases := s.divides(classes), s.releases(classes)
 	starts := [][]float64{b.volumes.shares}
 	if releases && s.Sizes == EstimatedSizes {
 		starts = slices.Insert(starts, 0, labelShares(b.draw.counts(), evenLabels))
@@ -140,6 +140,9 @@ func (s *SizedSettings) divides(classes int) bool { return classes >= leastClass
 func (s *SizedSettings) releases(classes int) bool {
 	return classes >= leastClasses && !s.KeepSizes && s.Priors == nil
 }
+
+// searches reports whether either is done.
+func (s *SizedSettings) searches(classes int) bool { return s.divides(classes) || s.releases(classes) }
 
 // settle takes rounds until at most the share steady of the points changes its class; decide decides the classes by the
 // scores of each round.

@@ -317,7 +317,7 @@ func (l SizedLearner) cost(in *models.Input, v models.Values) (sizedCost, error)
 	c := int64(columns(in.Targets))
 	var passes float64
 	var rounds int64
-	if l.Method == PoissonMBO || s.divides(int(c)) || s.releases(int(c)) {
+	if l.Method == PoissonMBO || s.searches(int(c)) {
 		edges := int64(in.EdgeCount())
 		passes = s.heatPasses() * float64(s.usualRounds(int(c)))
 		rounds = 8*n*(4*c+5) + 9*n + 3*4*n*int64(sparse.SingleWidth(int(c)))
