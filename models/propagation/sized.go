@@ -74,7 +74,7 @@ type SizedSettings struct {
 	// Rounds bounds the rounds of Cut, 400 by default, and those of PoissonMBO, 50 by default: from a start, and again
 	// after each new division of pairs and without sizes.
 	Rounds int
-	// KeepPairs leaves the classes of PoissonMBO where the rounds end, and begins Cut with those of Poisson learning.
+	// KeepPairs leaves the classes where the rounds of PoissonMBO end; with sizes that stay Cut begins with Poisson learning.
 	// Otherwise pairs of three classes and more are divided anew.
 	KeepPairs bool
 	// KeepSizes holds the sizes to the end also where Priors do not give them. Otherwise three classes and more begin
