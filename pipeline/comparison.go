@@ -21,13 +21,19 @@ type Comparing struct {
 }
 
 // PrepareComparison prepares a comparison of learners on all splits. It finds the neighbours
-// of in.Points for the largest graph of any learner, unless in.Graph is given. in.Targets must
-// be all known targets. The error knn.ErrRecall comes with a comparison by the neighbours that
+// of in.Points for the largest graph of any learner, unless in.Graph is given. A nil g means the
+// defaults, or the choice of [AutoGraph] if one of the learners leaves the graph open.
+// in.Targets must be all known targets. The error knn.ErrRecall comes with a comparison by the neighbours that
 // were found.
 func (p *Pipeline) PrepareComparison(ctx context.Context, in *models.Input, contenders []selection.Contender,
 	g *GraphSettings) (*Comparing, error) {
 	c := &Comparing{Data: selectionData(in), Contenders: slices.Clone(contenders), pipeline: p}
-	s := *g.filled()
+	open := slices.ContainsFunc(contenders, func(c selection.Contender) bool { return c.Grid.Learner.Info().OpenGraph })
+	chosen, err := graphSettings(&models.Info{OpenGraph: open}, in, g)
+	if err != nil {
+		return nil, err
+	}
+	s := *chosen
 	own := s.Graph.K
 	needed := false
 	for i := range c.Contenders {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/data"
@@ -60,6 +61,26 @@ func CrowdTargets(a *data.Annotations) (*Targets, error) {
 	out := KnownTargets(t)
 	out.Answers = a
 	return out, nil
+}
+
+// CrowdLabels returns the most probable class of every point that annotators gave one, by their consensus without a
+// graph; of equal ones the first.
+func CrowdLabels(a *data.Annotations) (*data.Labels, error) {
+	c, err := annotators.Agree(answersOf(a), nil)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]int64, a.Points)
+	codes := slices.Repeat([]int32{data.Unlabeled}, a.Points)
+	labeled := make([]bool, a.Points)
+	for r, i := range c.Rows {
+		best := floats.MaxIdx(c.Shares.RawRowView(r))
+		values[i], codes[i], labeled[i] = a.Labels.Classes[best], int32(best), true
+	}
+	if a.Labels.Names != nil {
+		return data.NewNamedLabels(a.Labels.Names, codes), nil
+	}
+	return data.NewLabels(values, labeled), nil
 }
 
 // answersOf returns the answers in the form of package annotators.

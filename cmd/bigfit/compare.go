@@ -63,7 +63,7 @@ that fit would choose, those that --set gives several values, and with --tune th
 have a grid (bigfit models NAME). With too few labels for that they have fixed values.
 --set MODEL.PARAMETER=VALUE[,VALUE…] may be repeated. The graph and its eigenpairs are made
 once: flags about them (--pca, --neighbors, --distance, …) are for all models, but not for
-the distances of knn.
+the distances of knn. With auto among the models it is the graph that fit makes for auto.
 
 The table has the mean and the standard deviation of the --metric over the splits,
 and how each model differs from the best one, or from --against NAME, split by
@@ -138,6 +138,11 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 	if err != nil {
 		return err
 	}
+	// Settings with several values belong to the grids of the models.
+	if err := a.chooseGraph(plan, in, o.params.Single()); err != nil {
+		return err
+	}
+	a.warnOfColumns(contenders, &in.settings)
 	t := in.labels
 
 	if err := checkCriterion(o.criterion, t); err != nil {
@@ -204,6 +209,24 @@ func (a *app) compareModels(ctx context.Context, o *compareOptions) error {
 
 	a.Checkpoint.Clear()
 	return errors.Join(a.printComparison(o, sum), short, fault)
+}
+
+// warnOfColumns names the models that measure distances of their own, where the graph is made of columns divided by
+// their standard deviations without a flag: the comparison is not fair to them.
+func (a *app) warnOfColumns(contenders []selection.Contender, s *pipeline.GraphSettings) {
+	if !s.Standardize || a.Given["standardize"] {
+		return
+	}
+	var names []string
+	for _, c := range contenders {
+		if c.Grid.Learner.Info().Needs.Has(models.NeedsPoints) {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) > 0 {
+		a.Warn(fmt.Sprintf("%s: distances of their own are between the columns as they are; only the graph divides each by its "+
+			"standard deviation", strings.Join(names, ", ")))
+	}
 }
 
 // runComparison runs the fits. After an interrupt it prints the table of those that are
@@ -464,8 +487,8 @@ func setFaults(model string, err error) error {
 	return errors.Join(out...)
 }
 
-// joint stands for several learners where targets are read: it learns what all of them
-// do.
+// joint stands for several learners where their input is read: it learns what all of them
+// do, and leaves the graph open if one of them does.
 type joint struct {
 	models.Learner
 	info models.Info
@@ -479,6 +502,7 @@ func jointly(contenders []selection.Contender) models.Learner {
 		info := c.Grid.Learner.Info()
 		j.info.Learns &= info.Learns
 		j.info.Needs |= info.Needs
+		j.info.OpenGraph = j.info.OpenGraph || info.OpenGraph
 		j.info.Name += ", " + info.Name
 	}
 	return j

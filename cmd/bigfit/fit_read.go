@@ -42,7 +42,9 @@ func (a *app) readFit(plan *fitPlan) (*fitInput, error) {
 	in := plan.input()
 	n := 0
 	if len(plan.x) > 0 {
-		a.Points.OpenGraph = plan.learner.Info().OpenGraph && plan.graphFile == ""
+		info := plan.learner.Info()
+		a.Points.OpenGraph = info.OpenGraph && plan.graphFile == ""
+		a.Points.GraphAlone = plan.graphFile != "" && !info.Needs.Has(models.NeedsPoints)
 		var err error
 		if in.Points, err = a.ReadPoints(plan.x, data.ReadOptions{}); err != nil {
 			return nil, err

@@ -132,6 +132,14 @@ func TestScaleIsSaid(t *testing.T) {
 			t.Errorf("%s: %+v", line, o)
 		}
 	}
+	// A comparison with the default model is on its graph, wherever it stands in the list.
+	for _, list := range []string{"lgc,auto", "auto,lgc"} {
+		o := bigfit(t, strings.Fields("compare -X units.csv -y y.npy --splits 2 --labels-per-class 3 --models "+list)...)
+		if o.code != 0 || strings.Contains(o.stderr, "warning: units.csv") ||
+			!strings.Contains(o.stderr, "each of 4 columns is divided by its standard deviation") {
+			t.Errorf("compare: %+v", o)
+		}
+	}
 	// The default model takes the scale away and says so. Who gives the flag has decided.
 	o := bigfit(t, strings.Fields("fit -X units.csv -y y.npy --labels 30")...)
 	if o.code != 0 || strings.Contains(o.stderr, "warning: units.csv") || !strings.Contains(o.stderr, "units.csv: "+part) ||
@@ -141,6 +149,13 @@ func TestScaleIsSaid(t *testing.T) {
 	for _, line := range []string{"--standardize=false", "--model lgc --standardize"} {
 		o := bigfit(t, strings.Fields("fit -X units.csv -y y.npy --labels 30 "+line)...)
 		if o.code != 0 || strings.Contains(o.stderr, "income") || strings.Contains(o.stderr, "standard deviation") == strings.Contains(line, "false") {
+			t.Errorf("%s: %+v", line, o)
+		}
+	}
+	// A graph that is given holds the distances already.
+	succeed(t, strings.Fields("graph units.csv --standardize -o g.npz -q")...)
+	for _, line := range []string{"--model lgc --graph g.npz", "--graph g.npz"} {
+		if o := bigfit(t, strings.Fields("fit -X units.csv -y y.npy --labels 30 "+line)...); o.code != 0 || strings.Contains(o.stderr, "income") {
 			t.Errorf("%s: %+v", line, o)
 		}
 	}

@@ -140,6 +140,31 @@ func refused(t *testing.T, args []string, words ...string) {
 	fail(t, 2, words, args...)
 }
 
+// Commands that judge labels, or measure by them, take the consensus of annotators as the label of a point.
+func TestCrowdIsJudged(t *testing.T) {
+	intoBlobs(t)
+	y := crowdFile(t, "crowd.csv", 0, 1, 0.9, 0.9, 0.9)
+	text := "id,label\n"
+	for i, class := range y {
+		text += fmt.Sprintf("%d,%s\n", i, crowdNames[class])
+	}
+	file(t, "truth.csv", text)
+
+	var sum auditSummary
+	must(t, json.Unmarshal([]byte(succeed(t, "audit", "X.npy", "crowd.csv", "--json")), &sum))
+	if sum.Labels == nil || sum.Labels.Labeled != blobCount {
+		t.Errorf("audit: %+v", sum.Labels)
+	}
+	succeed(t, "suspects", "X.npy", "crowd.csv", "-o", "suspects.csv")
+
+	// Three answers of nine in ten that are right leave about three wrong in a hundred.
+	var measured struct{ Error float64 }
+	must(t, json.Unmarshal([]byte(succeed(t, "eval", "crowd.csv", "truth.csv", "--json")), &measured))
+	if !(measured.Error > 0 && measured.Error < 0.1) {
+		t.Errorf("eval: an error of %g", measured.Error)
+	}
+}
+
 // Probabilities of an array and of a table are the same labels; probabilities of one class are hard labels.
 func TestProbabilitiesAsLabels(t *testing.T) {
 	intoBlobs(t)

@@ -312,7 +312,7 @@ func (a *app) readNewLabels(o *updateOptions, m models.Model, growth *pipeline.G
 		growth.Joined, growth.Listed = shares.Read.Joined && points == old+added, shares.Read.Listed
 		return nil
 	}
-	y, err := o.label.ReadTruth(a.App, o.y, points)
+	y, err := o.label.ReadSaid(a.App, o.y, points)
 	if err != nil {
 		return err
 	}

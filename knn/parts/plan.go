@@ -12,10 +12,13 @@ import (
 )
 
 // The stages take these operations for each point beside the distances, in operations of a
-// float64 matrix product. They were measured on 10⁶ to 10⁷ points of 64 columns.
+// float64 matrix product. They were measured on 10⁶ to 10⁷ points of 64 columns, and the columns of the
+// exchange on 3·10⁶ of 1024.
 const (
 	searchOverhead   = 60e3
 	exchangeOverhead = 200e3
+	nearColumns      = 64
+	wideColumn       = 4.5
 )
 
 // rankBytes returns the memory of the ranks of points in their parts.
@@ -105,10 +108,12 @@ func searchOperations(m, d int, s *Settings) float64 {
 	return float64(m) * float64(m) * float64(d)
 }
 
-// exchangeOperations estimates the operations of the exchange of m points.
+// exchangeOperations estimates the operations of the exchange of m points. Rows of more than nearColumns do not stay in
+// the cache: a column beyond takes as long as wideColumn others.
 func exchangeOperations(m, d int, s *Settings) float64 {
 	width := float64(s.width())
-	return float64(m) * (exchangeOverhead + 10*width*width*float64(d))
+	columns := float64(min(d, nearColumns)) + wideColumn*float64(max(0, d-nearColumns))
+	return float64(m) * (exchangeOverhead + 10*width*width*columns)
 }
 
 // A Plan says what a graph in parts will take.

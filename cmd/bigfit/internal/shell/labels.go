@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -43,8 +44,26 @@ func (o *LabelOptions) Read(a *App, path string, n int) (*data.Labels, error) {
 	return y, err
 }
 
-// ReadTruth reads labels to compare answers with.
+// ReadTruth reads labels to compare answers with, or to be judged. Of labels of several annotators it returns their
+// consensus without a graph.
 func (o *LabelOptions) ReadTruth(a *App, path string, n int) (*data.Labels, error) {
+	if path == "" || !data.HasAnnotators(path, a.Left()) {
+		return o.ReadSaid(a, path, n)
+	}
+	answers, err := o.ReadCrowd(a, path, n)
+	if err != nil {
+		return nil, err
+	}
+	y, err := pipeline.CrowdLabels(answers)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	a.Note("labels: the most probable class of each point by the consensus of the annotators: %s", y.Summary())
+	return y, nil
+}
+
+// ReadSaid reads a label a point and says how many there are.
+func (o *LabelOptions) ReadSaid(a *App, path string, n int) (*data.Labels, error) {
 	y, err := o.Read(a, path, n)
 	if err == nil {
 		a.Note("labels: %s", y.Summary())

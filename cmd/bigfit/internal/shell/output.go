@@ -95,7 +95,11 @@ func CheckArchive(what, path string) error {
 // with a separator.
 func CheckGraph(inputs []string, path string) error {
 	if !pipeline.IsFolderName(path) {
-		return cmp.Or(CheckOutput(inputs, path), CheckArchive("a graph", path))
+		fault := CheckArchive("a graph", path)
+		if fault != nil && filepath.Ext(path) == "" {
+			fault = Usagef("%w, or in / to name a folder", fault)
+		}
+		return cmp.Or(CheckOutput(inputs, path), fault)
 	}
 	if slices.ContainsFunc(inputs, func(in string) bool { return sameFile(in, path) }) {
 		return Usagef("%s is both read and written; give the output another name", path)

@@ -75,9 +75,9 @@ func (a *App) ReadPoints(names shards.Names, opt data.ReadOptions) (data.Points,
 
 // warnOfScale warns where few columns decide all distances, or says that the default model standardizes them. It says
 // nothing of new points for a model and of points to audit, nothing in each of many jobs, and nothing where the flag
-// decides.
+// or a given graph decides.
 func (a *App) warnOfScale(names shards.Names, x data.Points, opt data.ReadOptions) {
-	if opt.Columns > 0 || opt.AllowNaN || opt.Unchecked || a.Given["standardize"] {
+	if opt.Columns > 0 || opt.AllowNaN || opt.Unchecked || a.Given["standardize"] || a.Points.GraphAlone {
 		return
 	}
 	s := data.ScaleOf(x)

@@ -18,6 +18,7 @@ type PointOptions struct {
 	show           string
 	Shown          []string // columns that a page shows, by their names
 	OpenGraph      bool     // the model chooses the settings of its graph, [pipeline.AutoGraph]
+	GraphAlone     bool     // a graph is given, and the model measures no other distances
 	drop, columns  []string
 
 	table *data.TableColumns // of the points that were read

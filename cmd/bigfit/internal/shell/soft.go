@@ -51,9 +51,13 @@ func (o *SoftOptions) Check() error {
 	return nil
 }
 
-// Crowd tells whether the file in path has labels of several annotators.
+// Crowd tells whether the file in path is read as labels of several annotators, and says so.
 func (o *SoftOptions) Crowd(a *App, path string) bool {
-	return path != "" && o.As != asLabels && o.As != asProbabilities && data.HasAnnotators(path, a.Left())
+	if path == "" || o.As == asLabels || o.As == asProbabilities || !data.HasAnnotators(path, a.Left()) {
+		return false
+	}
+	a.Note("%s: a label of each annotator and point; --labels-as labels reads one label a point", path)
+	return true
 }
 
 // ReadCrowd reads the labels that annotators gave to n points.
@@ -69,8 +73,7 @@ func (o *LabelOptions) ReadCrowd(a *App, path string, n int) (*data.Annotations,
 	}
 	a.Notes(answers.Labels.Read.Notes...)
 	a.Warn(answers.Labels.Read.Warnings...)
-	a.Note("labels: %d of %s for the points, each by itself; --labels-as labels reads one label a point",
-		len(answers.Point), enum.Count(len(answers.Annotators), "annotator"))
+	a.Note("labels: %d of %s for the points", len(answers.Point), enum.Count(len(answers.Annotators), "annotator"))
 	return answers, nil
 }
 
