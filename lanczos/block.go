@@ -28,11 +28,11 @@ func copyBlock(dst, src *mat.Dense) {
 // a product with 16 columns stays in registers.
 const slabWidth = 16
 
-// slabs splits m columns into ranges to be multiplied at a time: of 16, 8 and 4 columns, and a last
-// one of fewer.
-func slabs(m int) iter.Seq2[int, int] {
+// slabs splits m columns into ranges to be multiplied at a time: of so many as a slab of s has, then of
+// half, down to 4, and a last one of fewer.
+func (s *scratch) slabs(m int) iter.Seq2[int, int] {
 	return func(yield func(lo, hi int) bool) {
-		for lo, width := 0, slabWidth; lo < m; {
+		for lo, width := 0, s.width; lo < m; {
 			for width > 4 && lo+width > m {
 				width /= 2
 			}
@@ -45,24 +45,26 @@ func slabs(m int) iter.Seq2[int, int] {
 	}
 }
 
-// scratch is memory for some slabs.
-type scratch [][]float64
+// scratch is memory for some slabs of n rows and up to width columns.
+type scratch struct {
+	n, width int
+	slab     [][]float64
+}
 
 // newScratch returns memory for count slabs of n rows.
-func newScratch(n, count int) scratch {
-	s := make(scratch, count)
-	for i := range s {
-		s[i] = make([]float64, n*slabWidth)
+func newScratch(n, count int) *scratch {
+	s := &scratch{n: n, width: slabWidth}
+	for range count {
+		s.slab = append(s.slab, make([]float64, n*slabWidth))
 	}
 	return s
 }
 
 // of returns blocks with the given number of columns. Their contents are arbitrary.
-func (s scratch) of(columns int) []*mat.Dense {
-	out := make([]*mat.Dense, len(s))
-	for i, data := range s {
-		n := len(data) / slabWidth
-		out[i] = mat.NewDense(n, columns, data[:n*columns])
+func (s *scratch) of(columns int) []*mat.Dense {
+	out := make([]*mat.Dense, len(s.slab))
+	for i, data := range s.slab {
+		out[i] = mat.NewDense(s.n, columns, data[:s.n*columns])
 	}
 	return out
 }

@@ -16,7 +16,7 @@ import (
 // certify makes a Result of the orthonormal columns of x: Rayleigh quotients, residuals, order,
 // orthogonality. The first fixed columns stay in front; the others are put in ascending order. x
 // becomes part of the Result. buffers are two slabs of scratch, nil for new ones.
-func certify(a sparse.Operator, x vectors, fixed int, norm float64, buffers scratch) *Result {
+func certify(a sparse.Operator, x vectors, fixed int, norm float64, buffers *scratch) *Result {
 	_, k := x.dims()
 	r := &Result{Norm: norm, Nullity: fixed, Values: make([]float64, k)}
 	r.setVectors(x)
@@ -42,13 +42,13 @@ func certify(a sparse.Operator, x vectors, fixed int, norm float64, buffers scra
 // residuals returns ‖Ax_j − λ_j x_j‖₂ for the columns of x. It calls quotients with the Rayleigh
 // quotients of the columns from lo on, and quotients may replace them by the λ_j to be used. buffers
 // are two slabs of scratch, nil for new ones.
-func residuals(a sparse.Operator, x vectors, buffers scratch, quotients func(lo int, values []float64)) []float64 {
+func residuals(a sparse.Operator, x vectors, buffers *scratch, quotients func(lo int, values []float64)) []float64 {
 	n, k := x.dims()
 	out := make([]float64, k)
 	if buffers == nil {
 		buffers = newScratch(n, 2)
 	}
-	for lo, hi := range slabs(k) {
+	for lo, hi := range buffers.slabs(k) {
 		b := buffers.of(hi - lo)
 		v := b[0]
 		av := b[1]

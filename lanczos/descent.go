@@ -33,7 +33,7 @@ type descent struct {
 	m        int // columns of X
 	p        int // columns of P: 0 or m
 	w        *mat.Dense
-	temp     scratch
+	temp     *scratch
 	theta    []float64  // quotients of X, ascending but for rounding
 	residual []float64  // ‖Ax − θx‖
 	energy   []float64  // √(rᵀM⁻¹r/θ): about the square root of the relative error of θ
@@ -210,7 +210,7 @@ func (d *descent) attainable(j int, limit float64) float64 {
 // measure computes the quotients of X, the residuals and W = M⁻¹R.
 func (d *descent) measure() {
 	x := d.x()
-	for lo, hi := range slabs(d.m) {
+	for lo, hi := range d.temp.slabs(d.m) {
 		b := d.temp.of(hi - lo)
 		v, av := b[0], b[1]
 		copyBlock(v, x.Slice(0, d.n, lo, hi).(*mat.Dense))
@@ -255,7 +255,7 @@ func (d *descent) step(ctx context.Context) error {
 	s := d.columns(d.locked, d.locked+size)
 	g := mat.NewDense(size, size, nil)
 	g.Slice(0, before, 0, before).(*mat.Dense).Copy(d.gram.Slice(0, before, 0, before))
-	for lo, hi := range slabs(m) {
+	for lo, hi := range d.temp.slabs(m) {
 		b := d.temp.of(hi - lo)
 		copyBlock(b[0], d.w.Slice(0, d.n, lo, hi).(*mat.Dense))
 		d.a.MulTo(b[1], b[0])

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -428,13 +429,13 @@ func (k *krylov) widen() {
 	k.begin(nil)
 }
 
-// scratch returns two slabs in the memory of work, nil if that is too narrow.
-func (k *krylov) scratch() scratch {
-	if k.block < slabWidth {
-		return nil
+// scratch returns two slabs in the memory of work.
+func (k *krylov) scratch() *scratch {
+	s := &scratch{n: k.n, width: min(k.block, slabWidth)}
+	for _, w := range k.work[:2] {
+		s.slab = append(s.slab, w.RawMatrix().Data)
 	}
-	of := func(i int) []float64 { return k.work[i].RawMatrix().Data[:k.n*slabWidth] }
-	return scratch{of(0), of(1)}
+	return s
 }
 
 // checkpoint calls the hook.
@@ -498,8 +499,11 @@ func (k *krylov) certified(ctx context.Context, z *ritz, final bool) (*Result, e
 	return res, nil
 }
 
-// release makes the first K columns of v the vectors of r, as [vectors.narrow] does, and gives v up.
+// release makes the first K columns of v the vectors of r, as [vectors.narrow] does, and gives v and the blocks of work up.
 func (k *krylov) release(r *Result) {
+	// The vectors of the result may get memory of their own: that of the blocks is collected before.
+	k.work = [3]*mat.Dense{}
+	runtime.GC()
 	r.setVectors(k.v.narrow(k.K))
 	k.v = vectors{}
 }

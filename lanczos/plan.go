@@ -192,19 +192,17 @@ func (p *plan) bytes() int64 {
 		return 8 * (rows*(m+int64(p.K)+2*slabWidth+3*densityVectors) + 4*m*m)
 	}
 	basis := int64(p.columns())
-	blocks := rows * 4 * int64(p.block)
-	if p.block < slabWidth {
-		blocks += rows * 2 * slabWidth // scratch for residuals, which finds room in wider blocks
-	}
+	blocks := 4 * int64(p.block)
 	projected := 4 * basis * basis
 	switch {
 	case p.Single:
-		return 4*rows*basis + 8*(blocks+projected)
+		return 4*rows*basis + 8*(rows*blocks+projected)
 	case 2*int64(p.K) <= basis:
-		// The vectors of the result get memory of their own beside the basis: see [vectors.narrow].
-		basis += int64(p.K)
+		// The vectors of the result get memory of their own beside the basis, when the blocks are given up: see
+		// [krylov.release].
+		blocks = max(blocks, int64(p.K))
 	}
-	return 8 * (rows*basis + blocks + projected)
+	return 8 * (rows*(basis+blocks) + projected)
 }
 
 // Bytes returns the memory that Solve with these settings needs beside an

@@ -141,7 +141,7 @@ func rayleighRitz(ctx context.Context, a sparse.Operator, x *mat.Dense) ([]float
 	n, m := x.Dims()
 	h := mat.NewDense(m, m, nil)
 	buffers := newScratch(n, 2)
-	for lo, hi := range slabs(m) {
+	for lo, hi := range buffers.slabs(m) {
 		b := buffers.of(hi - lo)
 		copyBlock(b[0], x.Slice(0, n, lo, hi).(*mat.Dense))
 		a.MulTo(b[1], b[0])
@@ -181,7 +181,7 @@ func filterColumns(a sparse.Operator, f filter, x *mat.Dense) int {
 	n, m := x.Dims()
 	products := 0
 	buffers := newScratch(n, 3)
-	for lo, hi := range slabs(m) {
+	for lo, hi := range buffers.slabs(m) {
 		columns := x.Slice(0, n, lo, hi).(*mat.Dense)
 		t := buffers.of(hi - lo)
 		copyBlock(t[0], columns)
