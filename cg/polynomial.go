@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/sparse"
@@ -83,7 +84,7 @@ func (m *polynomial) ApplyTo(dst, r *mat.Dense) {
 	block, _ := m.scratch.Get().(*[]float32)
 	if block == nil || len(*block) != 3*n*width {
 		block = new([]float32)
-		*block = make([]float32, 3*n*width)
+		*block = dense.Zeros[float32](3 * n * width)
 	}
 
 	defer m.scratch.Put(block)

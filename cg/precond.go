@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
@@ -61,7 +62,7 @@ func (m repeated) ApplyTo(dst, r *mat.Dense) {
 	from, to := r, dst
 	if m.times > 1 {
 		n, b := r.Dims()
-		scratch := mat.NewDense(n, b, nil)
+		scratch := dense.New(n, b)
 		if m.times%2 == 0 {
 			to = scratch
 		}

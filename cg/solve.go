@@ -351,7 +351,7 @@ func (r *run) iterate(ctx context.Context) error {
 // block returns x if it has k columns and a new block if not.
 func (r *run) block(x *mat.Dense, k int) *mat.Dense {
 	if x == nil || x.RawMatrix().Cols != k {
-		return mat.NewDense(r.n, k, nil)
+		return dense.New(r.n, k)
 	}
 	return x
 }

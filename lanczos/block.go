@@ -55,7 +55,7 @@ type scratch struct {
 func newScratch(n, count int) *scratch {
 	s := &scratch{n: n, width: slabWidth}
 	for range count {
-		s.slab = append(s.slab, make([]float64, n*slabWidth))
+		s.slab = append(s.slab, dense.Zeros[float64](n*slabWidth))
 	}
 	return s
 }
@@ -71,7 +71,7 @@ func (s *scratch) of(columns int) []*mat.Dense {
 
 // randomBlock returns an n×b block of independent standard normal numbers.
 func randomBlock(n, b int, rng *rand.Rand) *mat.Dense {
-	x := make([]float64, n*b)
+	x := dense.Zeros[float64](n * b)
 	for i := range x {
 		x[i] = rng.NormFloat64()
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -53,8 +54,8 @@ func estimateDensity(a sparse.Operator, null *mat.Dense, seed uint64, steps int)
 	if null != nil {
 		project(v, null)
 	}
-	prev := mat.NewDense(n, b, nil)
-	w := mat.NewDense(n, b, nil)
+	prev := dense.New(n, b)
+	w := dense.New(n, b)
 	alpha := make([][]float64, b)
 	beta := make([][]float64, b)
 	norm := columnNorms(v)

@@ -79,7 +79,7 @@ func newProcess(a sparse.Operator, p *plan, d density, v vectors) *krylov {
 	k.rng = rand.New(k.pcg)
 	k.t = mat.NewDense(p.basis, p.basis, nil)
 	for i := range k.work {
-		k.work[i] = mat.NewDense(p.n, p.block, nil)
+		k.work[i] = dense.New(p.n, p.block)
 	}
 	k.state.Products = densityVectors * min(densitySteps, p.n)
 	k.target = p.Tolerance * k.norm / 4

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -67,12 +68,12 @@ func (p *plan) rough(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 func (p *plan) filterSigns(ctx context.Context, l *sparse.Laplacian, f filter, m int, rng *rand.Rand,
 	state *State) (*mat.Dense, error) {
 	n := l.Dim()
-	x := mat.NewDense(n, m, nil)
+	x := dense.New(n, m)
 	// t_{j+1} = 2(shift − cL) t_j − t_{j−1}
 	c := 2 / (f.hi - f.lo)
 	s := l.Single(c, (f.lo+f.hi)/(f.hi-f.lo))
-	prev := make([]float32, n*slabWidth)
-	cur := make([]float32, n*slabWidth)
+	prev := dense.Zeros[float32](n * slabWidth)
+	cur := dense.Zeros[float32](n * slabWidth)
 	for lo := 0; lo < m; lo += slabWidth {
 		columns := x.Slice(0, n, lo, min(lo+slabWidth, m)).(*mat.Dense)
 		_, b := columns.Dims()

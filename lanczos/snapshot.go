@@ -11,6 +11,7 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -268,7 +269,7 @@ func (s *Snapshot) continued(a sparse.Operator, p *plan) (*krylov, error) {
 	}
 
 	for i := range k.work {
-		k.work[i] = mat.NewDense(k.n, k.block, nil)
+		k.work[i] = dense.New(k.n, k.block)
 	}
 	return k, nil
 }

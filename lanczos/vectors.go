@@ -216,9 +216,9 @@ func together[T float32 | float64](data []T, n, stride, k int) []T {
 // newVectors returns an n×k block of zeros.
 func newVectors(n, k int, single bool) vectors {
 	if single {
-		return vectors{single: blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}}
+		return vectors{single: blas32.General{Rows: n, Cols: k, Stride: k, Data: dense.Zeros[float32](n * k)}}
 	}
-	return wide(mat.NewDense(n, k, nil))
+	return wide(dense.New(n, k))
 }
 
 // rounded returns v in single precision.

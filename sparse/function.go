@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
@@ -91,8 +92,8 @@ func (f *Function) Degree() int { return len(f.c) - 1 }
 func (f *Function) MulTo(dst, x *mat.Dense) {
 	n, b := x.Dims()
 	prev := mat.DenseCopyOf(x)
-	cur := mat.NewDense(n, b, nil)
-	next := mat.NewDense(n, b, nil)
+	cur := dense.New(n, b)
+	next := dense.New(n, b)
 	f.add(dst, 0, f.c[0], prev)
 	if len(f.c) == 1 {
 		return

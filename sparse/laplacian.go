@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
@@ -244,7 +245,7 @@ func (l *Laplacian) MulTo(dst, x *mat.Dense) {
 		return
 	}
 	n, b := x.Dims()
-	tmp := mat.NewDense(n, b, nil)
+	tmp := dense.New(n, b)
 
 	// Products alternate between two blocks, such that the last one goes to dst.
 	from, to := x, dst
@@ -274,7 +275,7 @@ func (l *Laplacian) RecurTo(dst *mat.Dense, alpha float64, x *mat.Dense, beta, g
 
 	// A power takes several passes; the combination is one more.
 	n, b := x.Dims()
-	ax := mat.NewDense(n, b, nil)
+	ax := dense.New(n, b)
 	l.MulTo(ax, x)
 	par.For(n, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {

@@ -1,6 +1,10 @@
 package sparse
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/num/dense"
+)
 
 // Numerical blocks are gonum *mat.Dense, n×b, row-major. There is one operator interface,
 // [Operator], and it takes a block first. An operator that can do a three-term recurrence in
@@ -38,6 +42,6 @@ func Width(columns int) int {
 
 // Wide returns a zero block of n rows and [Width] columns, and a view of its first columns.
 func Wide(n, columns int) (block, view *mat.Dense) {
-	block = mat.NewDense(n, Width(columns), nil)
+	block = dense.New(n, Width(columns))
 	return block, block.Slice(0, n, 0, columns).(*mat.Dense)
 }

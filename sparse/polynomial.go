@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/internal/num/dense"
 )
 
 // Polynomial is Σ_p c_p Lᵖ for a Laplacian L, an [Operator] that is never formed: a sum of powers, with
@@ -59,14 +61,14 @@ func (f *Polynomial) Degree() int { return len(f.c) - 1 }
 func (f *Polynomial) MulTo(dst, x *mat.Dense) {
 	n, b := x.Dims()
 	top := len(f.c) - 1
-	from := mat.NewDense(n, b, nil)
+	from := dense.New(n, b)
 	from.Scale(f.c[top], x)
 	var to *mat.Dense
 	for p := top - 1; p >= 0; p-- {
 		if p == 0 {
 			to = dst
 		} else if to == nil {
-			to = mat.NewDense(n, b, nil)
+			to = dense.New(n, b)
 		}
 		f.l.RecurTo(to, 1, from, 0, f.c[p], x)
 		from, to = to, from

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -34,9 +35,9 @@ type heat struct {
 // newHeat prepares m steps of length 1/max d for blocks of c columns.
 func newHeat(matrix *stepMatrix, m, c int) *heat {
 	n := matrix.n
-	h := &heat{m: matrix, width: sparse.SingleWidth(c), out: mat.NewDense(n, c, nil)}
-	h.a = make([]float32, n*h.width)
-	h.b = make([]float32, n*h.width)
+	h := &heat{m: matrix, width: sparse.SingleWidth(c), out: dense.New(n, c)}
+	h.a = dense.Zeros[float32](n * h.width)
+	h.b = dense.Zeros[float32](n * h.width)
 	top := matrix.top
 	dt := 1 / matrix.longest
 	power := float64(m)

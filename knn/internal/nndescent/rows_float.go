@@ -1,6 +1,10 @@
 package nndescent
 
-import "github.com/bigfit/bigfit/internal/num/simd"
+import (
+	"github.com/bigfit/bigfit/internal/num/simd"
+
+	"github.com/bigfit/bigfit/internal/num/dense"
+)
 
 // Floats are rows of float32, copied in the order of a search, so that neighbours lie together
 // in memory.
@@ -14,7 +18,7 @@ type Floats struct {
 // order is nil, to row i of flat. Squared distances of the rows must neither overflow
 // nor vanish.
 func NewFloats(n, d int, fill func(flat []float32, order []int32)) *Floats {
-	f := &Floats{make([]float32, n*d), d, fill}
+	f := &Floats{dense.Zeros[float32](n * d), d, fill}
 	fill(f.flat, nil)
 	return f
 }
