@@ -499,11 +499,17 @@ func (k *krylov) certified(ctx context.Context, z *ritz, final bool) (*Result, e
 	return res, nil
 }
 
+// collectFrom is the size in bytes of a block of work whose memory is collected at once.
+const collectFrom = 16 << 20
+
 // release makes the first K columns of v the vectors of r, as [vectors.narrow] does, and gives v and the blocks of work up.
 func (k *krylov) release(r *Result) {
-	// The vectors of the result may get memory of their own: that of the blocks is collected before.
+	// The vectors of the result may get memory of their own: that of large blocks is collected before. There may be
+	// thousands of small components, each with a process.
 	k.work = [3]*mat.Dense{}
-	runtime.GC()
+	if 8*k.n*k.block >= collectFrom {
+		runtime.GC()
+	}
 	r.setVectors(k.v.narrow(k.K))
 	k.v = vectors{}
 }

@@ -1,9 +1,8 @@
 package nndescent
 
 import (
-	"github.com/bigfit/bigfit/internal/num/simd"
-
 	"github.com/bigfit/bigfit/internal/num/dense"
+	"github.com/bigfit/bigfit/internal/num/simd"
 )
 
 // Floats are rows of float32, copied in the order of a search, so that neighbours lie together
