@@ -76,7 +76,7 @@ func searchComponents(ctx context.Context, l *sparse.Laplacian, c *sparse.Compon
 	counts := shares(c, p.K)
 
 	f := &componentSearch{c: c, s: *s, pairs: p.K, results: make([]*Result, c.Count())}
-	budget := newBudget(c, Edges{l.Graph().NNZ(), l.Graph().Val != nil, !s.Rough && cg.Hard(l.Graph(), l.Kind())}, p.K, s)
+	budget := newBudget(c, EdgesOf(l.Graph(), l.Kind(), s), p.K, s)
 	f.s.MemoryLimit = budget.limit
 	f.turn = budget.turn
 
@@ -363,9 +363,9 @@ type Edges struct {
 	Hard bool
 }
 
-// EdgesOf describes the edges of a graph for a Laplacian.
-func EdgesOf(w *sparse.CSR, kind sparse.Kind) Edges {
-	return Edges{w.NNZ(), w.Val != nil, cg.Hard(w, kind)}
+// EdgesOf describes the edges of a graph for a search with settings s, of which rough ones take no factor.
+func EdgesOf(w *sparse.CSR, kind sparse.Kind, s *Settings) Edges {
+	return Edges{w.NNZ(), w.Val != nil, !s.Rough && cg.Hard(w, kind)}
 }
 
 // copyBytes returns the memory of the copy of a graph of n vertices in the order for products: its

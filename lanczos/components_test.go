@@ -72,7 +72,7 @@ func TestComponentBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, operations, err := lanczos.LaplacianBytes(l.Dim(), c, lanczos.EdgesOf(f.w, sparse.Normalized), s)
+	parts, operations, err := lanczos.LaplacianBytes(l.Dim(), c, lanczos.EdgesOf(f.w, sparse.Normalized, s), s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -189,7 +189,8 @@ func (p *plan) bytes() int64 {
 	}
 	if p.Rough {
 		m := int64(p.refined())
-		return 8 * (rows*(m+int64(p.K)+2*slabWidth+3*densityVectors) + 4*m*m)
+		// The vectors of the result take the place of the columns: see [plan.behindNull].
+		return 8 * (rows*(max(m, int64(p.K))+2*slabWidth+3*densityVectors) + 4*m*m)
 	}
 	basis := int64(p.columns())
 	blocks := 4 * int64(p.block)

@@ -53,7 +53,7 @@ func (p *plan) rough(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 		return nil, err
 	}
 
-	res := certify(a, wide(p.withNull(null, x)), p.Nullity, d.norm(), nil)
+	res := certify(a, wide(p.behindNull(null, x)), p.Nullity, d.norm(), nil)
 	res.Rough = true
 	res.Degree = f.degree
 	res.Restarts = 1
@@ -62,13 +62,40 @@ func (p *plan) rough(ctx context.Context, a sparse.Operator, null *mat.Dense) (*
 	return res, ctx.Err()
 }
 
-// filterSigns returns the filter f of l times m columns of random signs, scaled to the length one, and reports each slab
-// of them. It works in single precision: the filter multiplies the smallest eigenvalue's part by some 4,000, and
+// behindNull returns the null vectors with the first wanted columns of x behind them, in the memory of x, which has
+// room for them and is overwritten.
+func (p *plan) behindNull(null, x *mat.Dense) *mat.Dense {
+	r := x.RawMatrix()
+	data := r.Data[:p.n*max(r.Cols, p.K)]
+	row := make([]float64, p.K)
+	move := func(i int) {
+		if null != nil {
+			copy(row, null.RawRowView(i)[:p.known])
+		}
+		copy(row[p.known:], data[i*r.Cols:][:p.wanted])
+		copy(data[i*p.K:], row)
+	}
+
+	// Rows that become shorter move to the front, the first one first; longer ones to the end, the last one first.
+	if p.K <= r.Cols {
+		for i := range p.n {
+			move(i)
+		}
+	} else {
+		for i := p.n - 1; i >= 0; i-- {
+			move(i)
+		}
+	}
+	return mat.NewDense(p.n, p.K, data[:p.n*p.K])
+}
+
+// filterSigns returns the filter f of l times m columns of random signs, scaled to the length one, with room for the
+// vectors of the result, and reports each slab of them. It works in single precision: the filter multiplies the smallest eigenvalue's part by some 4,000, and
 // a rounding of 10⁻⁷ is far below what it leaves of the others.
 func (p *plan) filterSigns(ctx context.Context, l *sparse.Laplacian, f filter, m int, rng *rand.Rand,
 	state *State) (*mat.Dense, error) {
 	n := l.Dim()
-	x := dense.New(n, m)
+	x := mat.NewDense(n, m, dense.Zeros[float64](n * max(m, p.K))[:n*m])
 	// t_{j+1} = 2(shift − cL) t_j − t_{j−1}
 	c := 2 / (f.hi - f.lo)
 	s := l.Single(c, (f.lo+f.hi)/(f.hi-f.lo))

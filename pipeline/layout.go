@@ -63,7 +63,7 @@ func (p *Pipeline) Layout(ctx context.Context, g *models.Graph, dim int, pairs *
 func (p *Pipeline) announceLayout(g *models.Graph, dim int) error {
 	n := g.W.Rows
 	settings := &lanczos.Settings{K: g.Components.Count() + dim, Tolerance: planeTolerance}
-	bytes, operations, err := lanczos.LaplacianBytes(n, g.Components, lanczos.EdgesOf(g.W, sparse.Normalized), settings)
+	bytes, operations, err := lanczos.LaplacianBytes(n, g.Components, lanczos.EdgesOf(g.W, sparse.Normalized, settings), settings)
 	if err != nil {
 		return err
 	}

@@ -469,10 +469,7 @@ func (p *Pipeline) countBelow(l *sparse.Laplacian, g *models.Graph, bound float6
 // fitEigenpairs announces the eigenpairs of g. If they do not fit into memory beside the graph,
 // the basis gets the memory that the graph leaves, or the smallest size.
 func (p *Pipeline) fitEigenpairs(g *models.Graph, kind sparse.Kind, s *lanczos.Settings, remedy string) error {
-	edges := lanczos.EdgesOf(g.W, kind)
-	if s.Rough {
-		edges.Hard = false // rough vectors take no factor
-	}
+	edges := lanczos.EdgesOf(g.W, kind, s)
 	announce := func(s lanczos.Settings) error {
 		return p.AnnounceEigenpairs(g.W.Rows, g.Components, edges, s, remedy)
 	}

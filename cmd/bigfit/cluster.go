@@ -331,8 +331,8 @@ func (a *app) cut(ctx context.Context, g *shell.Sourced, s cluster.Settings) (*c
 	if s.Auto {
 		k = cluster.ChoicePairs(n, g.Components.Count())
 	}
-	if err := a.Pipeline().AnnounceEigenpairs(n, nil, lanczos.EdgesOf(g.W, sparse.Normalized),
-		lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.Memory)},
+	pairs := lanczos.Settings{K: k, Tolerance: s.Tolerance, MemoryLimit: int64(a.Memory)}
+	if err := a.Pipeline().AnnounceEigenpairs(n, nil, lanczos.EdgesOf(g.W, sparse.Normalized, &pairs), pairs,
 		"ask for fewer clusters"); err != nil {
 		return nil, err
 	}
