@@ -4,7 +4,9 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -27,6 +29,78 @@ type front struct {
 
 // size returns the number of vertices of the front itself and of its border.
 func (f *front) size() (own, border int) { return f.hi - f.lo, len(f.border) }
+
+// frontShare is the largest part of the operations that eachFront gives to one thread at a time.
+const frontShare = 1.0 / 16
+
+// eachFront eliminates all fronts, children before their parents, until a front cannot be eliminated: then it returns
+// false. worker returns the elimination of a front by one thread. Small subtrees are eliminated by several threads, each
+// subtree by one; the fronts above them, of which there are few, by one.
+func (d *dissection) eachFront(worker func() func(t int) bool) bool {
+	subtrees, rest := d.subtrees()
+	eliminate := make([]func(t int) bool, max(1, par.Workers(len(subtrees), 1)))
+	for i := range eliminate {
+		eliminate[i] = worker()
+	}
+
+	var failed atomic.Bool
+	par.ForWorker(len(subtrees), 1, func(i, lo, hi int) {
+		for _, fronts := range subtrees[lo:hi] {
+			for _, t := range fronts {
+				if failed.Load() || !eliminate[i](int(t)) {
+					failed.Store(true)
+					return
+				}
+			}
+		}
+	})
+
+	for _, t := range rest {
+		if failed.Load() || !eliminate[0](int(t)) {
+			return false
+		}
+	}
+	return !failed.Load()
+}
+
+// subtrees returns the fronts of subtrees of at most [frontShare] of the operations, each with its children before their
+// parents, and the fronts above all subtrees.
+func (d *dissection) subtrees() (subtrees [][]int32, rest []int32) {
+	const none = -1
+	below := make([]float64, len(d.fronts)) // operations of a front and of all below it
+	parent := slices.Repeat([]int32{none}, len(d.fronts))
+	total := 0.0
+	for t := range d.fronts {
+		f := &d.fronts[t]
+		for _, c := range f.children {
+			parent[c] = int32(t)
+			below[t] += below[c]
+		}
+		operations := f.operations()
+		total += operations
+		below[t] += operations
+	}
+
+	// Parents come first here.
+	of := slices.Repeat([]int32{none}, len(d.fronts)) // the subtree of a front
+	for t := len(d.fronts) - 1; t >= 0; t-- {
+		switch p := parent[t]; {
+		case p != none && of[p] != none:
+			of[t] = of[p]
+		case below[t] <= frontShare*total:
+			of[t] = int32(len(subtrees))
+			subtrees = append(subtrees, nil)
+		}
+	}
+	for t, i := range of {
+		if i == none {
+			rest = append(rest, int32(t))
+		} else {
+			subtrees[i] = append(subtrees[i], int32(t))
+		}
+	}
+	return subtrees, rest
+}
 
 const (
 	// frontLeaf is the number of vertices of a part that is not cut: a dense block of this size

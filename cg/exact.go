@@ -2,7 +2,7 @@ package cg
 
 import (
 	"context"
-	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -28,6 +28,7 @@ type exact struct {
 	rootScale []float64   // R^½ of a vertex
 	panels    [][]float64 // of each front: A⁻¹ above G, row-major, each with rows for simd.Panel
 	maxRows   int         // panel rows of the largest front
+	scratch   sync.Pool   // of *substitution: pages that are touched for the first time cost more than a solution
 }
 
 const (
@@ -65,16 +66,13 @@ func newExact(s *system, deflated bool, most int) *exact {
 	m := &exact{dissection: d, rootScale: s.outer, panels: make([][]float64, len(d.fronts))}
 	a := newAssembly(s, m)
 	a.deflated = deflated
-
-	// Children come before their parents.
+	if !d.eachFront(func() func(t int) bool { return a.apart().eliminate }) {
+		return nil
+	}
 	for t := range d.fronts {
-		if !a.eliminate(t) {
-			return nil
-		}
 		own, border := d.fronts[t].size()
 		m.maxRows = max(m.maxRows, panelRows(own)+panelRows(border))
 	}
-
 	return m
 }
 
@@ -82,25 +80,57 @@ func newExact(s *system, deflated bool, most int) *exact {
 type assembly struct {
 	*system
 	*exact
-	place     []int32      // of a vertex in the order
-	dense     []float64    // the front that is eliminated
-	row       []int32      // of a place: its row in dense
-	childRows []int32      // rows in dense of the border of a child
-	updates   []*mat.Dense // what a front adds to its border
-	below     []vertexSums // of each front and all fronts below it
+	place   []int32      // of a vertex in the order
+	updates []*mat.Dense // what a front adds to its border
+	below   []vertexSums // of each front and all fronts below it
 	// deflated: the caller deflates the null vectors of L.
 	deflated bool
+
+	// Of each thread, see apart.
+	dense     []float64    // the front that is eliminated
+	half      []float64    // the product of its border with a factor of its inverse
+	row       []int32      // of a place: its row in dense
+	childRows []int32      // rows in dense of the border of a child
+	spare     []*mat.Dense // updates that were added, to be used again
 }
 
 // newAssembly returns the assembly of a factor, of which only the dissection is there.
-func newAssembly(s *system, m *exact) assembly {
-	n := len(m.order)
-	a := assembly{system: s, exact: m, row: make([]int32, n), place: make([]int32, n),
+func newAssembly(s *system, m *exact) *assembly {
+	a := &assembly{system: s, exact: m, place: make([]int32, len(m.order)),
 		updates: make([]*mat.Dense, len(m.fronts)), below: make([]vertexSums, len(m.fronts))}
 	for p, v := range m.order {
 		a.place[v] = int32(p)
 	}
 	return a
+}
+
+// apart returns a with memory of its own for the front that a thread eliminates.
+func (a *assembly) apart() *assembly {
+	own := *a
+	own.row = make([]int32, len(a.place))
+	return &own
+}
+
+// keepUpdate makes a copy of the square x the update of front t. Pages that are touched for the first time cost
+// more than the copy, so an update that was added lends its memory.
+func (a *assembly) keepUpdate(t int, x mat.Matrix) {
+	m, _ := x.Dims()
+	best := -1
+	for i, s := range a.spare {
+		if size := cap(s.RawMatrix().Data); size >= m*m && (best < 0 || size < cap(a.spare[best].RawMatrix().Data)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		a.updates[t] = mat.DenseCopyOf(x)
+		return
+	}
+
+	a.updates[t] = mat.NewDense(m, m, a.spare[best].RawMatrix().Data[:m*m])
+	a.updates[t].Copy(x)
+	last := len(a.spare) - 1
+	a.spare[best] = a.spare[last]
+	a.spare = a.spare[:last]
 }
 
 // vertexSums are sums over some vertices.
@@ -139,7 +169,7 @@ func (a *assembly) eliminate(t int) bool {
 	switch {
 	case s == 0:
 		// Parts that no vertex separates: their updates go on to the front above.
-		a.updates[t] = mat.DenseCopyOf(mat.NewDense(m, m, a.dense))
+		a.keepUpdate(t, mat.NewDense(m, m, a.dense))
 		return true
 	case rank == 0:
 		return true
@@ -161,13 +191,12 @@ func (a *assembly) eliminate(t int) bool {
 	}
 
 	// G = (BL⁻ᵀ)L⁻¹, and the border loses (BL⁻ᵀ)(BL⁻ᵀ)ᵀ.
-	half := mat.NewDense(m, s, nil)
+	a.half = resized(a.half, m*s)
+	half := mat.NewDense(m, s, a.half)
 	dense.Gemm(dense.NoTrans, dense.Transposed, 1, whole.Slice(s, s+m, 0, s).(*mat.Dense), root, 0, half)
 	dense.Gemm(dense.NoTrans, dense.NoTrans, 1, half, root, 0, mat.NewDense(m, s, coupling[:m*s]))
-	border := mat.NewDense(m, m, nil)
-	border.Copy(whole.Slice(s, s+m, s, s+m))
-	dense.Syrk(dense.NoTrans, -1, half, 1, border)
-	a.updates[t] = border
+	a.keepUpdate(t, whole.Slice(s, s+m, s, s+m))
+	dense.Syrk(dense.NoTrans, -1, half, 1, a.updates[t])
 	return true
 }
 
@@ -201,13 +230,21 @@ func invertLower(l *mat.Dense) *mat.Dense {
 	return mat.NewDense(n, n, x)
 }
 
+// resized returns n numbers, in the memory of x where it has room for them.
+func resized(x []float64, n int) []float64 {
+	if n <= cap(x) {
+		return x[:n]
+	}
+	return dense.Zeros[float64](n)
+}
+
 // assemble adds up the edges of a front and the updates of its children, in the lower triangle of
 // a.dense.
 func (a *assembly) assemble(t int) {
 	f := &a.fronts[t]
 	s, m := f.size()
 	ld := s + m
-	a.dense = slices.Grow(a.dense[:0], ld*ld)[:ld*ld]
+	a.dense = resized(a.dense, ld*ld)
 	clear(a.dense)
 	for i := range s {
 		a.row[f.lo+i] = int32(i)
@@ -254,6 +291,7 @@ func (a *assembly) assemble(t int) {
 				row[q] += from[j]
 			}
 		}
+		a.spare = append(a.spare, a.updates[c])
 		a.updates[c] = nil
 	}
 }
@@ -271,15 +309,15 @@ func (m *exact) ApplyTo(dst, r *mat.Dense) {
 
 // apply computes columns [from, to) of dst, padded to the 8 or 16 columns that simd.Panel takes.
 func (m *exact) apply(dst, r *mat.Dense, from, to int) {
-	n := len(m.order)
 	b := (to - from + columnGrain - 1) / columnGrain * columnGrain
-	s := substitution{exact: m, b: b, x: make([]float64, n*b), w: make([]float64, m.maxRows*b),
-		c: make([]float64, (m.maxRows+b)*b)}
+	s := m.substitution(b)
+	defer m.scratch.Put(s)
 	for p, v := range m.order {
-		row := s.x[p*b:]
+		row := s.at(int32(p))
 		for j, e := range r.RawRowView(int(v))[from:to] {
 			row[j] = e * m.rootScale[v]
 		}
+		clear(row[to-from:])
 	}
 
 	for t := range m.fronts {
@@ -304,6 +342,15 @@ type substitution struct {
 	x []float64 // n×b, by places: the right-hand sides, and then the solution
 	w []float64 // rows of x of one front and its border
 	c []float64 // the small matrix that simd.Panel multiplies with, or adds to
+}
+
+// substitution returns one of b columns, whose numbers are those of another solution.
+func (m *exact) substitution(b int) *substitution {
+	if s, ok := m.scratch.Get().(*substitution); ok && s.b == b {
+		return s
+	}
+	return &substitution{exact: m, b: b, x: dense.Zeros[float64](len(m.order) * b), w: make([]float64, m.maxRows*b),
+		c: make([]float64, (m.maxRows+b)*b)}
 }
 
 // own returns the rows of x of the vertices of a front.

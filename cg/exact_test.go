@@ -3,6 +3,7 @@ package cg
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -57,6 +58,44 @@ func TestExact(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestExactThreads: the factor of a grid whose subtrees several threads eliminate, what it solves after blocks of other
+// widths, and the count of eigenvalues have the same bits, and the same count, with any number of threads.
+func TestExactThreads(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	rng := rand.New(rand.NewPCG(5, 6))
+	w := grid(90, 110)
+	l, err := sparse.NewLaplacian(w, sparse.Combinatorial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(w.Rows, 19, nil)
+	x.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, x)
+	want, wantCount := mat.NewDense(w.Rows, 19, nil), 0
+	for _, threads := range []int{1, 2, 3, 7} {
+		runtime.GOMAXPROCS(threads)
+		m := newExact(newSystem(l.With(1, 1e-3)), false, exactMost)
+		if m == nil {
+			t.Fatal("no factor")
+		}
+		if subtrees, rest := m.subtrees(); len(subtrees) < 16 || len(rest) == 0 {
+			t.Fatalf("%d subtrees, and %d fronts above them", len(subtrees), len(rest))
+		}
+		got := mat.NewDense(w.Rows, 19, nil)
+		m.ApplyTo(mat.NewDense(w.Rows, 3, nil), x.Slice(0, w.Rows, 0, 3).(*mat.Dense))
+		m.ApplyTo(got, x)
+		count, ok := CountBelow(l, 0.1, nil)
+		if !ok {
+			t.Fatal("no count")
+		}
+		if threads == 1 {
+			want, wantCount = got, count
+		}
+		if !mat.Equal(got, want) || count != wantCount || count == 0 {
+			t.Errorf("%d threads: other bits, or %d eigenvalues below 0.1 for %d", threads, count, wantCount)
 		}
 	}
 }

@@ -51,17 +51,23 @@ func CountBelow(l *sparse.Laplacian, value float64, m Preconditioner) (count int
 		return 0, false
 	}
 
-	c := inertia{assembly: newAssembly(s, &exact{dissection: d})}
+	most := 0.0
 	for i, degree := range l.Degrees() {
-		c.most = max(c.most, math.Abs(degree+s.ground[i]))
+		most = max(most, math.Abs(degree+s.ground[i]))
 	}
-	c.most *= inertiaGrowth
-	for t := range d.fronts {
-		if !c.eliminate(t) {
-			return 0, false
-		}
+	a := newAssembly(s, &exact{dissection: d})
+	var parts []*inertia // of each thread
+	if !d.eachFront(func() func(t int) bool {
+		c := &inertia{assembly: a.apart(), most: most * inertiaGrowth}
+		parts = append(parts, c)
+		return c.eliminate
+	}) {
+		return 0, false
 	}
-	return c.negative, true
+	for _, c := range parts {
+		count += c.negative
+	}
+	return count, true
 }
 
 // dissectForCount returns an order of elimination, nil if the factor would be too large.
@@ -78,16 +84,21 @@ func (s *system) dissectForCount() *dissection {
 func (d *dissection) operations() float64 {
 	sum := 0.0
 	for t := range d.fronts {
-		own, border := d.fronts[t].size()
-		all := float64(own + border)
-		sum += float64(own) * all * all
+		sum += d.fronts[t].operations()
 	}
 	return sum
 }
 
+// operations returns the number of operations of the elimination of a front.
+func (f *front) operations() float64 {
+	own, border := f.size()
+	all := float64(own + border)
+	return float64(own) * all * all
+}
+
 // inertia counts the negative pivots of an elimination by fronts.
 type inertia struct {
-	assembly
+	*assembly
 	negative int
 	most     float64 // bound on the entries
 }
@@ -106,7 +117,7 @@ func (c *inertia) eliminate(t int) bool {
 	}
 
 	if border > 0 {
-		c.updates[t] = mat.DenseCopyOf(front.Slice(own, n, own, n))
+		c.keepUpdate(t, front.Slice(own, n, own, n))
 	}
 	return true
 }

@@ -234,11 +234,11 @@ func (d *descent) measure() {
 			}
 		})
 		copy(d.residual[lo:], columnNorms(av))
-		d.f.inverse.m.ApplyTo(v, av)
-		for j, e := range columnDots(v, av) {
+		w := d.w.Slice(0, d.n, lo, hi).(*mat.Dense)
+		d.f.inverse.m.ApplyTo(w, av)
+		for j, e := range columnDots(w, av) {
 			d.energy[lo+j] = math.Sqrt(math.Max(e, 0) / math.Max(d.theta[lo+j], 1e-300))
 		}
-		copyBlock(d.w.Slice(0, d.n, lo, hi).(*mat.Dense), v)
 	}
 	d.state.Products += d.m
 }
@@ -256,10 +256,9 @@ func (d *descent) step(ctx context.Context) error {
 	g := mat.NewDense(size, size, nil)
 	g.Slice(0, before, 0, before).(*mat.Dense).Copy(d.gram.Slice(0, before, 0, before))
 	for lo, hi := range d.temp.slabs(m) {
-		b := d.temp.of(hi - lo)
-		copyBlock(b[0], d.w.Slice(0, d.n, lo, hi).(*mat.Dense))
-		d.a.MulTo(b[1], b[0])
-		overlap, _ := dense.Sweep(b[1], s, nil, nil, true)
+		aw := d.temp.of(hi - lo)[0]
+		d.a.MulTo(aw, d.w.Slice(0, d.n, lo, hi).(*mat.Dense))
+		overlap, _ := dense.Sweep(aw, s, nil, nil, true)
 		g.Slice(0, size, before+lo, before+hi).(*mat.Dense).Copy(overlap)
 	}
 	d.state.Products += m
