@@ -261,8 +261,52 @@ func (d *dissector) dissectConnected(set []int32, depth int) int32 {
 	if whole && hopeless(len(set), len(separator), d.limit) {
 		d.entries = d.limit + 1
 	}
-	children := append(d.dissectSet(left, depth+1), d.dissectSet(right, depth+1)...)
-	return d.appendFront(separator, children)
+	return d.appendFront(separator, d.dissectSides(left, right, depth+1))
+}
+
+// forkFrom is the number of vertices from which both sides of a cut are dissected at a time.
+const forkFrom = 1 << 14
+
+// dissectSides dissects both sides of a cut, between which there is no edge, and returns their last fronts. What is
+// known of a vertex is read and written on its own side only.
+func (d *dissector) dissectSides(left, right []int32, depth int) []int32 {
+	if len(left)+len(right) < forkFrom {
+		return append(d.dissectSet(left, depth), d.dissectSet(right, depth)...)
+	}
+
+	// A side takes at most four regions for a vertex.
+	sides := [2]dissector{*d, *d}
+	sides[1].regions += int32(4 * len(left))
+	sets := [2][]int32{left, right}
+	var roots [2][]int32
+	par.For(2, 1, func(lo, _ int) {
+		s := &sides[lo]
+		s.order = make([]int32, 0, len(sets[lo]))
+		s.fronts, s.queue = nil, nil
+		roots[lo] = s.dissectSet(sets[lo], depth)
+	})
+
+	// The fronts of the right side follow those of the left one.
+	before := d.entries
+	var last []int32
+	for i, s := range sides {
+		places, fronts := len(d.order), int32(len(d.fronts))
+		for _, f := range s.fronts {
+			f.lo += places
+			f.hi += places
+			for k := range f.children {
+				f.children[k] += fronts
+			}
+			d.fronts = append(d.fronts, f)
+		}
+		for _, t := range roots[i] {
+			last = append(last, t+fronts)
+		}
+		d.order = append(d.order, s.order...)
+		d.entries += s.entries - before
+		d.regions = max(d.regions, s.regions)
+	}
+	return last
 }
 
 // makePotentials finds four functions on a connected set that grow from one end of it to another:

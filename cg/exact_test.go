@@ -67,7 +67,7 @@ func TestExact(t *testing.T) {
 func TestExactThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	rng := rand.New(rand.NewPCG(5, 6))
-	w := grid(90, 110)
+	w := grid(130, 140) // above forkFrom
 	l, err := sparse.NewLaplacian(w, sparse.Combinatorial)
 	if err != nil {
 		t.Fatal(err)
