@@ -90,8 +90,8 @@ var ErrFew = errors.New("too few labels to hold some out")
 // intervals up to the level 10/11, which is just above the usual 90 %.
 const Fewest = 10
 
-// few returns an error if there are fewer than [Fewest] points.
-func few(points int) error {
+// Enough returns an [ErrFew] if there are fewer than [Fewest] points.
+func Enough(points int) error {
 	if points < Fewest {
 		return fmt.Errorf("calibration: %w: %d held-out answers count, of points whose class has "+
 			"another label; at least %d must", ErrFew, points, Fewest)

@@ -116,7 +116,7 @@ func FitClasses(held []Answer, priors []float64) (*Classes, error) {
 		}
 	}
 
-	if err := few(len(known)); err != nil {
+	if err := Enough(len(known)); err != nil {
 		return nil, err
 	}
 

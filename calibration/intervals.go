@@ -28,7 +28,7 @@ type Intervals struct {
 // points are an [ErrFew].
 func FitIntervals(residuals *mat.Dense) (*Intervals, error) {
 	l, m := residuals.Dims()
-	if err := few(l); err != nil {
+	if err := Enough(l); err != nil {
 		return nil, err
 	}
 	out := mat.NewDense(l, m, nil)

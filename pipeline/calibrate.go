@@ -71,6 +71,9 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	}
 	if held := heldOutOf(m, in); held != nil {
 		c, err := selection.CalibrationOf(in.Targets, held)
+		if few(err) {
+			return p.roughly(ctx, m, in, tooFew)
+		}
 		if err != nil {
 			return p.roughly(ctx, m, in, "as "+err.Error())
 		}
@@ -96,9 +99,8 @@ func (p *Pipeline) CalibrateByDefault(ctx context.Context, l models.Learner, m m
 	// Too few labels are no fault here: nobody asked for a calibration.
 	out, err := p.calibrate(ctx, l, m, fold, cost, deal)
 	switch {
-	case errors.Is(err, calibration.ErrFew), errors.Is(err, models.ErrOneClass):
-		p.Observed().End("none")
-		return p.roughly(ctx, m, in, "as there are too few labels to hold some out")
+	case few(err):
+		return p.roughly(ctx, m, in, tooFew)
 	case err != nil && ctx.Err() == nil:
 		if !models.Usable(err) {
 			return p.roughly(ctx, m, in, fmt.Sprintf("as a fit without some labels failed: %v", err))
@@ -135,6 +137,9 @@ func (p *Pipeline) calibrateBySelf(ctx context.Context, l models.Learner, m mode
 	if !ok {
 		return nil, nil
 	}
+	if few(selection.EnoughLeftOut(in.Targets)) {
+		return p.roughly(ctx, m, in, tooFew)
+	}
 	if t, ok := models.Unnamed(m).(models.Trained); ok {
 		in.Start = t.Training(true).Scores
 	}
@@ -152,8 +157,8 @@ func (p *Pipeline) calibrateBySelf(ctx context.Context, l models.Learner, m mode
 		return nil, err
 	}
 	c, err := selection.CalibrationOf(in.Targets, models.LeftOut(in.Targets, scores, known))
-	if errors.Is(err, calibration.ErrFew) {
-		return p.roughly(ctx, m, in, "as there are too few labels to leave some out")
+	if few(err) {
+		return p.roughly(ctx, m, in, tooFew)
 	}
 	if err != nil {
 		return nil, err
@@ -265,6 +270,9 @@ func calibrationInput(l models.Learner, m models.Model, in *models.Input) (*mode
 // calibrate fits to folds and returns m with the calibration by the held-out answers.
 func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Model, fold *models.Input,
 	cost stage.Cost, deal selection.Deal) (models.Model, error) {
+	if err := selection.EnoughHeld(fold, deal); err != nil {
+		return nil, err
+	}
 	if err := p.Observed().Announce("calibration", cost); err != nil {
 		return nil, err
 	}
@@ -275,6 +283,9 @@ func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Mod
 	}
 	// Held-out answers of all folds are fitted together.
 	c, err := held.Calibration()
+	if few(err) {
+		p.Observed().End("none")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -282,4 +293,12 @@ func (p *Pipeline) calibrate(ctx context.Context, l models.Learner, m models.Mod
 	p.Observed().End(c.String())
 	out, err := models.WithCalibration(m, c)
 	return out, errors.Join(short, err)
+}
+
+// tooFew says why probabilities are rough where [few] holds.
+const tooFew = "as there are too few labels to hold some out"
+
+// few reports whether err says that there are too few labels to hold some out.
+func few(err error) bool {
+	return errors.Is(err, calibration.ErrFew) || errors.Is(err, models.ErrOneClass)
 }

@@ -65,6 +65,31 @@ func TestProbabilitiesOfAll(t *testing.T) {
 	fail(t, 2, []string{"knows no points outside"}, "fit", "--model", "oneclass", "-X", "X.npy", "-y", "half.npy", "-o", "no.npz", "--calibrate", "5")
 }
 
+// With one label a class the labels alone say that none can be held out: no fold is fitted, for a learner whose fits take
+// as long as the whole, and for one that leaves its labels out by itself. With five labels a class some are held out.
+func TestNoFoldsForFewLabels(t *testing.T) {
+	intoHalf(t)
+	_, y := blobs(blobCount, 0)
+	for _, model := range []string{"cut", "lgc", "poisson"} {
+		for each, want := range map[int]string{1: "calibration: the probabilities are rough, as there are too few labels to hold", 5: "calibration "} {
+			given := make([]int64, len(y))
+			left := map[int64]int{}
+			for i, class := range y {
+				if given[i] = -1; left[class] < each {
+					given[i] = class
+					left[class]++
+				}
+			}
+			must(t, npy.WriteFile("few.npy", nil, given))
+			o := bigfit(t, "fit", "X.npy", "few.npy", "--model", model, "-o", "m.npz")
+			stage := slices.ContainsFunc(strings.Split(o.stderr, "\n"), func(line string) bool { return strings.HasPrefix(line, "calibration ") })
+			if o.code != 0 || !strings.Contains(o.stderr, want) || stage == (each == 1) {
+				t.Errorf("%s, %d labels a class: a calibration %t\n%s", model, each, stage, o.stderr)
+			}
+		}
+	}
+}
+
 // A fit with given shares of classes has probabilities from the first label on, with folds that lack a class of one label too, and
 // the shares of the other classes serve there; tune chooses with them.
 func TestSharesWithFewLabels(t *testing.T) {

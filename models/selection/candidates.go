@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/models"
 )
 
@@ -20,20 +21,31 @@ func Enough(t *models.Targets) bool {
 	if t.Classes == nil {
 		return len(t.Labeled) >= FewestLabels
 	}
+	labels, classes := repeated(t)
+	return labels >= FewestLabels && classes > 1
+}
+
+// repeated returns the number of labels whose class has another label, and of their classes: a class with a single
+// label is not known while that label is left out.
+func repeated(t *models.Targets) (labels, classes int) {
 	counts := make([]int, len(t.Classes))
 	for q := range t.Labeled {
 		counts[t.Class(q)]++
 	}
-	// A class with a single label is never known while that label is held out.
-	labels, classes := 0, 0
 	for _, n := range counts {
 		if n > 1 {
 			labels += n
 			classes++
 		}
 	}
+	return labels, classes
+}
 
-	return labels >= FewestLabels && classes > 1
+// EnoughLeftOut returns a [calibration.ErrFew] where too few labels of classes can be left out one by one for a
+// calibration.
+func EnoughLeftOut(t *models.Targets) error {
+	labels, _ := repeated(t)
+	return calibration.Enough(labels)
 }
 
 // DefaultGrid returns the documented grid of a learner: the values [models.Param.Grid] of

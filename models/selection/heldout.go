@@ -89,6 +89,26 @@ func NewHeldOut(ctx context.Context, l models.Learner, in *models.Input, deal De
 	return h, unconverged
 }
 
+// EnoughHeld returns the error of [NewHeldOut] or [HeldOut.Calibration] that the labels alone decide, without a fit:
+// a [calibration.ErrFew] where too few answers can count, those for labels whose class has another label in their
+// split, and [models.ErrOneClass].
+func EnoughHeld(in *models.Input, deal Deal) error {
+	h, err := heldOut(in, deal)
+	if err != nil {
+		return err
+	}
+	t := in.Targets
+	count := 0
+	for _, s := range h.Splits {
+		for _, q := range s.Held {
+			if t.Classes == nil || slices.Contains(s.Train.Classes, t.Classes[t.Class(q)]) {
+				count++
+			}
+		}
+	}
+	return calibration.Enough(count)
+}
+
 // lacksClass tells whether a class of t is not in the training part of some split.
 func lacksClass(t *models.Targets, splits []*models.Split) bool {
 	return slices.ContainsFunc(splits, func(s *models.Split) bool { return len(s.Train.Classes) < len(t.Classes) })
