@@ -117,6 +117,9 @@ func (t *tablePoints) read(src *source, opt *ReadOptions) error {
 		}
 	}
 	t.table.Notes = append(t.table.Notes, r.Notes()...)
+	if r.Semicolons() {
+		t.table.Notes = t.table.labels.DecimalCommas(src.path, t.table.Notes)
+	}
 	if t.csv && t.rows == 0 {
 		return src.fault("there are no lines of numbers, only a header")
 	}

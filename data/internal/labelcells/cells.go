@@ -149,6 +149,7 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 	labeled := make([]bool, len(t.texts))
 	integers, names := -1, -1 // the first of each
 	fraction := -1
+	plain := false // a name that is no number with a decimal comma
 	for k, text := range t.texts {
 		if isAbsent(text) || m.marks(text) {
 			m.saw(text)
@@ -161,7 +162,10 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 		}
 
 		// Remember the first integer, fraction and name, for messages.
-		_, numeric := fields.Number([]byte(text))
+		_, numeric := t.number(text)
+		if _, ok := fields.Number(fields.WithPoint([]byte(text))); !ok {
+			plain = true
+		}
 		_, whole := fields.Integer([]byte(text))
 		switch {
 		case whole && integers < 0:
@@ -202,6 +206,15 @@ func (c *Cells) textLabels(m *Marker, f *Notes) (*Labels, error) {
 			"all of them are names; an integer in the wrong place, or a typing error?",
 			c.What, t.texts[integers], c.Unit, t.first[integers], fields.Quote([]byte(t.texts[names])),
 			c.Unit, t.first[names])
+	}
+	if names >= 0 && !plain {
+		f.Warn("%s: labels such as %s (%s %d) are names, as numbers have decimal commas between semicolons only; if they "+
+			"are values, write them with points", c.What, fields.Quote([]byte(t.texts[names])), c.Unit, t.first[names])
+	}
+	if fraction >= 0 {
+		f.Warn("%s: labels are numbers, such as %s (%s %d), and names, such as %s (%s %d), so that all of them are "+
+			"names; if the numbers are values, leave the cells with names empty", c.What, t.texts[fraction], c.Unit,
+			t.first[fraction], fields.Quote([]byte(t.texts[names])), c.Unit, t.first[names])
 	}
 	c.alike(labeled, f)
 	// The distinct texts are the names; marks get no code.

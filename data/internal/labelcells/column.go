@@ -1,6 +1,9 @@
 package labelcells
 
 import (
+	"slices"
+
+	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
@@ -10,6 +13,9 @@ type Column struct {
 	texts []string // in the order of their first appearance
 	first []int    // line or row of each text's first appearance
 	codes []int32
+
+	// commas says that numbers may have decimal commas.
+	commas bool
 
 	index map[string]int32
 	size  int64 // bytes of the texts, about
@@ -42,6 +48,51 @@ func (c *Column) Within(what string, limit int64) error {
 		return &npy.LimitError{What: what, Need: need, Limit: limit}
 	}
 	return nil
+}
+
+// number returns a text with a point in place of a decimal comma, and whether it is a number.
+func (c *Column) number(text string) (string, bool) {
+	if _, ok := fields.Number([]byte(text)); ok || !c.commas {
+		return text, ok
+	}
+	pointed := fields.WithPoint([]byte(text))
+	_, ok := fields.Number(pointed)
+	return string(pointed), ok
+}
+
+// DecimalCommas says that the numbers of a file may have decimal commas, as between semicolons. If there are some, and all
+// texts are numbers or absent, it puts points there: among names 1,5 is a name too. It returns the notes on the file,
+// with one on this.
+func (c *Column) DecimalCommas(path string, notes []string) []string {
+	c.commas = true
+	texts := slices.Clone(c.texts)
+	some := false
+	for k, text := range texts {
+		pointed, ok := c.number(text)
+		if !ok && !isAbsent(text) {
+			return notes
+		}
+		if ok && pointed != text {
+			texts[k] = pointed
+			some = true
+		}
+	}
+	if !some {
+		return notes
+	}
+
+	c.texts = texts
+	c.index = map[string]int32{}
+	for k, text := range texts {
+		if _, ok := c.index[text]; !ok {
+			c.index[text] = int32(k)
+		}
+	}
+	note := path + ": numbers have decimal commas"
+	if slices.Contains(notes, note) {
+		return notes
+	}
+	return append(notes, note)
 }
 
 // Len returns the number of rows.

@@ -56,7 +56,11 @@ func ReadTable(path, key string, limit int64, points Points, f *Notes) (*Cells, 
 	if err := t.read(r, limit); err != nil {
 		return nil, err
 	}
-	for _, note := range r.Notes() {
+	notes := r.Notes()
+	if r.Semicolons() {
+		notes = t.labels.DecimalCommas(t.path, notes)
+	}
+	for _, note := range notes {
 		f.Note("%s", note)
 	}
 	if t.log {

@@ -212,6 +212,16 @@ func (r *Reader) Notes() []string {
 	return nil
 }
 
+// Semicolons reports whether semicolons separate the fields of a csv file, so that numbers may have decimal commas.
+func (r *Reader) Semicolons() bool {
+	if t, ok := r.eng.(*textReader); ok {
+		if c, ok := t.recs.(*csvRecords); ok {
+			return c.r.Semicolons()
+		}
+	}
+	return false
+}
+
 // Scan reads a text file once to its end, so that [Reader.Columns] holds every column and
 // the kind that all of its values have: integers and numbers are numbers, other mixtures
 // text. It must be called before [Reader.Choose]. For parquet it does nothing.
