@@ -344,7 +344,7 @@ type substitution struct {
 	c []float64 // the small matrix that simd.Panel multiplies with, or adds to
 }
 
-// substitution returns one of b columns, whose numbers are those of another solution.
+// substitution returns the memory for a solution of b columns. It may hold the numbers of an earlier one.
 func (m *exact) substitution(b int) *substitution {
 	if s, ok := m.scratch.Get().(*substitution); ok && s.b == b {
 		return s
