@@ -64,6 +64,28 @@ func TestRough(t *testing.T) {
 	}
 }
 
+// More null vectors than columns that are filtered stand in front of these.
+func TestRoughNull(t *testing.T) {
+	l, c := newLaplacian(t, copies(30, torus(5, 5)).w, sparse.Normalized)
+	r, err := lanczos.Laplacian(t.Context(), l, c, &lanczos.Settings{K: 32, Rough: true, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var gram, product mat.Dense
+	gram.Mul(r.Vectors.T(), r.Vectors)
+	for i := range 32 {
+		gram.Set(i, i, gram.At(i, i)-1)
+	}
+	if off := mat.Norm(&gram, 1); !r.Rough || r.Nullity != 30 || !(off < 1e-10) {
+		t.Errorf("rough %t, %d null vectors, VᵀV − I is %v", r.Rough, r.Nullity, off)
+	}
+	product.CloneFrom(r.Vectors)
+	l.MulTo(&product, r.Vectors)
+	if null := product.Slice(0, l.Dim(), 0, 30); !(mat.Norm(null, 1) < 1e-12) || !(r.Values[30] > 0.01) || r.Values[31] < r.Values[30] {
+		t.Errorf("L times the null vectors is %v, values %v", mat.Norm(null, 1), r.Values[29:])
+	}
+}
+
 // A rough search reports every slab of vectors, and stops where it is told to.
 func TestRoughReports(t *testing.T) {
 	l, c := newLaplacian(t, torus(40, 60).w, sparse.Normalized)
