@@ -356,6 +356,26 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
+// Of a table with more columns the ids are in the one whose first row has the id of a point, where no column has a usual
+// name: for labels that are named alone, and beside the columns of probabilities.
+func TestIDsBelow(t *testing.T) {
+	path := write(t, "l.csv", "Station,Klasse,Kommentar\nc,hoch,x\na,tief,y\n")
+	y, err := ReadLabels(path+":Klasse", LabelOptions{IDs: fourIDs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(y.Index, y.Names); !strings.Contains(strings.Join(y.Read.Notes, ";"), `ids are in column "Station"`) || got != "[1 -1 0 -1] [hoch tief]" {
+		t.Errorf("%s, %q", got, y.Read.Notes)
+	}
+	s, err := ReadShares(write(t, "p.csv", "Station;tief;hoch\nc;0,25;0,75\na;1;0\n"), ShareOptions{LabelOptions: LabelOptions{IDs: fourIDs, Points: 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(s.P.RawMatrix().Data); got != "[0 1 NaN NaN 0.75 0.25 NaN NaN]" {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestTableValues(t *testing.T) {
 	path := write(t, "v.csv", "id,price\nc,1.5\na,-2\n")
 	y, err := ReadValues(path+":id,price", ReadOptions{IDs: fourIDs})

@@ -13,11 +13,13 @@ import (
 )
 
 // ReadShares reads a table of distributions with a column for each class, whose name is that of the class, and
-// joins its rows with the points. A column of ids is found by its usual name. It returns the names of the
+// joins its rows with the points. A column of ids is found by its usual name, or by the id of a point
+// in its first row. It returns the names of the
 // classes and a row for each point, NaN for a point without one.
 func ReadShares(path string, limit int64, points Points, f *Notes) (names []string, block [][]float64, err error) {
 	t := &labelTable{path: path, what: path}
-	r, err := table.Open(path, table.Options{Limit: limit, IsHeader: namesClasses})
+	opt := table.Options{Limit: limit, IsHeader: namesClasses}
+	r, err := table.Open(path, opt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -33,6 +35,11 @@ func ReadShares(path string, limit int64, points Points, f *Notes) (names []stri
 	}
 	if t.id == "" && columns[0] == table.Unnamed(0) {
 		t.id = columns[0]
+	}
+	if t.id == "" {
+		if t.id, err = t.idsBelow(columns, opt, points.IDs); err != nil {
+			return nil, nil, err
+		}
 	}
 	var want []table.Column
 	for _, c := range columns {

@@ -115,7 +115,7 @@ func (t *labelTable) open(key string, limit int64, ids *IDs, f *Notes) (*table.R
 		LikelyIDColumn(columns) == "" {
 		// The first line is all text, as ids and labels may be. It is a header if the line below has the id of a
 		// point where it has none.
-		if t.id, err = t.idsBelow(columns, limit, ids); err != nil {
+		if t.id, err = t.idsBelow(columns, table.Options{Limit: limit}, ids); err != nil {
 			r.Close()
 			return nil, err
 		}
@@ -134,7 +134,12 @@ func (t *labelTable) open(key string, limit int64, ids *IDs, f *Notes) (*table.R
 	}
 
 	// Points without ids are joined by their numbers, if the table has them beside its ids.
-	if err = t.find(columns, r.Header() || r.Format() != table.CSV, key); err != nil {
+	named := r.Header() || r.Format() != table.CSV
+	if err = t.find(columns, named, key); err == nil && named && t.id == "" {
+		// Neither a usual name nor the place says which column has the ids, but what it holds may.
+		t.id, err = t.idsBelow(columns, table.Options{Limit: limit}, ids)
+	}
+	if err != nil {
 		r.Close()
 		return nil, err
 	}
@@ -164,11 +169,11 @@ func (t *labelTable) choose(r *table.Reader, key string, f *Notes) (*table.Reade
 
 // idsBelow returns the only column whose first line is the id of no point while the line below it is one; empty if
 // the points have no ids or there is no such column.
-func (t *labelTable) idsBelow(columns []string, limit int64, ids *IDs) (string, error) {
+func (t *labelTable) idsBelow(columns []string, opt table.Options, ids *IDs) (string, error) {
 	if ids == nil {
 		return "", nil
 	}
-	r, err := table.Open(t.path, table.Options{Limit: limit})
+	r, err := table.Open(t.path, opt)
 	if err != nil {
 		return "", err
 	}
