@@ -26,6 +26,10 @@ type TableColumns struct {
 	// them. Other names are of other tables.
 	Shown []string
 
+	// Expected are the names of the coordinates, in their order, that a model was fitted to; nil for any. A file with a
+	// header must have them in this order. Its other columns are left out, unless Only or Drop name columns.
+	Expected []string
+
 	// Notes say how the files were understood where it could be otherwise.
 	Notes []string
 
@@ -71,8 +75,7 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 		if index {
 			roles[0] = roleDropped
 		}
-		t.keep(what, header, roles)
-		return roles, nil
+		return roles, t.take(what, header, roles)
 	}
 
 	find := func(name string, from param.Name) (int, error) {
@@ -149,8 +152,87 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 	if !slices.Contains(roles, roleCoordinate) {
 		return nil, fmt.Errorf("%s: no column is left for the coordinates of the points", what)
 	}
+	return roles, t.take(what, header, roles)
+}
+
+// take compares the names of the coordinates with those of a model and of the files before, and remembers them.
+func (t *TableColumns) take(what string, header []string, roles []role) error {
+	if t == nil || header == nil {
+		t.keep(what, header, roles)
+		return nil
+	}
+	if err := t.expect(what, header, roles); err != nil {
+		return err
+	}
+	have := coordinates(header, roles)
+	switch {
+	case t.names == nil || slices.Equal(have, t.names):
+	case slices.Equal(slices.Sorted(slices.Values(have)), slices.Sorted(slices.Values(t.names))):
+		return fmt.Errorf("%s: the columns stand in the order %s, and those of %s in the order %s; write them in one order",
+			what, shortNames(have), t.from, shortNames(t.names))
+	case len(have) == len(t.names):
+		t.Notes = append(t.Notes, fmt.Sprintf("%s: the columns have other names than those of %s: %s for %s", what, t.from,
+			shortNames(have), shortNames(t.names)))
+	}
 	t.keep(what, header, roles)
-	return roles, nil
+	return nil
+}
+
+// coordinates returns the names of the coordinates.
+func coordinates(header []string, roles []role) []string {
+	var out []string
+	for i, r := range roles {
+		if r == roleCoordinate {
+			out = append(out, header[i])
+		}
+	}
+	return out
+}
+
+// expect compares the names of the coordinates with those that a model knows. Where no flag says what the coordinates are,
+// it leaves out columns of other names.
+func (t *TableColumns) expect(what string, header []string, roles []role) error {
+	if t.Expected == nil {
+		return nil
+	}
+	have := coordinates(header, roles)
+	known := func(name string) bool { return slices.Contains(have, name) }
+	if missing := slices.IndexFunc(t.Expected, func(name string) bool { return !known(name) }); missing >= 0 {
+		if len(t.Only) > 0 && len(have) == len(t.Expected) {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: the coordinates %s stand for those of the model, %s, as %s says", what,
+				shortNames(have), shortNames(t.Expected), param.Name("columns")))
+			return nil
+		}
+		return fmt.Errorf("%s: the model was fitted to a column %s, and the coordinates here are %s; give points with its "+
+			"columns, %s, or name as many others with %s", what, fields.Quote([]byte(t.Expected[missing])), shortNames(have),
+			shortNames(t.Expected), param.Name("columns"))
+	}
+
+	// All are there: columns of other names are no coordinates.
+	var left []string
+	for i, r := range roles {
+		if r == roleCoordinate && !slices.Contains(t.Expected, header[i]) && len(t.Only) == 0 && len(t.Drop) == 0 {
+			roles[i] = roleDropped
+			left = append(left, header[i])
+		}
+	}
+	if have = coordinates(header, roles); !slices.Equal(have, t.Expected) && len(have) == len(t.Expected) {
+		return fmt.Errorf("%s: the columns stand in the order %s, and the model was fitted to %s; write them in that order",
+			what, shortNames(have), shortNames(t.Expected))
+	}
+	if left != nil && t.from == "" {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s: left out, as the model was fitted without: %s", what, shortNames(left)))
+	}
+	return nil
+}
+
+// shortNames lists the first of several names.
+func shortNames(names []string) string {
+	const most = 10
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
 }
 
 // index reports whether the first column is left out as an index: it alone has no name in the header,

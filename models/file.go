@@ -73,7 +73,7 @@ func Save(path string, m Model, hashes map[string]string, files ...archive.Files
 	}
 
 	settings := Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit,
-		Arrays: DescribeArrays(e.Arrays), Calibration: CalibrationOf(m),
+		Columns: ColumnsOf(m), Arrays: DescribeArrays(e.Arrays), Calibration: CalibrationOf(m),
 		Consensus: ConsensusOf(m).file()}
 	settings.Soft, settings.Weighted = e.Soft()
 	mf, err := archive.New(archive.Model, settings, hashes, files...)

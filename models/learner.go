@@ -153,6 +153,8 @@ type Input struct {
 	Targets *Targets
 	// IDs name the points; nil if they have numbers only. A model keeps them.
 	IDs *data.IDs
+	// Columns are the names of the columns of Points; nil if they have none. A model keeps them.
+	Columns []string
 	// Graph joins the points. Edges is an estimate of the number of its stored
 	// edges, each of them twice, while it is not made yet.
 	Graph *Graph

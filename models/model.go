@@ -200,6 +200,8 @@ type Manifest struct {
 	Learner string `json:"model"`
 	Output  Output `json:"output"`
 	Dim     int    `json:"dim"` // columns of the points that it takes; 0 for none
+	// Columns are the names of these columns, nil if they have none.
+	Columns []string `json:"columns,omitempty"`
 	// Params are the parameters in use, as text in Values.
 	Params Values `json:"params"`
 	// Fit holds the other results that the learner keeps.

@@ -21,11 +21,13 @@ import (
 // model. Intervals of values use residuals in the same way: see docs/probabilities.md.
 
 // wrapping holds the content of a wrapper around a learner's own model: the names of its
-// classes, the ids of the points that it was fitted to, the calibration that makes
-// probabilities or intervals of its answers, and the consensus that its labels come from.
+// classes, the ids of the points that it was fitted to and the names of their columns, the
+// calibration that makes probabilities or intervals of its answers, and the consensus that
+// its labels come from.
 type wrapping struct {
 	names       []string
 	ids         *data.IDs
+	columns     []string
 	calibration *calibration.Calibration
 	consensus   *Consensus
 }
@@ -80,6 +82,21 @@ func WithIDs(m Model, ids *data.IDs) (Model, error) {
 // IDsOf returns the ids of the points that m was fitted to, nil if they have numbers only.
 func IDsOf(m Model) *data.IDs { return wrappingOf(m).ids }
 
+// WithColumns returns m with the names of the columns of its points, or without them if names is nil. They belong to the
+// wrapper, which writes them to model files, so that a table whose columns stand in another order is recognized. A number
+// of names other than the model's columns is an error.
+func WithColumns(m Model, names []string) (Model, error) {
+	if names != nil && len(names) != m.Dim() {
+		return nil, fmt.Errorf("models: %d names for %d columns", len(names), m.Dim())
+	}
+	w := wrappingOf(m)
+	w.columns = names
+	return wrap(Unnamed(m), w), nil
+}
+
+// ColumnsOf returns the names of the columns of the points that m was fitted to, nil if they have none.
+func ColumnsOf(m Model) []string { return wrappingOf(m).columns }
+
 // Counted is a [Trained] model that computes its answers when they are asked for: it says for how many points it has
 // some without them.
 type Counted interface {
@@ -121,7 +138,7 @@ func WithCalibration(m Model, c *calibration.Calibration) (Model, error) {
 
 // wrap puts a wrapping around a learner's own model.
 func wrap(own Model, d wrapping) Model {
-	if d.names == nil && d.ids == nil && d.calibration == nil && d.consensus == nil {
+	if d.names == nil && d.ids == nil && d.columns == nil && d.calibration == nil && d.consensus == nil {
 		return own
 	}
 
@@ -384,7 +401,7 @@ func (r *Reader) calibration() (*calibration.Calibration, error) {
 	return c, r.Err
 }
 
-// wrap puts the names, the ids and the calibration of the file around the learner's own model.
+// wrap puts the names, the ids, the columns and the calibration of the file around the learner's own model.
 func (r *Reader) wrap(m Model) (Model, error) {
 	m, err := WithNames(m, r.Manifest.Output.Names)
 	if err != nil {
@@ -396,6 +413,11 @@ func (r *Reader) wrap(m Model) (Model, error) {
 	}
 	if ids != nil {
 		if m, err = WithIDs(m, ids); err != nil {
+			return nil, err
+		}
+	}
+	if r.Manifest.Columns != nil {
+		if m, err = WithColumns(m, r.Manifest.Columns); err != nil {
 			return nil, err
 		}
 	}

@@ -16,6 +16,8 @@ import (
 // fixed is a model of two classes that does nothing.
 type fixed struct{ Model }
 
+func (fixed) Dim() int { return 2 }
+
 func (fixed) Output() Output { return OutputOf([]int64{0, 1}, 2) }
 
 // kept is one that keeps its answers.
@@ -41,6 +43,28 @@ func TestWithNames(t *testing.T) {
 	for _, bad := range [][]string{{}, {"cat"}, {"cat", "cat"}} {
 		if _, err := WithNames(fixed{}, bad); err == nil {
 			t.Errorf("two classes were called %q", bad)
+		}
+	}
+}
+
+// Names of columns stand beside names of classes, come off alone, and are as many as the columns.
+func TestWithColumns(t *testing.T) {
+	columns := []string{"a", "b"}
+	for _, m := range []Model{fixed{}, kept{}} {
+		named, err := WithNames(m, []string{"cat", "dog"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		both, err := WithColumns(named, columns)
+		if err != nil || !slices.Equal(ColumnsOf(both), columns) || len(both.Output().Names) != 2 || Unnamed(both) != m {
+			t.Errorf("%T with columns %q (%v)", m, ColumnsOf(both), err)
+		}
+		bare, err := WithColumns(both, nil)
+		if err != nil || ColumnsOf(bare) != nil || len(bare.Output().Names) != 2 {
+			t.Errorf("%T without columns: %+v (%v)", m, bare, err)
+		}
+		if _, err := WithColumns(m, append(columns, "more")); err == nil {
+			t.Errorf("%T takes %d names for %d columns", m, len(columns)+1, m.Dim())
 		}
 	}
 }

@@ -181,6 +181,9 @@ func (p *Pipeline) FitComplete(ctx context.Context, l models.Learner, in *models
 		}
 		m, fault = models.WithIDs(m, ids)
 	}
+	if fault == nil && in.Columns != nil && m.Dim() > 0 {
+		m, fault = models.WithColumns(m, in.Columns)
+	}
 	return m, in, errors.Join(short, err, fault)
 }
 

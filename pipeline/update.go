@@ -130,7 +130,7 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		return nil, err
 	}
 
-	in := &models.Input{Values: e.Values, Seed: p.Seed}
+	in := &models.Input{Columns: models.ColumnsOf(whole), Values: e.Values, Seed: p.Seed}
 	if ids != nil && out.stay != nil {
 		ids = ids.Select(out.stay)
 	}

@@ -49,7 +49,9 @@ func (a *app) readFit(plan *fitPlan) (*fitInput, error) {
 		if in.Points, err = a.ReadPoints(plan.x, data.ReadOptions{}); err != nil {
 			return nil, err
 		}
-		n, _ = in.Points.Dims()
+		var columns int
+		n, columns = in.Points.Dims()
+		in.Columns = a.Points.ColumnNames(columns)
 	} else {
 		n = data.Rows(cmp.Or(plan.graphFile, plan.eigsFile))
 	}

@@ -213,6 +213,7 @@ func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) 
 	hashes := pipeline.Hashes{}
 	var err error
 	if len(o.x) > 0 {
+		a.Points.Expected = models.ColumnsOf(m)
 		if growth.Points, err = a.ReadMore("new points", o.x,
 			data.ReadOptions{Columns: m.Dim()}); err != nil {
 			return nil, nil, err

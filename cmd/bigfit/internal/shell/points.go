@@ -20,6 +20,7 @@ type PointOptions struct {
 	OpenGraph      bool     // the model chooses the settings of its graph, [pipeline.AutoGraph]
 	GraphAlone     bool     // a graph is given, and the model measures no other distances
 	drop, columns  []string
+	Expected       []string // columns of a model that the points are for, [data.TableColumns]
 
 	table *data.TableColumns // of the points that were read
 	read  *shards.Files      // of those points

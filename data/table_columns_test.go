@@ -1,0 +1,66 @@
+package data
+
+import (
+	"strings"
+	"testing"
+)
+
+// A file with a header has the columns of a model in their order: others are left out and said, another order and a
+// missing column are errors, and flags may name other columns for them.
+func TestExpectedColumns(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text  string
+		table TableColumns
+		want  string // of the error or the notes
+		data  []float64
+	}{
+		"the same":          {"a,b\n1,2\n", TableColumns{}, "", []float64{1, 2}},
+		"no header":         {"1,2\n", TableColumns{}, "", []float64{1, 2}},
+		"more columns":      {"name,a,b,soil\nx,1,2,clay\n", TableColumns{}, "left out, as the model was fitted without: name, soil", []float64{1, 2}},
+		"with ids":          {"name,a,b,soil\nx,1,2,clay\n", TableColumns{ID: "name"}, "left out, as the model was fitted without: soil", []float64{1, 2}},
+		"dropped":           {"name,a,b\nx,1,2\n", TableColumns{Drop: []string{"name"}}, "", []float64{1, 2}},
+		"another order":     {"b,a\n2,1\n", TableColumns{}, "the columns stand in the order b, a, and the model was fitted to a, b", nil},
+		"another order, ID": {"id,b,a\nx,2,1\n", TableColumns{ID: "id"}, "write them in that order", nil},
+		"missing":           {"a,c\n1,2\n", TableColumns{}, `the model was fitted to a column "b", and the coordinates here are a, c`, nil},
+		"dropped too":       {"a,b,c\n1,2,3\n", TableColumns{Drop: []string{"b"}}, `the model was fitted to a column "b"`, nil},
+		"named":             {"a,c,d\n1,2,3\n", TableColumns{Only: []string{"a", "c"}}, "the coordinates a, c stand for those of the model, a, b", []float64{1, 2}},
+		"JSON Lines":        {"{\"b\":2,\"a\":1}\n", TableColumns{}, "the columns stand in the order b, a", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := c.table
+			table.Expected = []string{"a", "b"}
+			x, err := ReadPoints(write(t, "x.csv", c.text), ReadOptions{Columns: 2, Table: &table})
+			if c.data == nil {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("the error is %v, want %q", err, c.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			notes := strings.Join(table.Notes, "\n")
+			if got := x.(*Dense[float64]).Data; len(got) != 2 || got[0] != c.data[0] || got[1] != c.data[1] ||
+				!strings.Contains(notes, c.want) || c.want == "" && notes != "" {
+				t.Errorf("points %v, notes %q, want %q", got, notes, c.want)
+			}
+		})
+	}
+}
+
+// Files of one set have their columns in one order; other names are said.
+func TestColumnsOfFiles(t *testing.T) {
+	t.Parallel()
+	for second, want := range map[string]string{"a,b\n3,4\n": "", "b,a\n4,3\n": "the columns stand in the order b, a, and those of ", "a,c\n3,4\n": "a, c for a, b"} {
+		table := &TableColumns{}
+		_, err := ReadFiles([]string{write(t, "1.csv", "a,b\n1,2\n"), write(t, "2.csv", second)}, ReadOptions{Table: table})
+		said := strings.Join(table.Notes, "\n")
+		if err != nil {
+			said = err.Error()
+		}
+		if !strings.Contains(said, want) || want == "" && said != "" || (err != nil) != strings.HasPrefix(second, "b") {
+			t.Errorf("%q: %q, want %q", second, said, want)
+		}
+	}
+}
