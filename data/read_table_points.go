@@ -182,6 +182,7 @@ func (t *tablePoints) choose(r *table.Reader) error {
 			t.roles = append(t.roles, roles[i])
 		}
 	}
+	coordinates = t.table.ordered(t.header, coordinates)
 	// All coordinates of csv are read as one vector, without a decision for each value.
 	if t.csv {
 		t.width = len(coordinates)

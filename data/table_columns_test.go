@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A file with a header has the columns of a model in their order: others are left out and said, another order and a
-// missing column are errors, and flags may name other columns for them.
+// Of a file with a header the columns of a model are read, in their order: others are left out and said, so is another
+// order, a missing column is an error, and flags may name other columns for them.
 func TestExpectedColumns(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -15,17 +15,18 @@ func TestExpectedColumns(t *testing.T) {
 		want  string // of the error or the notes
 		data  []float64
 	}{
-		"the same":          {"a,b\n1,2\n", TableColumns{}, "", []float64{1, 2}},
-		"no header":         {"1,2\n", TableColumns{}, "", []float64{1, 2}},
-		"more columns":      {"name,a,b,soil\nx,1,2,clay\n", TableColumns{}, "left out, as the model was fitted without: name, soil", []float64{1, 2}},
-		"with ids":          {"name,a,b,soil\nx,1,2,clay\n", TableColumns{ID: "name"}, "left out, as the model was fitted without: soil", []float64{1, 2}},
-		"dropped":           {"name,a,b\nx,1,2\n", TableColumns{Drop: []string{"name"}}, "", []float64{1, 2}},
-		"another order":     {"b,a\n2,1\n", TableColumns{}, "the columns stand in the order b, a, and the model was fitted to a, b", nil},
-		"another order, ID": {"id,b,a\nx,2,1\n", TableColumns{ID: "id"}, "write them in that order", nil},
-		"missing":           {"a,c\n1,2\n", TableColumns{}, `the model was fitted to a column "b", and the coordinates here are a, c`, nil},
-		"dropped too":       {"a,b,c\n1,2,3\n", TableColumns{Drop: []string{"b"}}, `the model was fitted to a column "b"`, nil},
-		"named":             {"a,c,d\n1,2,3\n", TableColumns{Only: []string{"a", "c"}}, "the coordinates a, c stand for those of the model, a, b", []float64{1, 2}},
-		"JSON Lines":        {"{\"b\":2,\"a\":1}\n", TableColumns{}, "the columns stand in the order b, a", nil},
+		"the same":                {"a,b\n1,2\n", TableColumns{}, "", []float64{1, 2}},
+		"no header":               {"1,2\n", TableColumns{}, "", []float64{1, 2}},
+		"more columns":            {"name,a,b,soil\nx,1,2,clay\n", TableColumns{}, "left out, as the model was fitted without: name, soil", []float64{1, 2}},
+		"with ids":                {"name,a,b,soil\nx,1,2,clay\n", TableColumns{ID: "name"}, "left out, as the model was fitted without: soil", []float64{1, 2}},
+		"dropped":                 {"name,a,b\nx,1,2\n", TableColumns{Drop: []string{"name"}}, "", []float64{1, 2}},
+		"another order":           {"b,a\n2,1\n", TableColumns{}, "the columns b, a are taken in the order of those of the model, a, b", []float64{1, 2}},
+		"another order, ID":       {"id,b,c,a\nx,2,3,1\n", TableColumns{ID: "id"}, "left out, as the model was fitted without: c", []float64{1, 2}},
+		"missing":                 {"a,c\n1,2\n", TableColumns{}, `the model was fitted to a column "b", and the coordinates here are a, c`, nil},
+		"dropped too":             {"a,b,c\n1,2,3\n", TableColumns{Drop: []string{"b"}}, `the model was fitted to a column "b"`, nil},
+		"named":                   {"a,c,d\n1,2,3\n", TableColumns{Only: []string{"a", "c"}}, "the coordinates a, c stand for those of the model, a, b", []float64{1, 2}},
+		"JSON Lines":              {"{\"b\":2,\"a\":1}\n", TableColumns{}, "the columns b, a are taken in the order", []float64{1, 2}},
+		"named, in another order": {"c,b,a\n3,2,1\n", TableColumns{Only: []string{"a", "b"}}, "the columns b, a are taken in the order", []float64{1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := c.table
@@ -49,18 +50,26 @@ func TestExpectedColumns(t *testing.T) {
 	}
 }
 
-// Files of one set have their columns in one order; other names are said.
+// The columns of files of one set are read in the order of the first file; other names are said.
 func TestColumnsOfFiles(t *testing.T) {
 	t.Parallel()
-	for second, want := range map[string]string{"a,b\n3,4\n": "", "b,a\n4,3\n": "the columns stand in the order b, a, and those of ", "a,c\n3,4\n": "a, c for a, b"} {
+	for second, want := range map[string]string{"a,b\n3,4\n": "", "b,a\n4,3\n": "the columns b, a are taken in the order of those of ", "a,c\n3,4\n": "a, c for a, b"} {
 		table := &TableColumns{}
-		_, err := ReadFiles([]string{write(t, "1.csv", "a,b\n1,2\n"), write(t, "2.csv", second)}, ReadOptions{Table: table})
-		said := strings.Join(table.Notes, "\n")
+		x, err := ReadFiles([]string{write(t, "1.csv", "a,b\n1,2\n"), write(t, "2.csv", second)}, ReadOptions{Table: table})
 		if err != nil {
-			said = err.Error()
+			t.Errorf("%q: %v", second, err)
+			continue
 		}
-		if !strings.Contains(said, want) || want == "" && said != "" || (err != nil) != strings.HasPrefix(second, "b") {
-			t.Errorf("%q: %q, want %q", second, said, want)
+		row := make([]float64, 2)
+		RowTo(row, x, 1)
+		if said := strings.Join(table.Notes, "\n"); row[0] != 3 || row[1] != 4 || !strings.Contains(said, want) || want == "" && said != "" {
+			t.Errorf("%q: %v, %q, want %q", second, row, said, want)
 		}
+	}
+
+	twice := &TableColumns{}
+	_, err := ReadFiles([]string{write(t, "1.csv", "a,a,b\n1,2,3\n"), write(t, "2.csv", "a,b,a\n1,3,2\n")}, ReadOptions{Table: twice})
+	if err == nil || !strings.Contains(err.Error(), "two have one name") {
+		t.Errorf("two columns of one name: %v", err)
 	}
 }

@@ -27,13 +27,15 @@ type TableColumns struct {
 	Shown []string
 
 	// Expected are the names of the coordinates, in their order, that a model was fitted to; nil for any. A file with a
-	// header must have them in this order. Its other columns are left out, unless Only or Drop name columns.
+	// header must have them, and they are read in this order. Its other columns are left out, unless Only or Drop name
+	// columns.
 	Expected []string
 
 	// Notes say how the files were understood where it could be otherwise.
 	Notes []string
 
-	from   string // the first file
+	wanted []string // the order in which the coordinates of a file are read, nil for that of the file
+	from   string   // the first file
 	names  []string
 	ids    []string
 	bytes  int64 // of the texts of ids
@@ -155,8 +157,12 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 	return roles, t.take(what, header, roles)
 }
 
-// take compares the names of the coordinates with those of a model and of the files before, and remembers them.
+// take compares the names of the coordinates with those of a model and of the files before, and remembers them. It sets
+// wanted where they are to be taken in another order than that of the file.
 func (t *TableColumns) take(what string, header []string, roles []role) error {
+	if t != nil {
+		t.wanted = nil
+	}
 	if t == nil || header == nil {
 		t.keep(what, header, roles)
 		return nil
@@ -164,18 +170,41 @@ func (t *TableColumns) take(what string, header []string, roles []role) error {
 	if err := t.expect(what, header, roles); err != nil {
 		return err
 	}
+
 	have := coordinates(header, roles)
-	switch {
-	case t.names == nil || slices.Equal(have, t.names):
-	case slices.Equal(slices.Sorted(slices.Values(have)), slices.Sorted(slices.Values(t.names))):
-		return fmt.Errorf("%s: the columns stand in the order %s, and those of %s in the order %s; write them in one order",
-			what, shortNames(have), t.from, shortNames(t.names))
-	case len(have) == len(t.names):
-		t.Notes = append(t.Notes, fmt.Sprintf("%s: the columns have other names than those of %s: %s for %s", what, t.from,
-			shortNames(have), shortNames(t.names)))
+	order, whose := t.Expected, "the model"
+	if order == nil {
+		order, whose = t.names, t.from
+	}
+	switch sorted := slices.Sorted(slices.Values(have)); {
+	case order == nil || slices.Equal(have, order):
+	case slices.Equal(sorted, slices.Sorted(slices.Values(order))):
+		if len(slices.Compact(sorted)) < len(have) {
+			return fmt.Errorf("%s: the columns %s stand in another order than those of %s, %s, and two have one name; write "+
+				"them in that order", what, shortNames(have), whose, shortNames(order))
+		}
+		t.Notes = append(t.Notes, fmt.Sprintf("%s: the columns %s are taken in the order of those of %s, %s", what,
+			shortNames(have), whose, shortNames(order)))
+		t.wanted = order
+	case t.Expected == nil && len(have) == len(order):
+		t.Notes = append(t.Notes, fmt.Sprintf("%s: the columns have other names than those of %s: %s for %s", what, whose,
+			shortNames(have), shortNames(order)))
 	}
 	t.keep(what, header, roles)
 	return nil
+}
+
+// ordered returns the columns of the coordinates in the order that take found.
+func (t *TableColumns) ordered(header []string, columns []int) []int {
+	if t.wanted == nil {
+		return columns
+	}
+	out := make([]int, 0, len(columns))
+	for _, name := range t.wanted {
+		at := slices.IndexFunc(columns, func(i int) bool { return header[i] == name })
+		out = append(out, columns[at])
+	}
+	return out
 }
 
 // coordinates returns the names of the coordinates.
@@ -215,10 +244,6 @@ func (t *TableColumns) expect(what string, header []string, roles []role) error 
 			roles[i] = roleDropped
 			left = append(left, header[i])
 		}
-	}
-	if have = coordinates(header, roles); !slices.Equal(have, t.Expected) && len(have) == len(t.Expected) {
-		return fmt.Errorf("%s: the columns stand in the order %s, and the model was fitted to %s; write them in that order",
-			what, shortNames(have), shortNames(t.Expected))
 	}
 	if left != nil && t.from == "" {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s: left out, as the model was fitted without: %s", what, shortNames(left)))
@@ -269,6 +294,9 @@ func (t *TableColumns) keep(what string, header []string, roles []role) {
 		if r == roleCoordinate && header != nil {
 			t.names = append(t.names, header[i])
 		}
+	}
+	if t.wanted != nil {
+		t.names = slices.Clone(t.wanted)
 	}
 }
 

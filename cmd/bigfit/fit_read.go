@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -51,7 +53,13 @@ func (a *app) readFit(plan *fitPlan) (*fitInput, error) {
 		}
 		var columns int
 		n, columns = in.Points.Dims()
-		in.Columns = a.Points.ColumnNames(columns)
+		// Numbers, as pandas writes them above columns without names, name nothing.
+		if names := a.Points.ColumnNames(columns); slices.ContainsFunc(names, func(name string) bool {
+			_, err := strconv.Atoi(name)
+			return err != nil
+		}) {
+			in.Columns = names
+		}
 	} else {
 		n = data.Rows(cmp.Or(plan.graphFile, plan.eigsFile))
 	}

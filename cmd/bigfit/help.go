@@ -138,7 +138,7 @@ path, name, …; label, class, target, …), that of ids also by the id of a poi
 first row, or named as y.csv:LABEL or y.csv:ID,LABEL.
 Labels may also be a column of X: --label. Columns of X that are no coordinates must be
 left out with --drop, or the coordinates named with --columns. A model keeps the names of
-its columns: a new table must have them in their order, and its others are left out.
+its columns: of a new table these are read, in their order, and others are left out.
 
 csv is read as pandas, R and Excel write it: commas, semicolons, tabs or blanks between
 the columns, decimal commas between semicolons, quotes, UTF-8 or UTF-16. A first column
