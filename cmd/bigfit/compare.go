@@ -505,6 +505,9 @@ func jointly(contenders []selection.Contender) models.Learner {
 		j.info.OpenGraph = j.info.OpenGraph || info.OpenGraph
 		j.info.Name += ", " + info.Name
 	}
+	if len(contenders) > 1 {
+		j.info.Name = "one of " + j.info.Name
+	}
 	return j
 }
 

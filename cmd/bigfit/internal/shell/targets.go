@@ -65,7 +65,7 @@ func (a *App) readHard(o *TargetOptions, l models.Learner, n int) (*pipeline.Tar
 	case !o.Asked && notNumbers == nil && pipeline.HoldsFractions(numbers):
 		if regression = LearnsValues(l); !regression && !learns.Has(models.LearnsInside) {
 			if _, err := o.Label.Read(a, o.Y, n); err != nil {
-				return nil, fmt.Errorf("%w; the learners of values are %s: take no other", err,
+				return nil, fmt.Errorf("%w; %s learns classes alone, and %s values too", err, info.Name,
 					LearnersThat(LearnsValues))
 			}
 		}
