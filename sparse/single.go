@@ -54,6 +54,15 @@ func (s *Single) Step(dst, x []float32, width int) { s.step(dst, x, width, s.twi
 // HalfStep sets dst = Mx − dst.
 func (s *Single) HalfStep(dst, x []float32, width int) { s.step(dst, x, width, s.once) }
 
+// Descend sets row i of dst to a(r_i + f_i(Mx)_i) + c·dst_i for a factor f_i of each vertex. With factors of −1 it is the
+// direction of a step towards the solution of Mx = r. A factor of 0 leaves the vertex out of M.
+func (s *Single) Descend(dst, x, r, factor []float32, a, c float32) {
+	width := len(x) / len(factor)
+	par.For(len(factor), rowGrain, func(lo, hi int) {
+		simd.GraphStep(dst, x, r, width, s.ptr, s.col, s.val, factor, lo, hi, a, 0, c)
+	})
+}
+
 // step sets dst = −(dst + factor·Mx) for the factor of each vertex.
 func (s *Single) step(dst, x []float32, width int, factor []float32) {
 	par.For(len(factor), rowGrain, func(lo, hi int) {

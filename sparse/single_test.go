@@ -3,12 +3,13 @@ package sparse
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestSingle compares both steps with those of the Laplacian in double precision.
+// TestSingle compares its steps with those of the Laplacian in double precision.
 func TestSingle(t *testing.T) {
 	const n, alpha, beta = 300, 0.7, 0.4
 	rng := rand.New(rand.NewPCG(8, 9))
@@ -53,6 +54,39 @@ func TestSingle(t *testing.T) {
 				s.HalfStep(half, wide(x), width)
 				check("a step", whole, 2)
 				check("half a step", half, 1)
+
+				// Mx − dst is ½(−2·dst + 2Mx). A vertex whose factor is 0 has the first term only.
+				factor := make([]float32, n)
+				descended, r := make([]float32, n*width), wide(dst)
+				for i := range r {
+					r[i] *= -2
+				}
+				for i := range factor {
+					if i%3 != 0 {
+						factor[i] = 2
+					}
+				}
+				s.Descend(descended, wide(x), r, factor, 0.5, 0)
+				for i := 0; i < n; i += 3 {
+					for j := i * width; j < (i+1)*width; j++ {
+						if descended[j] != r[j]/2 {
+							t.Fatalf("%v: vertex %d, left out: %v, want %v", kind, i, descended[j], r[j]/2)
+						}
+						descended[j] = half[j]
+					}
+				}
+				check("a descent", descended, 1)
+
+				// c keeps so much of dst.
+				again := slices.Clone(r)
+				s.Descend(again, wide(x), r, factor, 0.5, 0.5)
+				for j := range again {
+					again[j] -= r[j] / 2
+				}
+				for i := 0; i < n; i += 3 {
+					copy(again[i*width:(i+1)*width], half[i*width:])
+				}
+				check("a descent that keeps half of its direction", again, 1)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/internal/num/simd"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -60,8 +61,8 @@ const (
 // the start is therefore where pairs are divided anew and sizes are let go, as in [Problem.FitPoissonMBO], with
 // KeepPairs and KeepSizes alike. m are then the sizes that this came to.
 //
-// A round costs two passes over the graph for all classes at once and some eight over blocks. It holds
-// seven n×C blocks beside those of Poisson learning.
+// A round costs two passes over the graph for all classes at once and some six over blocks. It holds
+// five n×C blocks of single precision and the matrix beside those of Poisson learning.
 func (p *Problem) FitCut(ctx context.Context, y *models.Targets, s *SizedSettings) (*SizedSolution, error) {
 	rounds, perturbation := s.Rounds, s.Perturbation
 	if rounds == 0 {
@@ -85,7 +86,7 @@ func (p *Problem) FitCut(ctx context.Context, y *models.Targets, s *SizedSetting
 	short = errors.Join(short, err)
 	c.begin(b.volumes.labels)
 	before := c.labels()
-	for b.out.Rounds < rounds && len(c.fixed) < p.Len() {
+	for b.out.Rounds < rounds && c.count > 0 {
 		c.round()
 		b.out.Rounds++
 		if b.out.Rounds%cutWindow == 0 || b.out.Rounds == rounds {
@@ -125,70 +126,127 @@ func (b *sizedStart) searchCut(ctx context.Context, s *SizedSettings) error {
 }
 
 // cut is the state of [Problem.FitCut]. Its unknowns are the points without a label in components with one,
-// the free points; blocks are zero elsewhere. Blocks are in the coordinates V = D^½X.
+// the free points; blocks are zero elsewhere. Blocks are in the coordinates V = D^½X and of single precision, as those
+// of heat: a round moves classes by much more than its rounding, and reads half of the bytes. Degrees are divided by the
+// largest one, so that no unit of the weights is too large or too small for it.
 type cut struct {
-	l       *sparse.Laplacian // N
-	fixed   []int32           // points that are not free
-	root    []float64         // D^½ of free points, 0 of others
-	inverse []float64         // D^-½ of free points, 0 of others
-	shift   float64           // ρ − s
-	sizes   []float64         // wanted free points of each class
+	matrix *sparse.Single // N + (ρ−s)I, N the normalized Laplacian
+	count  int            // free points
+	free   []float32      // −1 at free points, 0 at others: the factors of a product
+	root   []float32      // D^½ of free points, 0 of others
+	invert []float32      // D^-½ of free points, 0 of others
+	shift  float64        // ρ − s
+	sizes  []float64      // wanted free points of each class
 
-	rows []float64 // (N + (ρ−s)I) D^½1: the sum of each row of a right-hand side that keeps X1 = 1
-	z    []float64 // (N + (ρ−s)I)⁻¹ D^-½1: what a multiplier of a size adds to its column
+	rows []float32 // (N + (ρ−s)I) D^½1: the sum of each row of a right-hand side that keeps X1 = 1
+	z    []float32 // (N + (ρ−s)I)⁻¹ D^-½1: what a multiplier of a size adds to its column
 	mass float64   // 1ᵀD^-½z
 	mu   []float64 // multipliers of the sizes
 
-	flow    *mat.Dense                   // D^-½ W_ul Y_l
-	v, copy *mat.Dense                   // D^½X and D^½Z
-	dual    *mat.Dense                   // D^½Λ
-	b, r, d *mat.Dense                   // scratch: right-hand side, residual, direction
-	wide    struct{ v, b, r *mat.Dense } // the blocks that v, b and r are views of: see [sparse.Wide]
+	width int       // columns of the blocks: the classes, then zeros where products like them
+	flow  []float32 // D^-½ W_ul Y_l
+	v     []float32 // D^½X
+	sum   []float32 // D^½(X + Λ) before a round parts it: Z is what is positive in it, and the next Λ the rest
+	b, d  []float32 // scratch: right-hand side and direction
 }
 
 // newCut prepares rounds for the sizes of v. It returns nil and an error, or a state and a nil error or
 // [cg.ErrNotConverged].
 func newCut(ctx context.Context, d *draw, v *volumes, shift float64) (*cut, error) {
 	n, classes := d.problem.Len(), len(v.shares)
-	c := &cut{l: d.problem.laplacian(sparse.Normalized), shift: shift, root: make([]float64, n),
-		inverse: make([]float64, n), mu: make([]float64, classes)}
-	c.wide.v, c.v = sparse.Wide(n, classes)
-	c.wide.b, c.b = sparse.Wide(n, classes)
-	c.wide.r, c.r = sparse.Wide(n, classes)
-	c.copy = mat.NewDense(n, classes, nil)
-	c.dual = mat.NewDense(n, classes, nil)
-	c.d = mat.NewDense(n, classes, nil)
-
-	// Points with a label and points that no label reaches are fixed.
-	fixed := make([]bool, n)
-	for _, i := range d.at {
-		fixed[i] = true
+	f := newFreeSystem(d, v, shift)
+	c := &cut{matrix: f.l.Single(-1, shift), count: n - len(f.fixed), free: make([]float32, n), root: make([]float32, n),
+		invert: make([]float32, n), shift: shift, mu: make([]float64, classes), width: sparse.SingleWidth(classes)}
+	c.sizes = freeSizes(v.shares, d.counts(), c.count)
+	for _, block := range []*[]float32{&c.flow, &c.v, &c.sum, &c.b, &c.d} {
+		*block = dense.Zeros[float32](n * c.width)
 	}
-	for i, degree := range c.l.Degrees() {
-		if fixed[i] = fixed[i] || v.live != nil && !v.live[i]; fixed[i] {
-			c.fixed = append(c.fixed, int32(i))
+	flow := d.inflow(d.at, d.y, f.isFixed)
+	for i, root := range f.root {
+		if root == 0 {
 			continue
 		}
-		c.root[i] = math.Sqrt(degree)
-		c.inverse[i] = 1 / c.root[i]
+		c.free[i] = -1
+		c.root[i] = float32(root)
+		c.invert[i] = float32(1 / root)
+		to := c.row(c.flow, i)
+		for k, v := range flow.RawRowView(i) {
+			to[k] = float32(v / (root * f.largest))
+		}
 	}
-	c.sizes = freeSizes(v.shares, d.counts(), n-len(c.fixed))
-	c.flow = d.inflow(d.at, d.y, fixed)
-	dense.ScaleRows(c.flow, c.inverse)
 
 	// What the constraints need of the matrix.
-	rows := mat.NewDense(n, 1, nil)
-	c.MulTo(rows, mat.NewDense(n, 1, c.root))
-	c.rows = rows.RawMatrix().Data
-	r, err := cg.Solve(ctx, c, mat.NewDense(n, 1, c.inverse), &cg.Settings{Tolerance: 1e-8})
+	rows, inverse := mat.NewDense(n, 1, nil), mat.NewDense(n, 1, nil)
+	f.MulTo(rows, mat.NewDense(n, 1, f.root))
+	for i, root := range f.root {
+		if root != 0 {
+			inverse.Set(i, 0, 1/root)
+		}
+	}
+	r, err := cg.Solve(ctx, f, inverse, &cg.Settings{Tolerance: 1e-8})
 	if r == nil || !models.Usable(err) {
 		return nil, err
 	}
-	c.z = r.X.RawMatrix().Data
-	for i, z := range c.z {
-		c.mass += c.inverse[i] * z
+	z := r.X.RawMatrix().Data
+	for i, z := range z {
+		c.mass += inverse.At(i, 0) * z
 	}
+	c.rows = toSingle(rows.RawMatrix().Data)
+	c.z = toSingle(z)
 	return c, err
+}
+
+// toSingle returns x in single precision.
+func toSingle(x []float64) []float32 {
+	out := make([]float32, len(x))
+	simd.ToSingle(out, x)
+	return out
+}
+
+// freeSystem is N + (ρ−s)I over the free points of a cut.
+type freeSystem struct {
+	l       *sparse.Laplacian // N
+	shift   float64           // ρ − s
+	fixed   []int32           // points that are not free
+	isFixed []bool
+	root    []float64 // D^½ of free points, D divided by the largest degree; 0 of others
+	largest float64   // the largest degree of a free point
+}
+
+// newFreeSystem returns the system whose free points have no label and are where a label reaches them.
+func newFreeSystem(d *draw, v *volumes, shift float64) *freeSystem {
+	n := d.problem.Len()
+	f := &freeSystem{l: d.problem.laplacian(sparse.Normalized), shift: shift, isFixed: make([]bool, n),
+		root: make([]float64, n)}
+	for _, i := range d.at {
+		f.isFixed[i] = true
+	}
+	degrees := f.l.Degrees()
+	for i, degree := range degrees {
+		f.isFixed[i] = f.isFixed[i] || v.live != nil && !v.live[i]
+		if f.isFixed[i] {
+			f.fixed = append(f.fixed, int32(i))
+		} else {
+			f.largest = max(f.largest, degree)
+		}
+	}
+	for i, degree := range degrees {
+		if !f.isFixed[i] {
+			f.root[i] = math.Sqrt(degree / f.largest)
+		}
+	}
+	return f
+}
+
+// Dim returns n.
+func (f *freeSystem) Dim() int { return f.l.Dim() }
+
+// MulTo sets dst to (N + (ρ−s)I)x over the free points, for x that is zero at the others.
+func (f *freeSystem) MulTo(dst, x *mat.Dense) {
+	f.l.RecurTo(dst, 1, x, f.shift, 0, x)
+	for _, i := range f.fixed {
+		clear(dst.RawRowView(int(i)))
+	}
 }
 
 // freeSizes returns how many of the free points each class gets, for the given shares of all points
@@ -210,80 +268,73 @@ func freeSizes(shares, labels []float64, free int) []float64 {
 	return out
 }
 
-// Dim returns n.
-func (c *cut) Dim() int { return c.l.Dim() }
+// row returns the values of the classes in row i of a block.
+func (c *cut) row(block []float32, i int) []float32 { return block[i*c.width:][:len(c.sizes)] }
 
-// MulTo sets dst to (N + (ρ−s)I)x over the free points, for x that is zero at the others.
-func (c *cut) MulTo(dst, x *mat.Dense) {
-	c.l.RecurTo(dst, 1, x, c.shift, 0, x)
-	for _, i := range c.fixed {
-		clear(dst.RawRowView(int(i)))
-	}
-}
-
-// begin sets both copies to the unit vectors of the labels.
+// begin sets X to the unit vectors of the labels, and Λ to zero.
 func (c *cut) begin(labels []int32) {
 	for i, class := range labels {
-		c.v.Set(i, int(class), c.root[i])
+		c.v[i*c.width+int(class)] = c.root[i]
 	}
-	c.copy.Copy(c.v)
+	copy(c.sum, c.v)
 }
 
-// each calls f for the free points.
-func (c *cut) each(f func(i int)) {
-	par.For(len(c.root), cutGrain, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			if c.root[i] != 0 {
-				f(i)
-			}
+// each calls f for the free points lo ≤ i < hi.
+func (c *cut) each(lo, hi int, f func(i int)) {
+	for i := lo; i < hi; i++ {
+		if c.free[i] != 0 {
+			f(i)
 		}
-	})
+	}
 }
 
 // round is one round of ADMM.
 func (c *cut) round() {
-	classes := float64(len(c.sizes))
-	c.each(func(i int) {
-		b := c.b.RawRowView(i)
-		z, dual, flow := c.copy.RawRowView(i), c.dual.RawRowView(i), c.flow.RawRowView(i)
-		var sum float64
-		for k := range b {
-			b[k] = flow[k] + penalty*(z[k]-dual[k]) - c.inverse[i]*c.mu[k]
-			sum += b[k]
-		}
-
-		// The multiplier of the row's sum moves all its values alike.
-		shift := (c.rows[i] - sum) / classes
-		for k := range b {
-			b[k] += shift
-		}
-	})
-	c.improve()
+	c.aim()
+	sums := c.improve()
 
 	// The multipliers of the sizes move each column along z.
-	move := c.sums()
-	for k := range move {
-		move[k] = (move[k] - c.sizes[k]) / c.mass
-		c.mu[k] += move[k]
+	for k, size := range c.sizes {
+		sums[k] = (sums[k] - size) / c.mass
+		c.mu[k] += sums[k]
 	}
-	c.each(func(i int) {
-		v, z, dual := c.v.RawRowView(i), c.copy.RawRowView(i), c.dual.RawRowView(i)
-		for k := range v {
-			v[k] -= c.z[i] * move[k]
-			sum := v[k] + dual[k]
-			z[k] = max(sum, 0)
-			dual[k] = sum - z[k]
-		}
+	c.part(toSingle(sums))
+}
+
+// aim sets b to the right-hand side of the system of X.
+func (c *cut) aim() {
+	mu := toSingle(c.mu)
+	par.For(len(c.free), cutGrain, func(lo, hi int) {
+		c.each(lo, hi, func(i int) {
+			b, sum, flow := c.row(c.b, i), c.row(c.sum, i), c.row(c.flow, i)
+			inverse := c.invert[i]
+			var total float32
+			for k := range b {
+				// Z − Λ is the positive part of the sum less the negative one.
+				v := flow[k] + penalty*abs(sum[k]) - inverse*mu[k]
+				b[k] = v
+				total += v
+			}
+
+			// The multiplier of the row's sum moves all its values alike.
+			shift := (c.rows[i] - total) / float32(len(b))
+			for k := range b {
+				b[k] += shift
+			}
+		})
 	})
 }
 
+// abs returns |x|, without a branch.
+func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
+
 // improve takes Chebyshev steps from v towards the solution of (N + (ρ−s)I)v = b (Saad, Iterative
-// Methods for Sparse Linear Systems, Algorithm 12.1). Eigenvalues lie between ρ−s and 2+ρ−s.
-func (c *cut) improve() {
+// Methods for Sparse Linear Systems, Algorithm 12.1), and returns Xᵀ1 over the free points. Eigenvalues lie between ρ−s
+// and 2+ρ−s.
+func (c *cut) improve() []float64 {
 	theta, delta := 1+c.shift, 1.0
 	var last float64
 	for step := range innerSteps {
-		c.l.RecurTo(c.wide.r, -1, c.wide.v, -c.shift, 1, c.wide.b)
 		factor := delta / theta
 		old, now := 0.0, 1/theta
 		if step > 0 {
@@ -292,30 +343,24 @@ func (c *cut) improve() {
 		}
 		last = factor
 
-		c.each(func(i int) {
-			d, r, v := c.d.RawRowView(i), c.r.RawRowView(i), c.v.RawRowView(i)
-			for k := range d {
-				d[k] = old*d[k] + now*r[k]
-				v[k] += d[k]
+		c.matrix.Descend(c.d, c.v, c.b, c.free, float32(now), float32(old))
+		if step < innerSteps-1 {
+			par.For(len(c.free), cutGrain, c.move)
+		}
+	}
+
+	parts := make([][]float64, par.Chunks(len(c.free), cutGrain))
+	par.For(len(c.free), cutGrain, func(lo, hi int) {
+		c.move(lo, hi)
+		sums := make([]float64, len(c.sizes))
+		c.each(lo, hi, func(i int) {
+			inverse := float64(c.invert[i])
+			for k, v := range c.row(c.v, i) {
+				sums[k] += inverse * float64(v)
 			}
 		})
-	}
-}
-
-// sums returns Xᵀ1 over the free points.
-func (c *cut) sums() []float64 {
-	n := len(c.root)
-	parts := make([][]float64, par.Chunks(n, cutGrain))
-	par.For(n, cutGrain, func(lo, hi int) {
-		sums := make([]float64, len(c.sizes))
-		for i := lo; i < hi; i++ {
-			for k, v := range c.v.RawRowView(i) {
-				sums[k] += c.inverse[i] * v
-			}
-		}
 		parts[lo/cutGrain] = sums
 	})
-
 	sums := make([]float64, len(c.sizes))
 	for _, part := range parts {
 		for k, v := range part {
@@ -325,20 +370,49 @@ func (c *cut) sums() []float64 {
 	return sums
 }
 
+// move adds the direction to rows lo ≤ i < hi of v.
+func (c *cut) move(lo, hi int) {
+	v := c.v[lo*c.width : hi*c.width]
+	simd.CombineRow32(v, v, 1, c.d[lo*c.width:hi*c.width], 1)
+}
+
+// part moves each column of v against z, by so much, and sets the sum for it, from the Λ that the last one left.
+func (c *cut) part(by []float32) {
+	par.For(len(c.free), cutGrain, func(lo, hi int) {
+		c.each(lo, hi, func(i int) {
+			v, sum := c.row(c.v, i), c.row(c.sum, i)
+			z := c.z[i]
+			for k := range v {
+				x := v[k] - z*by[k]
+				v[k] = x
+				sum[k] = x + (sum[k]-abs(sum[k]))/2
+			}
+		})
+	})
+}
+
 // labels returns the classes of the largest values; of points that are not free, class 0.
 func (c *cut) labels() []int32 {
-	out := make([]int32, len(c.root))
-	c.each(func(i int) {
-		row := c.copy.RawRowView(i)
-		out[i] = int32(slices.Index(row, slices.Max(row)))
+	out := make([]int32, len(c.free))
+	par.For(len(out), cutGrain, func(lo, hi int) {
+		c.each(lo, hi, func(i int) {
+			row := c.row(c.sum, i)
+			out[i] = int32(slices.Index(row, slices.Max(row)))
+		})
 	})
 	return out
 }
 
 // scores returns Z, with the labels in it.
 func (c *cut) scores(d *draw) *mat.Dense {
-	out := mat.DenseCopyOf(c.copy)
-	dense.ScaleRows(out, c.inverse)
+	n := len(c.free)
+	out := mat.NewDense(n, len(c.sizes), nil)
+	c.each(0, n, func(i int) {
+		to := out.RawRowView(i)
+		for k, v := range c.row(c.sum, i) {
+			to[k] = float64(max(v, 0) * c.invert[i])
+		}
+	})
 	for q, i := range d.at {
 		copy(out.RawRowView(int(i)), d.y.RawRowView(q))
 	}

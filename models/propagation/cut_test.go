@@ -15,7 +15,9 @@ import (
 )
 
 func TestCutConform(t *testing.T) {
-	modeltest.Conform(t, SizedLearner{Method: Cut}, modeltest.Suite{Values: conformValues(Poisson)})
+	modeltest.Conform(t, SizedLearner{Method: Cut}, modeltest.Suite{Values: conformValues(Poisson),
+		Tolerances: map[string]modeltest.Tolerance{"permuted": {Relative: 1e-6,
+			Reason: "rounds are taken in single precision"}}})
 }
 
 func TestCutCosts(t *testing.T) {
@@ -38,7 +40,7 @@ func TestCutRounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const shift = penalty - defaultPerturbation
+	const shift, tolerance = penalty - defaultPerturbation, 2e-6
 	c, err := newCut(t.Context(), start.draw, start.volumes, shift)
 	if err != nil {
 		t.Fatal(err)
@@ -66,16 +68,10 @@ func TestCutRounds(t *testing.T) {
 		z.Set(a, int(start.volumes.labels[i]), 1)
 	}
 	for round := range 6 {
+		before := slices.Clone(c.sum)
 		for range 40 { // until the system is solved: one round of c has two steps only
-			c.d.Zero()
-			mu := slices.Clone(c.mu)
-			zs, ds := mat.DenseCopyOf(c.copy), mat.DenseCopyOf(c.dual)
+			copy(c.sum, before)
 			c.round()
-			if slices.EqualFunc(mu, c.mu, func(a, b float64) bool { return math.Abs(a-b) < 1e-13 }) {
-				break
-			}
-			c.copy.Copy(zs)
-			c.dual.Copy(ds)
 		}
 
 		size := m*k + m + k
@@ -119,10 +115,11 @@ func TestCutRounds(t *testing.T) {
 				sum := x.At(r, j) + dual.At(r, j)
 				z.Set(r, j, max(sum, 0))
 				dual.Set(r, j, sum-z.At(r, j))
-				if got := c.v.At(i, j) * c.inverse[i]; !(math.Abs(got-x.At(r, j)) < 1e-9) {
+				// The rounding of single precision, over six rounds.
+				if got := c.row(c.v, i)[j] * c.invert[i]; !(math.Abs(float64(got)-x.At(r, j)) < tolerance) {
 					t.Fatalf("round %d, point %d, class %d: %.12f, want %.12f", round, i, j, got, x.At(r, j))
 				}
-				if got := c.copy.At(i, j) * c.inverse[i]; !(math.Abs(got-z.At(r, j)) < 1e-9) {
+				if got := max(c.row(c.sum, i)[j], 0) * c.invert[i]; !(math.Abs(float64(got)-z.At(r, j)) < tolerance) {
 					t.Fatalf("round %d, point %d, class %d: copy %.12f, want %.12f", round, i, j, got, z.At(r, j))
 				}
 			}

@@ -312,7 +312,7 @@ func (l SizedLearner) cost(in *models.Input, v models.Values) (sizedCost, error)
 	}
 
 	// PoissonMBO holds the scores, sources and flows, and in single precision the matrix and three wide blocks; Cut
-	// after it two copies of the classes, the dual, the flow and scratch, three of them as wide as products like.
+	// after it a matrix and five wide blocks in single precision, and the flow and the scores in double.
 	n := int64(in.Len())
 	c := int64(columns(in.Targets))
 	var passes float64
@@ -333,7 +333,7 @@ func (l SizedLearner) cost(in *models.Input, v models.Values) (sizedCost, error)
 	}
 	if l.Method == Cut {
 		passes += 2 * usualCutRounds
-		rounds = max(rounds, 8*n*(7*c+3*int64(sparse.Width(int(c)))+5)+9*n)
+		rounds = max(rounds, 8*(int64(in.EdgeCount())+n)+4*n*int64(5*sparse.SingleWidth(int(c)))+8*n*(3*c+8)+9*n)
 	}
 	return sizedCost{problem, max(fit, stage.HeapBytes(rounds)),
 		operations(in) + passes*float64(c)*(2*float64(in.EdgeCount())+5*float64(n))}, nil
