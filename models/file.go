@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -463,13 +465,11 @@ func (r *Reader) Scores(name string, single bool) *mat.Dense {
 
 	// The array is not kept beside the matrix.
 	delete(r.arrays, r.at(name))
-	values, err := x.Float64s()
-	if err != nil {
-		r.Err = fmt.Errorf("%s: %s: %w", r.archive.Path(), name, err)
-		return nil
-	}
-	r.checkFinite(name, values)
-	return mat.NewDense(x.Shape[0], x.Shape[1], values)
+	rows, cols := x.Shape[0], x.Shape[1]
+	out := dense.New(rows, cols)
+	dense.Double(out, blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: from}, 0)
+	r.checkFinite(name, out.RawMatrix().Data)
+	return out
 }
 
 // Claim counts memory that reading the model takes beside its arrays, and records an error where both

@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/calibration"
 	"github.com/bigfit/bigfit/data"
+	"github.com/bigfit/bigfit/internal/num/dense"
 )
 
 // Names of classes, ids of points and probabilities are added by a wrapper around a model. Learners
@@ -147,8 +148,9 @@ func wrap(own Model, d wrapping) Model {
 	if t, ok := own.(Trained); ok {
 		m := &wrappedTrained{Trained: t, wrapping: d}
 		m.known = sync.OnceValue(func() *mat.Dense {
-			out := mat.DenseCopyOf(t.Training(true).Scores)
-			d.calibration.Classes.ProbabilitiesTo(out, out)
+			scores := t.Training(true).Scores
+			out := dense.New(scores.Dims())
+			d.calibration.Classes.ProbabilitiesTo(out, scores)
 			return out
 		})
 		return m

@@ -146,7 +146,7 @@ func (m *Model) answers() *mat.Dense {
 	}
 
 	classes := m.output.Classes != nil
-	scores := mat.NewDense(m.points, m.output.Columns, nil)
+	scores := dense.New(m.points, m.output.Columns)
 	known := make([]bool, m.points)
 	for _, p := range m.parts {
 		p.add(scores, p.Model.(models.Trained).Training(true).Scores, classes, known)
