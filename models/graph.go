@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/cg"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/num/par"
@@ -30,6 +31,8 @@ type Graph struct {
 	// Foreign tells that the weights are not known to be made of the points: links, or a matrix of another program.
 	Foreign bool
 	Neighborhood
+
+	hard func() bool // [Graph.Hard], found out once; nil for a graph that was not made by the functions below
 }
 
 // NewGraph returns a graph without points: new ones cannot join it.
@@ -37,7 +40,28 @@ func NewGraph(w *sparse.CSR) *Graph { return GraphOf(w, w.Components()) }
 
 // GraphOf is [NewGraph] for a w with known components c.
 func GraphOf(w *sparse.CSR, c *sparse.Components) *Graph {
-	return &Graph{W: w, Components: c, Neighborhood: Neighborhood{Degrees: w.Degrees()}}
+	g := &Graph{}
+	g.set(w, c)
+	return g
+}
+
+// SetWeights gives g other weights, with their components and degrees.
+func (g *Graph) SetWeights(w *sparse.CSR) { g.set(w, w.Components()) }
+
+func (g *Graph) set(w *sparse.CSR, c *sparse.Components) {
+	g.W = w
+	g.Components = c
+	g.Degrees = w.Degrees()
+	g.hard = sync.OnceValue(func() bool { return cg.Hard(w, sparse.Normalized) })
+}
+
+// Hard reports whether the normalized Laplacian of W is ill-conditioned ([cg.Hard]). Every learner that announces its
+// memory asks; the passes over the edges that it takes are made once.
+func (g *Graph) Hard() bool {
+	if g.hard == nil {
+		return cg.Hard(g.W, sparse.Normalized)
+	}
+	return g.hard()
 }
 
 // Len returns the number of points.

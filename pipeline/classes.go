@@ -36,9 +36,7 @@ func (p *Pipeline) weighClasses(ctx context.Context, in *models.Input, s *GraphS
 	}
 	// The graph of the caller stays as it is.
 	g := *in.Graph
-	g.W = w
-	g.Components = w.Components()
-	g.Degrees = w.Degrees()
+	g.SetWeights(w)
 	g.Lists = nil // they name neighbours of other classes too
 	in.Graph = &g
 	return nil

@@ -283,9 +283,7 @@ func (g *Graph) Cut(nb *knn.Neighbors, k int) error {
 
 // set gives g its edges.
 func (g *Graph) set(w *sparse.CSR, edges knn.GraphSettings) {
-	g.W = w
-	g.Components = w.Components()
-	g.Degrees = w.Degrees()
+	g.SetWeights(w)
 	g.Edges = edges
 	g.Settings.Graph = edges
 }

@@ -45,7 +45,7 @@ type options struct {
 	symmetry             sparse.Symmetry // of the graph of all models
 	draws, limit         int
 	peers, members       bool
-	auto                 bool
+	auto, priors         bool
 	graph                string
 	out                  string
 }
@@ -65,6 +65,7 @@ func main() {
 	flag.StringVar(&o.models, "models", "", "models with settings to fit beside auto and its "+
 		"members, as NAME:PARAM=VALUE:…, with commas between")
 	flag.BoolVar(&o.auto, "auto", true, "fit auto itself")
+	flag.BoolVar(&o.priors, "priors", false, "tell the models that take priors the true shares of the classes")
 	flag.StringVar(&o.graph, "graph", "auto", "the graph of all methods: auto, as auto makes it, or default, "+
 		"as the other models make it where no flag tells of it")
 	flag.TextVar(&o.symmetry, "symmetry", sparse.Either, "symmetrization of the graph of auto, its members and -models")

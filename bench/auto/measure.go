@@ -113,6 +113,9 @@ func measure(ctx context.Context, s *loaded, labels int, o *options, methods []m
 				return nil, err
 			}
 			in := &models.Input{Points: s.X, Targets: t, Graph: &g.Graph, Values: m.values}
+			if o.priors && slices.ContainsFunc(m.learner.Params(), func(p models.Param) bool { return p.Name == "priors" }) {
+				in.Values = m.values.With(models.Values{"priors": s.shares()})
+			}
 			start := time.Now()
 			fitted, err := p.Fit(ctx, m.learner, in, settings)
 			if !models.Usable(err) {

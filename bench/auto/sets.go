@@ -81,6 +81,20 @@ func (s *loaded) targets(drawn []int) (*models.Targets, error) {
 	return models.ClassTargets(s.Truth.Keep(drawn))
 }
 
+// shares returns the shares of the classes in all points, as the parameter priors has them. Every draw has all classes, so
+// that they are those of its targets too.
+func (s *loaded) shares() string {
+	counts := make([]int, len(s.Truth.Classes))
+	for _, c := range s.Truth.Index {
+		counts[c]++
+	}
+	texts := make([]string, len(counts))
+	for c, count := range counts {
+		texts[c] = models.FormatFloat(float64(count) / float64(len(s.Truth.Index)))
+	}
+	return strings.Join(texts, ",")
+}
+
 // wrong returns the share of wrong classes among the points without a label, in percent.
 func (s *loaded) wrong(drawn []int, classes []int32) float64 {
 	wrong, asked := 0, 0

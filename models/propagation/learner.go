@@ -202,7 +202,7 @@ func bytes(in *models.Input, s *Settings) (problem, fit int64, err error) {
 // the factors of some components; 0 where the graph is not hard or not there yet.
 func factors(in *models.Input, n, edges int64) int64 {
 	if in.Graph == nil || in.Graph.W == nil || in.Graph.Components == nil || n == 0 ||
-		!cg.Hard(in.Graph.W, sparse.Normalized) {
+		!in.Graph.Hard() {
 		return 0
 	}
 	// Components are factored side by side, each as large as the largest at most.

@@ -12,9 +12,9 @@ import (
 // lgc solves (I − αS)F = (1 − α)Y as (L + cI)F = cY with L = I − S and
 // c = (1 − α)/α.
 func (d *draw) lgc(ctx context.Context) (*cg.Result, error) {
-	b := d.sources(d.massed(d.y))
-	b.Scale((1-d.settings.Alpha)/d.settings.Alpha, b)
-	return d.spread(ctx, b, d.method())
+	var y mat.Dense
+	y.Scale((1-d.settings.Alpha)/d.settings.Alpha, d.massed(d.y))
+	return d.spread(ctx, d.sources(&y), d.method())
 }
 
 // spread solves (L + cI)F = B for sources B at the labeled points. At a point of degree

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -109,7 +110,7 @@ func (p *Problem) there(x *mat.Dense) *mat.Dense {
 
 func (p *Problem) move(x *mat.Dense, row func(to, from *mat.Dense, i int)) *mat.Dense {
 	n, m := x.Dims()
-	out := mat.NewDense(n, m, nil)
+	out := dense.New(n, m)
 	par.For(n, 1024, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row(out, x, i)

@@ -429,7 +429,7 @@ func (d *draw) mostFrequent() int32 {
 // elsewhere.
 func (d *draw) sources(y *mat.Dense) *mat.Dense {
 	_, c := y.Dims()
-	b := mat.NewDense(d.problem.Len(), c, nil)
+	b := dense.New(d.problem.Len(), c)
 	for q, i := range d.at {
 		copy(b.RawRowView(int(i)), y.RawRowView(q))
 	}
