@@ -54,12 +54,29 @@ func (s *Single) Step(dst, x []float32, width int) { s.step(dst, x, width, s.twi
 // HalfStep sets dst = Mx − dst.
 func (s *Single) HalfStep(dst, x []float32, width int) { s.step(dst, x, width, s.once) }
 
-// Descend sets row i of dst to a(r_i + f_i(Mx)_i) + c·dst_i for a factor f_i of each vertex. With factors of −1 it is the
-// direction of a step towards the solution of Mx = r. A factor of 0 leaves the vertex out of M.
-func (s *Single) Descend(dst, x, r, factor []float32, a, c float32) {
-	width := len(x) / len(factor)
-	par.For(len(factor), rowGrain, func(lo, hi int) {
-		simd.GraphStep(dst, x, r, width, s.ptr, s.col, s.val, factor, lo, hi, a, 0, c)
+// Pinned is a [Single] in which some vertices do not take part.
+type Pinned struct {
+	*Single
+	free []float32 // −1 for vertices that take part, 0 for others
+}
+
+// Pin returns s without the fixed vertices.
+func (s *Single) Pin(fixed []bool) *Pinned {
+	p := &Pinned{s, slices.Repeat([]float32{-1}, len(fixed))}
+	for i, is := range fixed {
+		if is {
+			p.free[i] = 0
+		}
+	}
+	return p
+}
+
+// Descend sets dst = a(r − Mx) + b·x + c·dst: a step of an iteration towards the solution of Mx = r, dst being the x of the
+// step before. At fixed vertices Mx counts as zero.
+func (p *Pinned) Descend(dst, x, r []float32, a, b, c float32) {
+	width := len(x) / len(p.free)
+	par.For(len(p.free), rowGrain, func(lo, hi int) {
+		simd.GraphStep(dst, x, r, width, p.ptr, p.col, p.val, p.free, lo, hi, a, b, c)
 	})
 }
 

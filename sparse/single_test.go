@@ -3,7 +3,6 @@ package sparse
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -55,38 +54,25 @@ func TestSingle(t *testing.T) {
 				check("a step", whole, 2)
 				check("half a step", half, 1)
 
-				// Mx − dst is ½(−2·dst + 2Mx). A vertex whose factor is 0 has the first term only.
-				factor := make([]float32, n)
-				descended, r := make([]float32, n*width), wide(dst)
-				for i := range r {
-					r[i] *= -2
-				}
-				for i := range factor {
-					if i%3 != 0 {
-						factor[i] = 2
-					}
-				}
-				s.Descend(descended, wide(x), r, factor, 0.5, 0)
+				// Mx − dst is −(dst − Mx) + 0.5x − (0.5/2)·2x.
+				fixed := make([]bool, n)
 				for i := 0; i < n; i += 3 {
-					for j := i * width; j < (i+1)*width; j++ {
-						if descended[j] != r[j]/2 {
-							t.Fatalf("%v: vertex %d, left out: %v, want %v", kind, i, descended[j], r[j]/2)
+					fixed[i] = true
+				}
+				descended := wide(x)
+				for i := range descended {
+					descended[i] *= 2
+				}
+				s.Pin(fixed).Descend(descended, wide(x), wide(dst), -1, 0.5, -0.25)
+				for i := 0; i < n; i += 3 {
+					for j := range columns {
+						if v, want := float64(descended[i*width+j]), -dst.At(i, j); !(math.Abs(v-want) < 1e-5) {
+							t.Fatalf("%v: fixed vertex %d: %v, want %v", kind, i, v, want)
 						}
-						descended[j] = half[j]
 					}
+					copy(descended[i*width:(i+1)*width], half[i*width:])
 				}
 				check("a descent", descended, 1)
-
-				// c keeps so much of dst.
-				again := slices.Clone(r)
-				s.Descend(again, wide(x), r, factor, 0.5, 0.5)
-				for j := range again {
-					again[j] -= r[j] / 2
-				}
-				for i := 0; i < n; i += 3 {
-					copy(again[i*width:(i+1)*width], half[i*width:])
-				}
-				check("a descent that keeps half of its direction", again, 1)
 			}
 		}
 	}

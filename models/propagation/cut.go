@@ -27,11 +27,8 @@ const (
 	cutWindow = 10
 	// penalty is ρ of [Problem.FitCut]. On MNIST at one and three labels a class, 0.7 still changes 0.2 % of
 	// the classes after 400 rounds and 0.5 swings; 1 settles in 200 to 300, and 2 takes longer.
-	penalty = 1.0
-	// innerSteps of a Chebyshev iteration in each round. Its matrix has a condition of 3.2, so that two
-	// steps leave a sixth of the error. One step takes more rounds than it saves.
-	innerSteps = 2
-	cutGrain   = 1024
+	penalty  = 1.0
+	cutGrain = 1024
 )
 
 // FitCut is CutSSL, for very few labels and classes whose sizes are known about: the smallest cut of
@@ -61,7 +58,7 @@ const (
 // the start is therefore where pairs are divided anew and sizes are let go, as in [Problem.FitPoissonMBO], with
 // KeepPairs and KeepSizes alike. m are then the sizes that this came to.
 //
-// A round costs two passes over the graph for all classes at once and some six over blocks. It holds
+// A round costs two passes over the graph for all classes at once and some three over blocks. It holds
 // five n×C blocks of single precision and the matrix beside those of Poisson learning.
 func (p *Problem) FitCut(ctx context.Context, y *models.Targets, s *SizedSettings) (*SizedSolution, error) {
 	rounds, perturbation := s.Rounds, s.Perturbation
@@ -130,9 +127,8 @@ func (b *sizedStart) searchCut(ctx context.Context, s *SizedSettings) error {
 // of heat: a round moves classes by much more than its rounding, and reads half of the bytes. Degrees are divided by the
 // largest one, so that no unit of the weights is too large or too small for it.
 type cut struct {
-	matrix *sparse.Single // N + (ρ−s)I, N the normalized Laplacian
+	matrix *sparse.Pinned // N + (ρ−s)I over the free points, N the normalized Laplacian
 	count  int            // free points
-	free   []float32      // −1 at free points, 0 at others: the factors of a product
 	root   []float32      // D^½ of free points, 0 of others
 	invert []float32      // D^-½ of free points, 0 of others
 	shift  float64        // ρ − s
@@ -147,7 +143,8 @@ type cut struct {
 	flow  []float32 // D^-½ W_ul Y_l
 	v     []float32 // D^½X
 	sum   []float32 // D^½(X + Λ) before a round parts it: Z is what is positive in it, and the next Λ the rest
-	b, d  []float32 // scratch: right-hand side and direction
+	b     []float32 // scratch: right-hand side
+	next  []float32 // scratch: the v of every other step
 }
 
 // newCut prepares rounds for the sizes of v. It returns nil and an error, or a state and a nil error or
@@ -155,10 +152,10 @@ type cut struct {
 func newCut(ctx context.Context, d *draw, v *volumes, shift float64) (*cut, error) {
 	n, classes := d.problem.Len(), len(v.shares)
 	f := newFreeSystem(d, v, shift)
-	c := &cut{matrix: f.l.Single(-1, shift), count: n - len(f.fixed), free: make([]float32, n), root: make([]float32, n),
+	c := &cut{matrix: f.l.Single(-1, shift).Pin(f.isFixed), count: n - len(f.fixed), root: make([]float32, n),
 		invert: make([]float32, n), shift: shift, mu: make([]float64, classes), width: sparse.SingleWidth(classes)}
 	c.sizes = freeSizes(v.shares, d.counts(), c.count)
-	for _, block := range []*[]float32{&c.flow, &c.v, &c.sum, &c.b, &c.d} {
+	for _, block := range []*[]float32{&c.flow, &c.v, &c.sum, &c.b, &c.next} {
 		*block = dense.Zeros[float32](n * c.width)
 	}
 	flow := d.inflow(d.at, d.y, f.isFixed)
@@ -166,7 +163,6 @@ func newCut(ctx context.Context, d *draw, v *volumes, shift float64) (*cut, erro
 		if root == 0 {
 			continue
 		}
-		c.free[i] = -1
 		c.root[i] = float32(root)
 		c.invert[i] = float32(1 / root)
 		to := c.row(c.flow, i)
@@ -282,7 +278,7 @@ func (c *cut) begin(labels []int32) {
 // each calls f for the free points lo ≤ i < hi.
 func (c *cut) each(lo, hi int, f func(i int)) {
 	for i := lo; i < hi; i++ {
-		if c.free[i] != 0 {
+		if c.root[i] != 0 {
 			f(i)
 		}
 	}
@@ -304,7 +300,7 @@ func (c *cut) round() {
 // aim sets b to the right-hand side of the system of X.
 func (c *cut) aim() {
 	mu := toSingle(c.mu)
-	par.For(len(c.free), cutGrain, func(lo, hi int) {
+	par.For(len(c.root), cutGrain, func(lo, hi int) {
 		c.each(lo, hi, func(i int) {
 			b, sum, flow := c.row(c.b, i), c.row(c.sum, i), c.row(c.flow, i)
 			inverse := c.invert[i]
@@ -328,30 +324,20 @@ func (c *cut) aim() {
 // abs returns |x|, without a branch.
 func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
 
-// improve takes Chebyshev steps from v towards the solution of (N + (ρ−s)I)v = b (Saad, Iterative
+// improve takes two Chebyshev steps from v towards the solution of (N + (ρ−s)I)v = b (Saad, Iterative
 // Methods for Sparse Linear Systems, Algorithm 12.1), and returns Xᵀ1 over the free points. Eigenvalues lie between ρ−s
-// and 2+ρ−s.
+// and 2+ρ−s: the condition is 3.2, so that two steps leave a sixth of the error. One step takes more rounds than it saves.
 func (c *cut) improve() []float64 {
+	// v₁ = v₀ + d₀ and v₂ = v₁ + d₁ with d₀ = (b − Mv₀)/θ and d₁ = old·d₀ + now·(b − Mv₁), the second in place of v₀.
 	theta, delta := 1+c.shift, 1.0
-	var last float64
-	for step := range innerSteps {
-		factor := delta / theta
-		old, now := 0.0, 1/theta
-		if step > 0 {
-			factor = 1 / (2*theta/delta - last)
-			old, now = factor*last, 2*factor/delta
-		}
-		last = factor
+	first := delta / theta
+	factor := 1 / (2*theta/delta - first)
+	old, now := factor*first, 2*factor/delta
+	c.matrix.Descend(c.next, c.v, c.b, float32(1/theta), 1, 0)
+	c.matrix.Descend(c.v, c.next, c.b, float32(now), float32(1+old), float32(-old))
 
-		c.matrix.Descend(c.d, c.v, c.b, c.free, float32(now), float32(old))
-		if step < innerSteps-1 {
-			par.For(len(c.free), cutGrain, c.move)
-		}
-	}
-
-	parts := make([][]float64, par.Chunks(len(c.free), cutGrain))
-	par.For(len(c.free), cutGrain, func(lo, hi int) {
-		c.move(lo, hi)
+	parts := make([][]float64, par.Chunks(len(c.root), cutGrain))
+	par.For(len(c.root), cutGrain, func(lo, hi int) {
 		sums := make([]float64, len(c.sizes))
 		c.each(lo, hi, func(i int) {
 			inverse := float64(c.invert[i])
@@ -370,15 +356,9 @@ func (c *cut) improve() []float64 {
 	return sums
 }
 
-// move adds the direction to rows lo ≤ i < hi of v.
-func (c *cut) move(lo, hi int) {
-	v := c.v[lo*c.width : hi*c.width]
-	simd.CombineRow32(v, v, 1, c.d[lo*c.width:hi*c.width], 1)
-}
-
 // part moves each column of v against z, by so much, and sets the sum for it, from the Λ that the last one left.
 func (c *cut) part(by []float32) {
-	par.For(len(c.free), cutGrain, func(lo, hi int) {
+	par.For(len(c.root), cutGrain, func(lo, hi int) {
 		c.each(lo, hi, func(i int) {
 			v, sum := c.row(c.v, i), c.row(c.sum, i)
 			z := c.z[i]
@@ -393,7 +373,7 @@ func (c *cut) part(by []float32) {
 
 // labels returns the classes of the largest values; of points that are not free, class 0.
 func (c *cut) labels() []int32 {
-	out := make([]int32, len(c.free))
+	out := make([]int32, len(c.root))
 	par.For(len(out), cutGrain, func(lo, hi int) {
 		c.each(lo, hi, func(i int) {
 			row := c.row(c.sum, i)
@@ -405,7 +385,7 @@ func (c *cut) labels() []int32 {
 
 // scores returns Z, with the labels in it.
 func (c *cut) scores(d *draw) *mat.Dense {
-	n := len(c.free)
+	n := len(c.root)
 	out := mat.NewDense(n, len(c.sizes), nil)
 	c.each(0, n, func(i int) {
 		to := out.RawRowView(i)
