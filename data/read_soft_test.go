@@ -100,7 +100,17 @@ func TestReadAnnotations(t *testing.T) {
 	if !HasAnnotators(path, 0) || HasAnnotators(path+":path,label", 0) || HasAnnotators(softFile(t, "worker,label\na,b\n"), 0) {
 		t.Error("annotators are not recognized by the columns")
 	}
-	for _, name := range []string{path, path + ":path,label,worker"} {
+	// The same rows in JSON Lines, where rows name the columns, with the number of a point as a number and as text.
+	lines := filepath.Join(t.TempDir(), "labels.jsonl")
+	rows := `{"worker": "ann", "path": 1, "topic": "cat"}` + "\n" + `{"worker": "bob", "path": 1, "topic": "dog"}` + "\n" +
+		`{"worker": "ann", "path": 0, "topic": "dog"}` + "\n" + `{"worker": "bob", "path": 0, "topic": null}` + "\n"
+	if err := os.WriteFile(lines, []byte(rows), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if !HasAnnotators(lines, 0) {
+		t.Error("annotators are not recognized by the columns of JSON Lines")
+	}
+	for _, name := range []string{path, path + ":path,label,worker", lines + ":path,topic,worker", lines} {
 		a, err := ReadAnnotations(name, LabelOptions{Points: 2})
 		if err != nil {
 			t.Fatal(err)

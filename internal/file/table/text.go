@@ -78,6 +78,7 @@ func open(c *fields.Content, opt Options) (Format, Engine, error) {
 		r, err := openRecords(&csvRecords{content: c, opt: opt}, c, opt)
 		return format, r, err
 	case JSONL:
+		opt.Unsampled = false // rows alone name the columns
 		r, err := openRecords(&jsonRecords{content: c}, c, opt)
 		return format, r, err
 	case "":
