@@ -37,7 +37,7 @@ HEADER = '''"""Parameters of the estimators. Written by generate.py from ``bigfi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Optional, Union
 
 from sklearn.base import BaseEstimator
@@ -91,15 +91,20 @@ def default(p, open_graph=False):
     return None
 
 
+# How the program describes shares of classes, and Python: a dict has the place of classes with colons.
+SHARES = "by class as in a:0.8,b:0.2 or ascending by class"
+SHARES_HERE = "as a dict of classes or ascending by class"
+
+
 def describe(p, value):
     """Return the type and the text of a parameter for a docstring."""
     kinds = {"integer": "int", "number": "float", "numbers": "sequence of float", "boolean": "bool", "choice": ""}
     choices = "{" + ", ".join(f'"{c}"' for c in p.get("choices", [])) + "}"
-    kind = kinds[p["kind"]]
+    kind = "dict or " * (SHARES in p["doc"]) + kinds[p["kind"]]
     if p.get("choices"):
         kind = f"{kind} or {choices}" if kind else choices
     kind += ", default=" + (f'"{value}"' if isinstance(value, str) else repr(value))
-    doc = re.sub(r"--([a-z][a-z-]*[a-z])", lambda m: _run.parameter(m.group(1)), p["doc"])
+    doc = re.sub(r"--([a-z][a-z-]*[a-z])", lambda m: _run.parameter(m.group(1)), p["doc"].replace(SHARES, SHARES_HERE))
     text = sentence(doc)[:-1]
     if p.get("range"):
         text += "; " + p["range"]["text"]
@@ -119,7 +124,7 @@ def describe(p, value):
 def hint(p, value):
     """Return the type hint of a parameter."""
     kinds = {"integer": ["int"], "number": ["float"], "numbers": ["Sequence[float]"], "boolean": ["bool"], "choice": []}[p["kind"]]
-    kinds = kinds + ["str"] * bool(p.get("choices") or p["kind"] == "choice") + ["None"] * (value is None)
+    kinds = ["Mapping[Any, float]"] * (SHARES in p["doc"]) + kinds + ["str"] * bool(p.get("choices") or p["kind"] == "choice") + ["None"] * (value is None)
     if len(kinds) == 1:
         return kinds[0]
     if len(kinds) == 2 and kinds[1] == "None":

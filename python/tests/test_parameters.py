@@ -95,6 +95,25 @@ def test_type_errors_name_the_estimator():
         bigfit.graph.knn_graph(np.eye(3), n_neighbours=5)
 
 
+@pytest.mark.filterwarnings("ignore:a class.s share of the points differs")
+def test_priors_by_class(blobs):
+    """A dict of classes is the list in their order, and may leave one class out; others are refused by their names."""
+    X, _, truth = blobs
+    names = np.array(["z" if c else "a" for c in truth])
+    y = names.astype(object)
+    y[np.arange(len(y)) % 10 != 0] = None
+    want = bigfit.PoissonMBO(priors=[0.3, 0.7]).fit(X, y)
+    for given in ({"z": 0.7, "a": 0.3}, {"z": 0.7}):
+        m = bigfit.PoissonMBO(priors=given).fit(X, y)
+        np.testing.assert_allclose(m.summary_["shares"], want.summary_["shares"])
+        assert (m.transduction_ == want.transduction_).all()
+        assert 0.25 < np.mean(m.transduction_ == "a") < 0.35
+    with pytest.raises(ValueError, match=r"priors has \['b'\], and the classes of y are \['a', 'z'\]"):
+        bigfit.PoissonMBO(priors={"a": 0.3, "b": 0.7}).fit(X, y)
+    with pytest.raises(ValueError, match=r"priors has no number for \['a', 'z'\]"):
+        bigfit.AutoClassifier(priors={}).fit(X, y)
+
+
 def test_subclasses(blobs):
     X, y, _ = blobs
 

@@ -98,7 +98,11 @@ class Estimator(BaseEstimator):
             if name == "n_neighbors" and getattr(self, "radius", None) is None:
                 value = _fewer(value if value is not None else p.default, n)
             if value is not None and not _equal(value, p.default):
-                call.flag(flag_of(name), value)
+                call.flag(flag_of(name), self._by_class(name, value) if isinstance(value, Mapping) else value)
+
+    def _by_class(self, name: str, value: Mapping[Any, Any]) -> str:
+        """Return a number for each class as flags have it."""
+        raise ValueError(f"{name} is a dict, {value!r}, and {type(self).__name__} has no classes")
 
     def _ready(self) -> Optional[str]:
         """Return what X is in place of points: "metric", "weights" or "kernel", or None."""
@@ -620,6 +624,17 @@ class Classifier(Loop):
         """
         codes, p = self._answer(X, "--proba")
         return self._agree(p, codes)
+
+    def _by_class(self, name: str, value: Mapping[Any, Any]) -> str:
+        classes = self._names.tolist()
+        unknown = [key for key in value if key not in classes]
+        if unknown:
+            raise ValueError(f"{name} has {unknown!r}, and the classes of y are {classes!r}")
+        # The program gives a single class without a number what the others leave.
+        missing = [c for c in classes if c not in value]
+        if len(missing) > 1:
+            raise ValueError(f"{name} has no number for {missing!r}; give every class one, 0 to one without points")
+        return ",".join(f"{classes.index(key)}:{float(number)!r}" for key, number in value.items())
 
     def _named(self, found: dict[str, Array]) -> dict[str, Array]:
         for name in ("label", "suggested"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Optional, Union
 
 from sklearn.base import BaseEstimator
@@ -29,9 +29,9 @@ class AutoParameters(BaseEstimator):
     repeats : int, default=1
         Number of times that the labels are dealt into folds; at least 1.
 
-    priors : sequence of float, default=None
-        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
-        a factor; the answers get these shares; at least 0; None is see class-shares.
+    priors : dict or sequence of float, default=None
+        Shares of the classes in all points, as a dict of classes or ascending by class, up to a
+        factor; the answers get these shares; at least 0; None is see class-shares.
 
     class_shares : {"points", "labels"}, default="points"
         Shares of the classes without priors: of the points, as far as answers are certain, or of
@@ -113,7 +113,7 @@ class AutoParameters(BaseEstimator):
         *,
         folds: int = 5,
         repeats: int = 1,
-        priors: Optional[Sequence[float]] = None,
+        priors: Union[Mapping[Any, float], Sequence[float], None] = None,
         class_shares: str = 'points',
         standardize: Optional[bool] = None,
         pca: Optional[int] = None,
@@ -351,9 +351,9 @@ class HarmonicParameters(BaseEstimator):
     class_mass : bool, default=False
         Scale each class to its share of the points: class mass normalization.
 
-    priors : sequence of float, default=None
-        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
-        a factor; the answers get these shares; with class-mass their masses get them; at least 0;
+    priors : dict or sequence of float, default=None
+        Shares of the classes in all points, as a dict of classes or ascending by class, up to a
+        factor; the answers get these shares; with class-mass their masses get them; at least 0;
         None is see class-shares.
 
     class_shares : {"free", "estimate", "labels", "equal"}, default="free"
@@ -435,7 +435,7 @@ class HarmonicParameters(BaseEstimator):
         self,
         *,
         class_mass: bool = False,
-        priors: Optional[Sequence[float]] = None,
+        priors: Union[Mapping[Any, float], Sequence[float], None] = None,
         class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
@@ -493,9 +493,9 @@ class LgcParameters(BaseEstimator):
     alpha : float, default=0.99
         Weight α of the neighbours beside that of the given labels; between 0 and 1.
 
-    priors : sequence of float, default=None
-        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
-        a factor; the answers get these shares; at least 0; None is see class-shares.
+    priors : dict or sequence of float, default=None
+        Shares of the classes in all points, as a dict of classes or ascending by class, up to a
+        factor; the answers get these shares; at least 0; None is see class-shares.
 
     class_shares : {"free", "estimate", "labels", "equal"}, default="free"
         Shares of the classes without priors: free, those of the scores; labels, those of the
@@ -576,7 +576,7 @@ class LgcParameters(BaseEstimator):
         self,
         *,
         alpha: float = 0.99,
-        priors: Optional[Sequence[float]] = None,
+        priors: Union[Mapping[Any, float], Sequence[float], None] = None,
         class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
@@ -654,9 +654,9 @@ class TikhonovParameters(BaseEstimator):
         Definition of the Laplacian L: combinatorial is D − W; normalized is I − D^-½WD^-½, with
         which the experiments of the 2006 paper were made.
 
-    priors : sequence of float, default=None
-        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
-        a factor; the answers get these shares; at least 0; None is see class-shares.
+    priors : dict or sequence of float, default=None
+        Shares of the classes in all points, as a dict of classes or ascending by class, up to a
+        factor; the answers get these shares; at least 0; None is see class-shares.
 
     class_shares : {"free", "estimate", "labels", "equal"}, default="free"
         Shares of the classes without priors: free, those of the scores; labels, those of the
@@ -742,7 +742,7 @@ class TikhonovParameters(BaseEstimator):
         penalty_coefficients: Optional[Sequence[float]] = None,
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
-        priors: Optional[Sequence[float]] = None,
+        priors: Union[Mapping[Any, float], Sequence[float], None] = None,
         class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
@@ -802,9 +802,9 @@ class PoissonParameters(BaseEstimator):
 
     Parameters
     ----------
-    priors : sequence of float, default=None
-        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
-        a factor; the answers get these shares; at least 0; None is see class-shares.
+    priors : dict or sequence of float, default=None
+        Shares of the classes in all points, as a dict of classes or ascending by class, up to a
+        factor; the answers get these shares; at least 0; None is see class-shares.
 
     class_shares : {"free", "estimate", "labels", "equal"}, default="free"
         Shares of the classes without priors: free, those of the scores; labels, those of the
@@ -884,7 +884,7 @@ class PoissonParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        priors: Optional[Sequence[float]] = None,
+        priors: Union[Mapping[Any, float], Sequence[float], None] = None,
         class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
@@ -938,9 +938,9 @@ class ReweightedParameters(BaseEstimator):
 
     Parameters
     ----------
-    priors : sequence of float, default=None
-        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
-        a factor; the answers get these shares; at least 0; None is see class-shares.
+    priors : dict or sequence of float, default=None
+        Shares of the classes in all points, as a dict of classes or ascending by class, up to a
+        factor; the answers get these shares; at least 0; None is see class-shares.
 
     class_shares : {"free", "estimate", "labels", "equal"}, default="free"
         Shares of the classes without priors: free, those of the scores; labels, those of the
@@ -1020,7 +1020,7 @@ class ReweightedParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        priors: Optional[Sequence[float]] = None,
+        priors: Union[Mapping[Any, float], Sequence[float], None] = None,
         class_shares: str = 'free',
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
@@ -1074,9 +1074,9 @@ class PoissonMboParameters(BaseEstimator):
 
     Parameters
     ----------
-    priors : sequence of float, default=None
-        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
-        a factor; the answers get these shares; at least 0; None is see class-shares.
+    priors : dict or sequence of float, default=None
+        Shares of the classes in all points, as a dict of classes or ascending by class, up to a
+        factor; the answers get these shares; at least 0; None is see class-shares.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
@@ -1171,7 +1171,7 @@ class PoissonMboParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        priors: Optional[Sequence[float]] = None,
+        priors: Union[Mapping[Any, float], Sequence[float], None] = None,
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
         class_shares: str = 'estimate',
@@ -1233,9 +1233,9 @@ class CutParameters(BaseEstimator):
 
     Parameters
     ----------
-    priors : sequence of float, default=None
-        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
-        a factor; the answers get these shares; at least 0; None is see class-shares.
+    priors : dict or sequence of float, default=None
+        Shares of the classes in all points, as a dict of classes or ascending by class, up to a
+        factor; the answers get these shares; at least 0; None is see class-shares.
 
     tolerance : float, default=1e-08
         Relative residual at which the solver stops; between 0 and 1.
@@ -1329,7 +1329,7 @@ class CutParameters(BaseEstimator):
     def __init__(
         self,
         *,
-        priors: Optional[Sequence[float]] = None,
+        priors: Union[Mapping[Any, float], Sequence[float], None] = None,
         tolerance: float = 1e-08,
         max_iterations: int = 10000,
         class_shares: str = 'estimate',
@@ -2020,8 +2020,8 @@ class TsvmLinearParameters(BaseEstimator):
     unlabeled_weight : float, default=1.0
         Weight C*/C of the loss of an unlabeled point beside that of a labeled one; positive.
 
-    priors : sequence of float, default=None
-        Shares of the classes among the unlabeled points, by class as in a:0.8,b:0.2 or ascending by
+    priors : dict or sequence of float, default=None
+        Shares of the classes among the unlabeled points, as a dict of classes or ascending by
         class; at least 0; None is those of the labels.
 
     loss : {"squared-hinge", "huberized-hinge"}, default="squared-hinge"
@@ -2064,7 +2064,7 @@ class TsvmLinearParameters(BaseEstimator):
         *,
         gamma_a: Optional[float] = None,
         unlabeled_weight: float = 1.0,
-        priors: Optional[Sequence[float]] = None,
+        priors: Union[Mapping[Any, float], Sequence[float], None] = None,
         loss: str = 'squared-hinge',
         width: float = 0.1,
         tolerance: float = 1e-05,
@@ -2542,8 +2542,8 @@ class TsvmParameters(BaseEstimator):
     unlabeled_weight : float, default=1.0
         Weight C*/C of the loss of an unlabeled point beside that of a labeled one; positive.
 
-    priors : sequence of float, default=None
-        Shares of the classes among the unlabeled points, by class as in a:0.8,b:0.2 or ascending by
+    priors : dict or sequence of float, default=None
+        Shares of the classes among the unlabeled points, as a dict of classes or ascending by
         class; at least 0; None is those of the labels.
 
     tolerance : float, default=0.001
@@ -2632,7 +2632,7 @@ class TsvmParameters(BaseEstimator):
         scaling: str = 'direct',
         laplacian: str = 'combinatorial',
         unlabeled_weight: float = 1.0,
-        priors: Optional[Sequence[float]] = None,
+        priors: Union[Mapping[Any, float], Sequence[float], None] = None,
         tolerance: float = 0.001,
         max_iterations: Optional[int] = None,
         standardize: bool = False,
@@ -2939,10 +2939,10 @@ class LaprlsParameters(BaseEstimator):
     intercept : bool, default=False
         Add a constant without penalty.
 
-    priors : sequence of float, default=None
-        Shares of the classes in all points, by class as in a:0.8,b:0.2 or ascending by class, up to
-        a factor; the answers get these shares; at least 0; None is see class-shares; where gamma_i
-        is positive.
+    priors : dict or sequence of float, default=None
+        Shares of the classes in all points, as a dict of classes or ascending by class, up to a
+        factor; the answers get these shares; at least 0; None is see class-shares; where gamma_i is
+        positive.
 
     class_shares : {"free", "estimate", "labels", "equal"}, default="free"
         Shares of the classes without priors: free, those of the scores; labels, those of the
@@ -3042,7 +3042,7 @@ class LaprlsParameters(BaseEstimator):
         features: Optional[int] = None,
         sampling: str = 'rpcholesky, of nystrom and matrix-free',
         intercept: bool = False,
-        priors: Optional[Sequence[float]] = None,
+        priors: Union[Mapping[Any, float], Sequence[float], None] = None,
         class_shares: str = 'free',
         tolerance: Optional[float] = None,
         max_iterations: Optional[int] = None,
