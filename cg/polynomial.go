@@ -29,6 +29,10 @@ type polynomial struct {
 // blocks of sixteen columns: three blocks and the weights in single precision, and the factors of the rows.
 func PolynomialBytes(n, nnz int) int64 { return 3*4*16*int64(n) + 4*int64(nnz) + 20*int64(n) }
 
+// leastDiagonal bounds the diagonal for the polynomial, relative to its mean. Far points have edges of 10⁻¹⁰⁰ by a heat
+// kernel, and 1/d is no number of single precision then. A larger diagonal leaves the eigenvalues within their bounds.
+const leastDiagonal = 1e-30
+
 // newPolynomial returns the polynomial of the given degree for the eigenvalues of
 // D⁻¹(L + cI) in [low, high].
 func newPolynomial(s *system, low, high float64, degree int) *polynomial {
@@ -37,6 +41,7 @@ func newPolynomial(s *system, low, high float64, degree int) *polynomial {
 		after: make([]float64, n),
 		first: float32(2 / (low + high)), steps: chebyshevSteps(low, high, degree)}
 	for i, d := range s.diagonal {
+		d = max(d, leastDiagonal*s.mean)
 		// The mean keeps the numbers in between near the numbers of r, within single precision.
 		m.before[i] = s.outer[i] * (s.mean / d)
 		m.after[i] = s.outer[i] / s.mean
@@ -47,7 +52,7 @@ func newPolynomial(s *system, low, high float64, degree int) *polynomial {
 		return m
 	}
 	for i, d := range s.diagonal {
-		m.factor[i] = float32(s.mean / d)
+		m.factor[i] = float32(s.mean / max(d, leastDiagonal*s.mean))
 	}
 	m.weights = make([]float32, len(s.w.Val))
 	for p, v := range s.w.Val {

@@ -1,6 +1,7 @@
 package propagation
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
+	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/models/modeltest"
 	"github.com/bigfit/bigfit/sparse"
@@ -163,6 +165,49 @@ func TestCutFewLabels(t *testing.T) {
 	t.Logf("cuts %.1f and %.1f, errors %.3f and %.3f, %d rounds", cuts[0], cuts[1], before, after, g.Rounds)
 	if !(cuts[1] < 1.03*cuts[0]) || !(after < 0.8*before) {
 		t.Errorf("cuts %.1f and %.1f, errors %.3f and %.3f", cuts[0], cuts[1], before, after)
+	}
+}
+
+// TestCutFarPoints: points whose edges weigh next to nothing, as those of a heat kernel far from all others do, leave the
+// classes of the others as they are.
+func TestCutFarPoints(t *testing.T) {
+	x, truth := synthetic.Digits(600, 3)
+	w := modeltest.NewProblem(t, x, knn.GraphSettings{K: 10, Weights: knn.SelfTuning}, sparse.Combinatorial, 1).W
+	var rows []int
+	for c := range truth.Classes {
+		rows = append(rows, slices.Index(truth.Index, int32(c)))
+	}
+	targets := modeltest.ClassTargets(t, truth.Keep(rows))
+	settings := &SizedSettings{Sizes: EqualSizes, KeepPairs: true, KeepSizes: true}
+	var labels [2][]int32
+	far := map[int]float64{}
+	for run := range labels {
+		weak := &sparse.CSR{Rows: w.Rows, Cols: w.Cols, Ptr: w.Ptr, Col: w.Col, Val: slices.Clone(w.Val)}
+		for i := range w.Rows {
+			for e := w.Ptr[i]; e < w.Ptr[i+1]; e++ {
+				for _, end := range []int{i, int(w.Col[e])} {
+					weak.Val[e] *= cmp.Or(far[end], 1)
+				}
+			}
+		}
+		p, err := NewProblem(weak, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := p.FitCut(t.Context(), targets, settings)
+		if !models.Usable(err) {
+			t.Fatal(err)
+		}
+		for _, v := range g.Scores.RawMatrix().Data {
+			if !(v >= 0 && v < math.MaxFloat32) {
+				t.Fatalf("a score is %v", v)
+			}
+		}
+		labels[run] = g.Labels
+		far[300], far[301] = 1e-100, 1e-60
+	}
+	if changed := changedShare(labels[0], labels[1]); changed > 0.05 {
+		t.Errorf("%.3f of the classes changed", changed)
 	}
 }
 
