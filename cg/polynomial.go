@@ -40,19 +40,20 @@ func newPolynomial(s *system, low, high float64, degree int) *polynomial {
 	m := &polynomial{w: s.w, factor: make([]float32, n), before: make([]float64, n),
 		after: make([]float64, n),
 		first: float32(2 / (low + high)), steps: chebyshevSteps(low, high, degree)}
+	unit := 1.0 // of the weights
+	if s.w.Val != nil {
+		unit = s.mean
+	}
 	for i, d := range s.diagonal {
 		d = max(d, leastDiagonal*s.mean)
 		// The mean keeps the numbers in between near the numbers of r, within single precision.
 		m.before[i] = s.outer[i] * (s.mean / d)
 		m.after[i] = s.outer[i] / s.mean
-		m.factor[i] = float32(1 / d)
+		m.factor[i] = float32(unit / d)
 	}
 
 	if s.w.Val == nil {
 		return m
-	}
-	for i, d := range s.diagonal {
-		m.factor[i] = float32(s.mean / max(d, leastDiagonal*s.mean))
 	}
 	m.weights = make([]float32, len(s.w.Val))
 	for p, v := range s.w.Val {

@@ -81,8 +81,7 @@ func (s *loaded) targets(drawn []int) (*models.Targets, error) {
 	return models.ClassTargets(s.Truth.Keep(drawn))
 }
 
-// shares returns the shares of the classes in all points, as the parameter priors has them. The classes are those of any
-// draw: each has all of them.
+// shares returns the shares of the classes in all points, for the parameter priors. Every draw has all classes.
 func (s *loaded) shares() string {
 	counts := make([]int, len(s.Truth.Classes))
 	for _, c := range s.Truth.Index {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cg"
@@ -30,7 +29,8 @@ const (
 	// the classes after 400 rounds and 0.5 swings; 1 settles in 200 to 300, and 2 takes longer.
 	penalty  = 1.0
 	cutGrain = 1024
-	// leastDegree is the degree of a far point, relative to the mean, as outliers have by a heat kernel.
+	// leastDegree is the degree of a far point, relative to the median, as outliers have by a heat kernel. One very heavy
+	// edge makes a mean large, and no median.
 	leastDegree = 1e-4
 )
 
@@ -57,7 +57,7 @@ const (
 // learning with the sizes, in place of a hundred rounds with s = 0: with few labels these move away from good
 // classes (MNIST, one label: from 9 to 18 % of errors and back), and both ends agree.
 //
-// Points whose degree is below 10⁻⁴ of the mean keep the class of the start, with a score of 1. The multipliers of the
+// Points whose degree is below 10⁻⁴ of the median keep the class of the start, with a score of 1. The multipliers of the
 // sizes move values by 1/D: two points with edges of 10⁻⁶⁰ took all of it, and three in four digits were wrong.
 //
 // A round moves classes little, and the start decides at which of many minima they end. With three classes and more
@@ -227,7 +227,7 @@ func newFreeSystem(d *draw, v *volumes, shift float64) *freeSystem {
 		f.isFixed[i] = true
 	}
 	degrees := f.l.Degrees()
-	least := leastDegree * floats.Sum(degrees) / float64(n)
+	least := leastDegree * slices.Sorted(slices.Values(degrees))[n/2]
 	for i, degree := range degrees {
 		alone := v.live != nil && !v.live[i]
 		if !alone && !f.isFixed[i] && degree < least {
