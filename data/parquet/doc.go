@@ -6,8 +6,12 @@
 // From then on data.ReadPoints, data.ReadLabels, data.ReadValues, data.ReadIDs and the functions
 // that call them read parquet files, and predictions are written as parquet where the name of a
 // file ends in ".parquet". A program that does not import the package gets an error that names the
-// file and this import, and links neither the parquet library nor the codecs that the library
-// needs: 170 packages, and 18 MB of a program that fits models. The command bigfit imports it.
+// file and this import, and links neither the parquet library nor the codecs that files may be
+// compressed with: 98 packages, and 3.5 MB of a program that fits models. The command bigfit imports it.
+//
+// The library is github.com/parquet-go/parquet-go, of which the packages that decode and encode
+// Thrift and the values of a page are used. Its root package is not: files, pages and schemas are read
+// here, with a bound on all that is claimed, and written here.
 //
 // Columns of integers, numbers, text and booleans are read, and lists of numbers of one
 // length, which are vectors. Pages may be compressed with snappy, gzip, zstd, brotli or

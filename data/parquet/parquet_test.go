@@ -307,6 +307,83 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// The library, which this package does not write with, reads what it writes: pages and groups that end
+// in the middle, texts with and without a dictionary, and every type.
+func TestLibraryReads(t *testing.T) {
+	const n = 45_000
+	type row struct {
+		Row    int64     `parquet:"row"`
+		Label  string    `parquet:"label"`
+		Text   string    `parquet:"text"`
+		Single float32   `parquet:"single"`
+		Whole  int64     `parquet:"whole"`
+		OK     bool      `parquet:"ok"`
+		Vector []float64 `parquet:"vector,list"`
+		Names  []string  `parquet:"names,list"`
+	}
+	want := make([]row, n)
+	var (
+		labels, texts, names []string
+		singles              []float32
+		wholes               []int32
+		oks                  []bool
+		vectors              []float64
+	)
+	for i := range want {
+		x := float64(i)
+		want[i] = row{int64(i), []string{"cat", "häuser", ""}[i*i%3], fmt.Sprint("text ", i), float32(i) / 3, int64(-i), i%7 < 3,
+			[]float64{x, -x, 0.5}, []string{"a", fmt.Sprint("b", i%5)}}
+		labels, texts, names = append(labels, want[i].Label), append(texts, want[i].Text), append(names, want[i].Names...)
+		singles, wholes, oks = append(singles, want[i].Single), append(wholes, int32(-i)), append(oks, want[i].OK)
+		vectors = append(vectors, want[i].Vector...)
+	}
+	for _, wide := range []int{0, 3000} {
+		// A column so wide that groups have 2,784 rows.
+		o := &table.Output{Columns: []table.Result{{Name: "label", Values: labels}, {Name: "text", Values: texts}, {Name: "single", Values: singles},
+			{Name: "whole", Values: wholes}, {Name: "ok", Values: oks}, {Name: "vector", Values: vectors, Width: 3}, {Name: "names", Values: names, Width: 2}}}
+		count := n
+		if wide > 0 {
+			count = 6000
+			o.Columns = append(o.Columns, table.Result{Name: "wide", Values: make([]float32, count*wide), Width: wide})
+			for i, each := range map[int]int{0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 3, 6: 2} {
+				switch v := o.Columns[i].Values.(type) {
+				case []string:
+					o.Columns[i].Values = v[:each*count]
+				case []float32:
+					o.Columns[i].Values = v[:each*count]
+				case []int32:
+					o.Columns[i].Values = v[:each*count]
+				case []bool:
+					o.Columns[i].Values = v[:each*count]
+				case []float64:
+					o.Columns[i].Values = v[:each*count]
+				}
+			}
+		}
+		path := filepath.Join(t.TempDir(), "out.parquet")
+		if err := table.Write(path, o); err != nil {
+			t.Fatal(err)
+		}
+		got, err := parquet.ReadFile[row](path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != count {
+			t.Fatalf("%d rows", len(got))
+		}
+		for i := range got {
+			if fmt.Sprint(got[i]) != fmt.Sprint(want[i]) {
+				t.Fatalf("row %d is %+v, want %+v", i, got[i], want[i])
+			}
+		}
+		// This package reads it as well.
+		tab, err := table.Read(path, table.Options{}, table.Column{Name: "text"}, table.Column{Name: "ok"})
+		if err != nil || !slices.Equal(tab.Values[0].Texts, texts[:count]) || !slices.Equal(tab.Values[1].Bools, oks[:count]) {
+			t.Errorf("the texts or booleans differ: %v", err)
+		}
+	}
+}
+
 // The manifest of an output is found in the file.
 func TestMetadata(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.parquet")

@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
@@ -15,20 +13,19 @@ import (
 	"github.com/bigfit/bigfit/internal/file/table"
 )
 
-// reader reads a parquet file.
-//
-// The library sees neither footer nor pages of the file itself. The reader checks the footer and
-// writes a new one without indexes, compression and offsets, and a feed finds, bounds and
-// decompresses the pages. So no length in the file is believed by more than a bound.
+// reader reads a parquet file: the footer here, the schema in schema.go, and each column by a cursor,
+// which takes the pages of one chunk after the other. The library decodes Thrift and the values of a
+// page; sizes, counts and run lengths are compared with the bytes that are there before it does.
 type reader struct {
 	path  string
 	file  *os.File
 	size  int64
 	limit int64
 
-	meta   format.FileMetaData // as in the file
-	clean  *parquet.File       // without data
-	leaves []*parquet.Column   // of the columns, nil where they cannot be read
+	meta   format.FileMetaData
+	tops   []*node // the columns
+	leaves []*node // nodes with values, in the order of the chunks of a group
+	single []*node // of each column its only leaf, nil if it has none or several
 	cols   []table.Column
 
 	cursors []*cursor
@@ -63,10 +60,10 @@ func open(path string, f *os.File, size int64, opt table.Options) (_ table.Engin
 	if err := p.readFooter(); err != nil {
 		return nil, err
 	}
-	if err := p.checkGroups(); err != nil {
+	if err := p.readSchema(); err != nil {
 		return nil, err
 	}
-	if err := p.openClean(); err != nil {
+	if err := p.checkGroups(); err != nil {
 		return nil, err
 	}
 
@@ -131,11 +128,19 @@ func (p *reader) checkGroups() error {
 				group.NumRows)
 		}
 		rows += group.NumRows
+		if len(group.Columns) != len(p.leaves) {
+			return p.fault("row group %d has %d columns, the schema %d; the file is damaged, write it again", g,
+				len(group.Columns), len(p.leaves))
+		}
 		for c := range group.Columns {
 			m := &group.Columns[c].MetaData
 			if group.Columns[c].FilePath != "" {
 				return p.fault("column %d of row group %d lies in another file, %q; write the table as "+
 					"one file", c, g, group.Columns[c].FilePath)
+			}
+			if m.Type != p.leaves[c].kind() {
+				return p.fault("column %q of row group %d is of type %s, by the schema %s; the file is damaged, "+
+					"write it again", p.leaves[c].column, g, m.Type, p.leaves[c].kind())
 			}
 			// Chunks lie between the mark at the beginning and the footer.
 			start, end := chunkRange(m)
@@ -164,171 +169,6 @@ func chunkRange(m *format.ColumnMetaData) (start, end int64) {
 		return start, -1
 	}
 	return start, start + m.TotalCompressedSize
-}
-
-// openClean gives the library a file that consists of a footer: the schema, and chunks that claim
-// no compression, because feeds deliver their pages.
-func (p *reader) openClean() error {
-	meta := format.FileMetaData{Version: p.meta.Version, Schema: p.meta.Schema, NumRows: p.meta.NumRows}
-	for g := range p.meta.RowGroups {
-		group := format.RowGroup{NumRows: p.meta.RowGroups[g].NumRows}
-		for c := range p.meta.RowGroups[g].Columns {
-			m := &p.meta.RowGroups[g].Columns[c].MetaData
-			group.Columns = append(group.Columns, format.ColumnChunk{MetaData: format.ColumnMetaData{
-				Type: m.Type, Encoding: m.Encoding, PathInSchema: m.PathInSchema, Codec: format.Uncompressed,
-				NumValues: m.NumValues, DataPageOffset: feedStart, TotalCompressedSize: 1 << 60,
-			}})
-		}
-		meta.RowGroups = append(meta.RowGroups, group)
-	}
-
-	// Three parts make a parquet file: magic, footer, its length and magic.
-	text, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
-	if err != nil {
-		return p.fault("the footer is damaged: %w; write the file again", err)
-	}
-	file := append([]byte("PAR1"), text...)
-	file = binary.LittleEndian.AppendUint32(file, uint32(len(text)))
-	file = append(file, "PAR1"...)
-	p.clean, err = parquet.OpenFile(memory(file), int64(len(file)), parquet.SkipPageIndex(true),
-		parquet.SkipBloomFilters(true))
-	if err != nil {
-		return p.fault("the footer is damaged: %w; write the file again", err)
-	}
-	return nil
-}
-
-// memory is a file in memory.
-type memory []byte
-
-func (m memory) ReadAt(b []byte, off int64) (int, error) {
-	if off < 0 || off >= int64(len(m)) {
-		return 0, io.EOF
-	}
-	n := copy(b, m[off:])
-	if n < len(b) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// describe sets the columns.
-func (p *reader) describe() {
-	var elements []*format.SchemaElement // of leaves, in order
-	for i := range p.meta.Schema {
-		if p.meta.Schema[i].Type.Valid {
-			elements = append(elements, &p.meta.Schema[i])
-		}
-	}
-
-	// A column is a value, a list of numbers, or something that is not read and why.
-	for _, top := range p.clean.Root().Columns() {
-		c := table.Column{Name: top.Name(), Kind: table.Other, Bits: 64}
-		leaf := onlyLeaf(top)
-		switch {
-		case leaf == nil:
-			c.Why = "a group of columns or a nested list"
-		case leaf.MaxRepetitionLevel() == 0 && top.Leaf():
-			c.Kind, c.Bits, c.Why = leafKind(elements[leaf.Index()])
-		case leaf.MaxRepetitionLevel() == 1:
-			kind, bits, why := leafKind(elements[leaf.Index()])
-			if kind == table.Float || kind == table.Int {
-				c.Kind = table.FloatList
-				c.Bits = bits
-				if kind == table.Int {
-					c.Bits = 64
-				}
-			} else if c.Why = "a list of " + why; why == "" {
-				c.Why = "a list of values of kind " + kind.String()
-			}
-		default:
-			c.Why = "a group of columns or a nested list"
-		}
-
-		p.cols = append(p.cols, c)
-		p.leaves = append(p.leaves, leaf)
-	}
-
-	// The length of lists is known from the first row only.
-	for i := range p.cols {
-		if p.cols[i].Kind == table.FloatList {
-			p.cols[i].Width = p.width(i)
-		}
-	}
-}
-
-// onlyLeaf returns the leaf of a column that has no more than one.
-func onlyLeaf(c *parquet.Column) *parquet.Column {
-	for !c.Leaf() {
-		if len(c.Columns()) != 1 {
-			return nil
-		}
-		c = c.Columns()[0]
-	}
-	return c
-}
-
-// leafKind returns the kind of the values of a leaf, or why they cannot be read.
-func leafKind(e *format.SchemaElement) (kind table.Kind, bits int, why string) {
-	logical := e.LogicalType.Value
-	converted := e.ConvertedType
-	plain := logical == nil && !converted.Valid
-
-	// A physical type stands for numbers unless a logical type makes something else of it.
-	switch parquet.Kind(e.Type.V) {
-	case parquet.Boolean:
-		return table.Bool, 64, ""
-	case parquet.Int32, parquet.Int64:
-		_, isInt := logical.(*format.IntType)
-		if plain || isInt || logical == nil && converted.V >= deprecated.Uint8 &&
-			converted.V <= deprecated.Int64 {
-			return table.Int, 64, ""
-		}
-		return table.Other, 64, "dates, times or decimals"
-	case parquet.Float:
-		return table.Float, 32, ""
-	case parquet.Double:
-		return table.Float, 64, ""
-	case parquet.ByteArray:
-		switch logical.(type) {
-		case nil, *format.StringType, *format.EnumType, *format.JsonType:
-			if plain || logical != nil || converted.V == deprecated.UTF8 || converted.V == deprecated.Enum ||
-				converted.V == deprecated.Json {
-				return table.Text, 64, ""
-			}
-		}
-		return table.Other, 64, "bytes that are no text"
-	case parquet.FixedLenByteArray:
-		if _, half := logical.(*format.Float16Type); half && e.TypeLength.V == 2 {
-			return table.Float, 32, ""
-		}
-		if _, uuid := logical.(*format.UUIDType); uuid && e.TypeLength.V == 16 {
-			return table.Text, 64, ""
-		}
-		return table.Other, 64, "bytes that are no text"
-	}
-
-	return table.Other, 64, "times of 96 bits"
-}
-
-// unsigned reports whether the integers of leaf i have no sign.
-func (p *reader) unsigned(i int) bool {
-	for _, e := range p.meta.Schema {
-		if !e.Type.Valid {
-			continue
-		}
-		if i > 0 {
-			i--
-			continue
-		}
-		if t, ok := e.LogicalType.Value.(*format.IntType); ok {
-			return !t.IsSigned
-		}
-		return e.ConvertedType.Valid && e.ConvertedType.V >= deprecated.Uint8 &&
-			e.ConvertedType.V <= deprecated.Uint64
-	}
-
-	return false
 }
 
 // width returns the length of the first list of a column; 0 if there is none, or it cannot
