@@ -65,11 +65,17 @@ func TestNoPicturesInTheLibrary(t *testing.T) {
 	}
 }
 
-// The command has no templates of the standard library, by which the linker would keep every method of every type.
-func TestNoTemplatesInTheCommand(t *testing.T) {
+// The command links nothing that makes it much larger without being needed.
+func TestNothingHeavyInTheCommand(t *testing.T) {
+	heavy := map[string]string{
+		"html/template":                                   "the linker keeps every method of every type",
+		"gonum.org/v1/plot":                               "twelve fonts, 4 MB",
+		"github.com/parquet-go/parquet-go":                "protobuf, geometry and all of its writers, 5 MB",
+		"google.golang.org/protobuf/reflect/protoreflect": "2 MB",
+	}
 	for _, path := range goList(t, "-deps", module+"cmd/bigfit") {
-		if path == "html/template" {
-			t.Errorf("the command links %s", path)
+		if why, ok := heavy[path]; ok {
+			t.Errorf("the command links %s: %s", path, why)
 		}
 	}
 }

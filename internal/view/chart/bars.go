@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -42,7 +41,7 @@ func shorten(s string, most int) string {
 func (b *Bars) Draw() (*Picture, error) {
 	p := newPicture(b.Title, "", "", nil, nil)
 	n := len(b.Rows)
-	rows := &barRows{lengths: make([]float64, n), deviations: make([]float64, n), name: p.plot.Y.Tick.Label, value: p.plot.X.Tick.Label}
+	rows := &barRows{lengths: make([]float64, n), deviations: make([]float64, n)}
 	for i, r := range b.Rows {
 		rows.names = append(rows.names, shorten(r.Name, mostName))
 		text := Amount(r.Value)
@@ -64,23 +63,19 @@ func (b *Bars) Draw() (*Picture, error) {
 		}
 	}
 
-	p.plot.Add(rows)
-	p.plot.HideAxes()
-	p.plot.X.Min, p.plot.X.Max = 0, 1
-	p.plot.Y.Min, p.plot.Y.Max = 0, 1
+	p.add(rows)
 	// Each row has the same height, however many there are.
 	p.Aspect = (12 + 18*float64(max(1, n))) / pageWidth
 	p.Alt = fmt.Sprintf("Bars of %d amounts.", n)
 	return p, nil
 }
 
-// barRows draws names, bars and values, the first row on top. It divides the width itself: the axes of
-// gonum know the text at one end of a bar only.
+// barRows draws names, bars and values, the first row on top. It divides the width itself: an axis
+// knows the text at one end of a bar only.
 type barRows struct {
 	names, values []string
 	lengths       []float64 // 0 for no bar
 	deviations    []float64 // 0 for no line
-	name, value   draw.TextStyle
 }
 
 const (
@@ -92,18 +87,11 @@ const (
 	capHeight = 0.7
 )
 
-// Plot implements plot.Plotter.
-func (r *barRows) Plot(c draw.Canvas, _ *plot.Plot) {
-	svg := svgOf(c)
-	margin := vg.Length(1)
-	if svg != nil {
-		margin = wider
-	}
-
+func (r *barRows) draw(c draw.Canvas, _ *frame) {
 	// The names have the width of the longest one.
 	left := vg.Length(0)
 	for _, name := range r.names {
-		left = max(left, margin*r.name.Width(name))
+		left = max(left, numberText.room(c, name))
 	}
 	left += c.Min.X + barGap
 
@@ -118,7 +106,7 @@ func (r *barRows) Plot(c draw.Canvas, _ *plot.Plot) {
 	}
 	for i, length := range ends {
 		if length > 0 {
-			room := c.Max.X - left - barGap - margin*r.value.Width(r.values[i])
+			room := c.Max.X - left - barGap - numberText.room(c, r.values[i])
 			unit = min(unit, max(0, room)/vg.Length(length))
 		}
 	}
@@ -134,30 +122,16 @@ func (r *barRows) Plot(c draw.Canvas, _ *plot.Plot) {
 		if d := r.deviations[i]; d > 0 {
 			low := left + unit*vg.Length(max(0, r.lengths[i]-d))
 			right = left + unit*vg.Length(ends[i])
-			line := draw.LineStyle{Color: r.value.Color, Width: vg.Points(1)}
+			line := draw.LineStyle{Color: soft, Width: vg.Points(1)}
 			c.StrokeLine2(line, low, middle, right, middle)
 			c.StrokeLine2(line, right, middle-barCap, right, middle+barCap)
 			if d < r.lengths[i] {
 				c.StrokeLine2(line, low, middle-barCap, low, middle+barCap)
 			}
 		}
-		r.write(c, r.name, r.names[i], left-barGap, middle, anchorEnd)
-		r.write(c, r.value, r.values[i], right+barGap, middle, anchorStart)
+		numberText.write(c, r.names[i], vg.Point{X: left - barGap, Y: middle - numberText.middle()}, anchorEnd)
+		numberText.write(c, r.values[i], vg.Point{X: right + barGap, Y: middle - numberText.middle()}, anchorStart)
 	}
-}
-
-// write writes a text whose middle line is at y and that ends or begins at x.
-func (r *barRows) write(c draw.Canvas, style draw.TextStyle, text string, x, y vg.Length, anchor string) {
-	if svg := svgOf(c); svg != nil {
-		svg.anchor = anchor
-		defer func() { svg.anchor = anchorMiddle }()
-	}
-	if anchor == anchorEnd {
-		x -= style.Width(text)
-	}
-	c.SetColor(style.Color)
-	face := style.Handler.Cache().Lookup(style.Font, style.Font.Size)
-	c.FillString(face, vg.Point{X: x, Y: y - capHeight/2*style.Font.Size}, text)
 }
 
 // Amount writes v with three significant digits but never fewer than all the

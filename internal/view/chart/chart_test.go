@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -142,8 +141,9 @@ func TestInside(t *testing.T) {
 		draws := func(name string) []float64 { return rapid.SliceOfN(value, n, n).Draw(t, name) }
 		l := &Lines{XLog: rapid.Bool().Draw(t, "xlog"), YLog: rapid.Bool().Draw(t, "ylog"), Series: []Series{{X: draws("x"), Y: draws("y"), Err: draws("e")}}}
 		p, _ := drawn(t, l)
-		canvas := p.plot.DataCanvas(draw.New(vgsvg.New(pageWidth, 240)))
-		x, y := p.plot.Transforms(&canvas)
+		canvas := p.layout(draw.New(vgsvg.New(pageWidth, 240)))
+		x := func(v float64) vg.Length { return canvas.place(point{v, canvas.y.low}).X }
+		y := func(v float64) vg.Length { return canvas.place(point{canvas.x.low, v}).Y }
 		s := &l.Series[0]
 		for i := range s.X {
 			if !p.x.ok(s.X[i]) || !p.y.ok(s.Y[i]) {
@@ -181,10 +181,9 @@ func TestRingsInside(t *testing.T) {
 	p, _ := drawn(t, s)
 	const radius = 2.6 + 2 + 0.6 // mark, distance, half of the ring
 	for _, width := range []vg.Length{panelWidth, pageWidth} {
-		canvas := p.plot.DataCanvas(draw.New(vgsvg.New(width, width*vg.Length(p.Aspect))))
-		u, v := p.plot.Transforms(&canvas)
+		canvas := p.layout(draw.New(vgsvg.New(width, width*vg.Length(p.Aspect))))
 		for i := range x {
-			if at := (vg.Point{X: u(x[i]), Y: v(s.Y[i])}); !(at.X-radius >= canvas.Min.X && at.X+radius <= canvas.Max.X && at.Y-radius >= canvas.Min.Y && at.Y+radius <= canvas.Max.Y) {
+			if at := canvas.place(point{x[i], s.Y[i]}); !(at.X-radius >= canvas.Min.X && at.X+radius <= canvas.Max.X && at.Y-radius >= canvas.Min.Y && at.Y+radius <= canvas.Max.Y) {
 				t.Errorf("width %v: the ring around point %d at %v leaves %v", width, i, at, canvas.Rectangle)
 			}
 		}
@@ -228,13 +227,13 @@ func TestTicks(t *testing.T) {
 		low, high := s.frame()
 		var got []string
 		last := math.Inf(-1)
-		for _, k := range s.Ticks(low, high) {
-			if k.Value < low || k.Value > high || k.Value <= last {
-				t.Errorf("%v: tick %v after %v on %v … %v", c.values, k.Value, last, low, high)
+		for _, k := range s.marks(low, high) {
+			if k.value < low || k.value > high || k.value <= last {
+				t.Errorf("%v: tick %v after %v on %v … %v", c.values, k.value, last, low, high)
 			}
-			last = k.Value
-			if k.Label != "" {
-				got = append(got, k.Label)
+			last = k.value
+			if k.label != "" {
+				got = append(got, k.label)
 			}
 		}
 		if s := strings.Join(got, " "); s != c.want {
@@ -347,7 +346,7 @@ func TestContours(t *testing.T) {
 			if line[0] == line[len(line)-1] {
 				closed++
 			} else {
-				for _, p := range []plotter.XY{line[0], line[len(line)-1]} {
+				for _, p := range []point{line[0], line[len(line)-1]} {
 					if math.Abs(p.X) < 0.99 && p.Y > -0.99 && p.Y < 1.99 {
 						t.Errorf("function %d: a line ends inside at %v", i, p)
 					}
@@ -566,9 +565,7 @@ func TestLegendBegins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	style := p.plot.Title.TextStyle
-	style.Font.Size = 10
-	if end := x + 1.2*style.Width(c.Series[0].Name).Points(); end > full {
+	if end := x + 1.2*legendText.width(c.Series[0].Name).Points(); end > full {
 		t.Errorf("the name ends at %v of %v", end, full)
 	}
 }

@@ -1,13 +1,11 @@
 package chart
 
-import "gonum.org/v1/plot/plotter"
-
 // lines returns the polylines on which the function, linear between neighbours of
 // the grid, has the value v: marching squares, with saddles decided by the mean
 // of their corners. Lines that end at the rim come first, then closed lines, both in
-// the order of the grid. plotter.Contour would do, but it panics on some lines
-// through grid points, and its order is random.
-func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
+// the order of the grid. Contours of gonum/plot would do, but they panic on some lines through
+// grid points, and their order is random.
+func (g *Grid) lines(f []float64, v float64) [][]point {
 	n := g.Columns
 	at := func(c, r int) float64 { return f[r*n+c] }
 	// An edge is twice the number of its lower left end, plus 1 if it is vertical.
@@ -51,7 +49,7 @@ func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
 	}
 
 	// The crossing lies where the linear function between the two centres takes v.
-	point := func(edge int) plotter.XY {
+	crossing := func(edge int) point {
 		c := edge / 2 % n
 		r := edge / 2 / n
 		toC := c + 1 - edge%2
@@ -59,10 +57,10 @@ func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
 		x, y := g.Centre(c, r)
 		toX, toY := g.Centre(toC, toR)
 		share := (v - at(c, r)) / (at(toC, toR) - at(c, r))
-		return plotter.XY{X: x + share*(toX-x), Y: y + share*(toY-y)}
+		return point{X: x + share*(toX-x), Y: y + share*(toY-y)}
 	}
 
-	var out []plotter.XYs
+	var out [][]point
 	done := map[int]bool{}
 	// A crossed side with one neighbour is an end of an open line; when these are walked, only
 	// closed ones remain.
@@ -71,10 +69,10 @@ func (g *Grid) lines(f []float64, v float64) []plotter.XYs {
 			if done[edge] || len(next[edge]) != ends {
 				continue
 			}
-			var line plotter.XYs
+			var line []point
 			for from, more := edge, true; more; {
 				done[from] = true
-				line = append(line, point(from))
+				line = append(line, crossing(from))
 				more = false
 				for _, to := range next[from] {
 					if !done[to] {

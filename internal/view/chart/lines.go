@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -83,12 +81,12 @@ func (l *Lines) Draw() (*Picture, error) {
 
 	x, y := l.scales()
 	p := newPicture(l.Title, l.XLabel, l.YLabel, x, y)
-	p.grid()
+	p.grid = true
 	bottom, _ := y.frame()
 	skipped := 0
 	alt := []string{fmt.Sprintf("Chart of %s over %s.", orWord(l.YLabel, "y"), orWord(l.XLabel, "x"))}
 	for k, s := range l.Series {
-		var at plotter.XYs
+		var at []point
 		bars := &errorBars{color: seriesColor(k)}
 		first, last := -1, -1
 		for i := range s.X {
@@ -100,7 +98,7 @@ func (l *Lines) Draw() (*Picture, error) {
 			if last = i; first < 0 {
 				first = i
 			}
-			q := plotter.XY{X: x.at(s.X[i]), Y: y.at(s.Y[i])}
+			q := point{X: x.at(s.X[i]), Y: y.at(s.Y[i])}
 			at = append(at, q)
 			if e := s.bar(i); e > 0 && y.ok(s.Y[i]+e) {
 				bars.x = append(bars.x, q.X)
@@ -131,26 +129,24 @@ func (l *Lines) Draw() (*Picture, error) {
 		p.empty()
 	}
 	p.Alt = strings.Join(alt, " ")
-	p.frame()
 	return p, nil
 }
 
 // series adds series k with its places and error bars, and returns its picture
 // in the legend.
-func (l *Lines) series(p *Picture, k int, at plotter.XYs, bars *errorBars) (thumbs []plot.Thumbnailer) {
+func (l *Lines) series(p *Picture, k int, at []point, bars *errorBars) (thumbs []thumb) {
 	s := &l.Series[k]
-	p.plot.Add(bars)
+	p.add(bars)
 	if !s.Points {
-		path := &plotter.Line{XYs: at, LineStyle: draw.LineStyle{Color: seriesColor(k),
-			Width: vg.Points(1.4)}}
+		line := &path{at: at, style: draw.LineStyle{Color: seriesColor(k), Width: vg.Points(1.4)}}
 		// After the last colour the colours come again, dashed.
 		if s.Dashed || k >= colors {
-			path.Dashes = []vg.Length{vg.Points(5), vg.Points(4)}
+			line.style.Dashes = []vg.Length{vg.Points(5), vg.Points(4)}
 		}
 		if len(at) > 1 {
-			p.plot.Add(path)
+			p.add(line)
 		}
-		thumbs = append(thumbs, path)
+		thumbs = append(thumbs, line)
 	}
 
 	// Marks on every point of a long line would hide it.
@@ -159,7 +155,7 @@ func (l *Lines) series(p *Picture, k int, at plotter.XYs, bars *errorBars) (thum
 		if len(at) > few {
 			m.radius = vg.Points(1.5)
 		}
-		p.plot.Add(m)
+		p.add(m)
 		thumbs = append(thumbs, m)
 	}
 

@@ -4,8 +4,6 @@ import (
 	"image/color"
 	"math"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -42,33 +40,23 @@ func (s shape) add(p *vg.Path, at vg.Point, r vg.Length) {
 	p.Close()
 }
 
-// marks are points of one colour and shape, drawn as one path: a few bytes for a
-// point where plotter.Scatter writes a hundred.
+// marks are points of one colour and shape, drawn as one path of a few bytes for each.
 type marks struct {
-	at     plotter.XYs
+	at     []point
 	color  color.Color
 	shape  shape
 	radius vg.Length
 	ring   vg.Length // width of the outline; 0 means filled
 }
 
-// Plot implements plot.Plotter.
-func (m *marks) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	at := make([]vg.Point, len(m.at))
-	for i, q := range m.at {
-		at[i] = vg.Point{X: x(q.X), Y: y(q.Y)}
-	}
-	m.draw(c, at, m.radius)
-}
+func (m *marks) draw(c draw.Canvas, f *frame) { m.mark(c, f.places(m.at), m.radius) }
 
-// Thumbnail implements plot.Thumbnailer.
-func (m *marks) Thumbnail(c *draw.Canvas) {
+func (m *marks) thumbnail(c draw.Canvas) {
 	// Colours are told apart in the legend first, so its marks are larger.
-	m.draw(*c, []vg.Point{c.Center()}, max(m.radius, vg.Points(4)))
+	m.mark(c, []vg.Point{c.Center()}, max(m.radius, vg.Points(4)))
 }
 
-func (m *marks) draw(c draw.Canvas, at []vg.Point, r vg.Length) {
+func (m *marks) mark(c draw.Canvas, at []vg.Point, r vg.Length) {
 	if len(at) == 0 {
 		return
 	}
@@ -93,8 +81,8 @@ func (m *marks) draw(c draw.Canvas, at []vg.Point, r vg.Length) {
 	c.Stroke(path)
 }
 
-// errorBars are vertical bars between two values each. plotter.YErrorBars takes
-// differences, whose rounding can leave a logarithmic axis.
+// errorBars are vertical bars between two values each. Differences would do, but their rounding can
+// leave a logarithmic axis.
 type errorBars struct {
 	x     []float64
 	ends  [][2]float64
@@ -102,19 +90,16 @@ type errorBars struct {
 	color color.Color
 }
 
-// Plot implements plot.Plotter.
-func (e *errorBars) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
+func (e *errorBars) draw(c draw.Canvas, f *frame) {
 	style := draw.LineStyle{Color: e.color, Width: vg.Points(1)}
 	half := vg.Points(2.5)
 	for i, ends := range e.ends {
-		at := x(e.x[i])
-		low := y(ends[0])
-		high := y(ends[1])
-		c.StrokeLine2(style, at, low, at, high)
+		from := f.place(point{e.x[i], ends[0]})
+		to := f.place(point{e.x[i], ends[1]})
+		c.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
 		if !e.cut[i] {
-			c.StrokeLine2(style, at-half, low, at+half, low)
+			c.StrokeLine2(style, from.X-half, from.Y, from.X+half, from.Y)
 		}
-		c.StrokeLine2(style, at-half, high, at+half, high)
+		c.StrokeLine2(style, to.X-half, to.Y, to.X+half, to.Y)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-
-	"gonum.org/v1/plot"
 )
 
 // A scale places values on an axis and puts ticks there. On a logarithmic axis
@@ -88,12 +86,12 @@ func (s *scale) frame() (low, high float64) {
 	return low - d, high + d
 }
 
-// Ticks implements plot.Ticker.
-func (s *scale) Ticks(low, high float64) []plot.Tick {
+// marks returns the ticks of a range.
+func (s *scale) marks(low, high float64) []tick {
 	if s.log {
 		return s.logTicks(low, high)
 	}
-	var ticks []plot.Tick
+	var ticks []tick
 	// The least step of 1, 2 or 5 times a power of ten that gives no more than the wanted number
 	// of ticks.
 	step := (high - low) / float64(s.ticks)
@@ -108,16 +106,16 @@ func (s *scale) Ticks(low, high float64) []plot.Tick {
 	for q := math.Ceil(low / step); q*step <= high; q++ {
 		// Twelve digits: 0.3, not 0.30000000000000004.
 		v, _ := strconv.ParseFloat(strconv.FormatFloat(q*step+0, 'g', 12, 64), 64)
-		ticks = append(ticks, plot.Tick{Value: q * step, Label: strconv.FormatFloat(v, 'g', -1, 64)})
+		ticks = append(ticks, tick{value: q * step, label: strconv.FormatFloat(v, 'g', -1, 64)})
 	}
 	return ticks
 }
 
 // logTicks returns ticks at 1, 2 and 5 times powers of ten, labelled while there
 // is room for them, else at the powers.
-func (s *scale) logTicks(low, high float64) (ticks []plot.Tick) {
+func (s *scale) logTicks(low, high float64) (ticks []tick) {
 	if s.hasZero {
-		ticks = append(ticks, plot.Tick{Value: s.at(0), Label: "0"})
+		ticks = append(ticks, tick{value: s.at(0), label: "0"})
 		low, _ = s.ends()
 	}
 	// A tick at the rim must not be lost to rounding.
@@ -133,11 +131,11 @@ func (s *scale) logTicks(low, high float64) (ticks []plot.Tick) {
 			if at < l || at > h || !labelled && every > 1 {
 				continue
 			}
-			t := plot.Tick{Value: float64(m) * math.Pow(10, float64(k))}
+			t := tick{value: float64(m) * math.Pow(10, float64(k))}
 			if labelled {
-				t.Label = fmt.Sprintf("%de%d", m, k)
+				t.label = fmt.Sprintf("%de%d", m, k)
 				if k >= -4 && k <= 5 {
-					t.Label = strconv.FormatFloat(t.Value, 'f', max(0, -k), 64)
+					t.label = strconv.FormatFloat(t.value, 'f', max(0, -k), 64)
 				}
 			}
 			ticks = append(ticks, t)

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -150,7 +149,7 @@ func (p *Points) add(pic *Picture, inside func(i int) bool) {
 	groups := make([][]*marks, layers)
 	for j, i := range index {
 		k := p.class(i)
-		at := plotter.XY{X: p.X[i], Y: p.Y[i]}
+		at := point{p.X[i], p.Y[i]}
 		if k < 0 {
 			bare.at = append(bare.at, at)
 			continue
@@ -166,10 +165,10 @@ func (p *Points) add(pic *Picture, inside func(i int) bool) {
 	}
 
 	// Layer by layer: each holds a share of every class.
-	pic.plot.Add(bare)
+	pic.add(bare)
 	for _, g := range groups {
 		for _, m := range g {
-			pic.plot.Add(m)
+			pic.add(m)
 		}
 	}
 
@@ -183,13 +182,13 @@ func (p *Points) rings(pic *Picture, inside func(i int) bool, radius vg.Length) 
 	ring := &marks{color: ink, radius: radius, ring: vg.Points(1.2)}
 	for _, i := range p.Marked {
 		if inside(i) {
-			ring.at = append(ring.at, plotter.XY{X: p.X[i], Y: p.Y[i]})
+			ring.at = append(ring.at, point{p.X[i], p.Y[i]})
 		}
 	}
 
 	halo := *ring
 	halo.color, halo.ring = page, vg.Points(3)
-	pic.plot.Add(&halo, ring)
+	pic.add(&halo, ring)
 	if len(ring.at) > 0 && p.MarkedName != "" {
 		pic.key(p.MarkedName, ring)
 	}
@@ -245,11 +244,8 @@ func (s *Scatter) Draw() (*Picture, error) {
 	}
 
 	p := newPicture(s.Title, s.XLabel, s.YLabel, x, y)
-	if s.Bare {
-		p.plot.HideAxes()
-	} else {
-		p.grid()
-	}
+	p.bare = s.Bare
+	p.grid = !s.Bare
 	p.leftOut(left, "that are not finite")
 	s.add(p, inside)
 	if p.Marks == 0 {
@@ -264,6 +260,5 @@ func (s *Scatter) Draw() (*Picture, error) {
 		p.Alt += fmt.Sprintf(", in %d classes", len(s.Classes))
 	}
 	p.Alt += "."
-	p.frame()
 	return p, nil
 }

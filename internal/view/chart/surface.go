@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -98,10 +97,11 @@ func (s *Surface) Draw() (*Picture, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	x := newScale(false)
-	y := newScale(false)
+	// The axes have the range of the rectangle.
+	x := &scale{low: s.Left, high: s.Right}
+	y := &scale{low: s.Bottom, high: s.Top}
 	p := newPicture(s.Title, s.XLabel, s.YLabel, x, y)
-	p.plot.Add(plotter.NewImage(s.tint(), s.Left, s.Bottom, s.Right, s.Top))
+	p.add(&cells{s.tint(), point{s.Left, s.Bottom}, point{s.Right, s.Top}})
 	p.Alt = "Areas of classes"
 	if s.Values != nil {
 		low := slices.Min(s.Values)
@@ -128,10 +128,6 @@ func (s *Surface) Draw() (*Picture, error) {
 	points.add(p, inside)
 	p.Alt += fmt.Sprintf(" over a rectangle with %d points.", p.Marks)
 	p.Aspect = max(0.55, min(1.1, 0.1+0.85*(s.Top-s.Bottom)/(s.Right-s.Left)))
-	p.plot.X.Min = s.Left
-	p.plot.X.Max = s.Right
-	p.plot.Y.Min = s.Bottom
-	p.plot.Y.Max = s.Top
 	return p, nil
 }
 
@@ -189,10 +185,10 @@ func (s *Surface) contours(p *Picture, low, high float64) {
 			Dashes: []vg.Length{vg.Points(3), vg.Points(2)}}
 		if s.Areas != nil && v == 0 {
 			style = draw.LineStyle{Color: ink, Width: vg.Points(1.4)}
-			p.key("f = 0", &plotter.Line{LineStyle: style})
+			p.key("f = 0", &path{style: style})
 		}
-		for _, path := range s.lines(s.Values, v) {
-			p.plot.Add(&plotter.Line{XYs: path, LineStyle: style})
+		for _, at := range s.lines(s.Values, v) {
+			p.add(&path{at, style})
 		}
 	}
 }

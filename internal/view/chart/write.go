@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -67,50 +66,41 @@ func (p *Picture) Write(w io.Writer, format string, width, height float64) error
 
 var pdfDate = regexp.MustCompile(`/(CreationDate|ModDate) \([^)]*\)`)
 
-// file draws title, plot and, in a strip on the right, the legend on white.
+// file draws title, picture and, in a strip on the right, the legend on white.
 func (p *Picture) file(c draw.Canvas) {
 	c.SetColor(page)
 	c.Fill(c.Rectangle.Path())
 	margin := vg.Points(8)
 	c = draw.Crop(c, margin, -margin, margin, -margin)
-	p.plot.Title.Text = p.Title
-	// The legend has a strip of its own: inside the frame it would cover points.
-	legend := plot.NewLegend()
-	legend.TextStyle.Font.Variant = "Sans"
-	legend.TextStyle.Font.Size = 10
-	legend.TextStyle.Color = ink
-
-	legend.Top, legend.Left, legend.Padding, legend.ThumbnailWidth = true, true, vg.Points(3), vg.Points(18)
-	// In an SVG a name begins beside its mark and has room for a wider font than the one that measures it.
-	room := vg.Length(1)
-	svg := svgOf(c)
-	if svg != nil {
-		room = wider
+	if p.Title != "" {
+		titleText.write(c, p.Title, vg.Point{X: c.Center().X, Y: c.Max.Y - titleText.rise()}, anchorMiddle)
+		c.Max.Y -= titleText.height() + 6
 	}
-	var strip vg.Length
+
+	// The legend has a strip of its own, as wide as its longest name: inside the frame it would cover points.
+	strip := vg.Length(0)
 	for _, k := range p.legend {
-		name := shorten(k.name, 40) // leaves room for the plot
-		legend.Add(name, k.thumbs...)
-		strip = max(strip, room*legend.TextStyle.Width(name)+legend.ThumbnailWidth+vg.Points(16))
+		strip = max(strip, thumbWidth+16+legendText.room(c, k.short()))
 	}
+	p.draw(draw.Crop(c, 0, -strip, 0, 0))
 
-	// The strip is as wide as its longest name.
-	plotted := draw.Crop(c, 0, -strip, 0, 0)
-	p.draw(plotted, plotted.Size().X, plotted.Size().Y)
-	if strip > 0 {
-		top := vg.Length(0)
-		if p.Title != "" {
-			top = p.plot.Title.TextStyle.Height(p.Title) + p.plot.Title.Padding
+	line := draw.Crop(c, c.Size().X-strip+10, 0, 0, 0)
+	for _, k := range p.legend {
+		line.Min.Y = line.Max.Y - legendText.height()
+		middle := line.Center().Y
+		for _, t := range k.thumbs {
+			t.thumbnail(draw.Crop(line, 0, thumbWidth-line.Size().X, 0, 0))
 		}
-		if svg != nil {
-			svg.anchor = anchorStart
-		}
-		legend.Draw(draw.Crop(c, c.Size().X-strip+vg.Points(10), 0, 0, -top))
-		if svg != nil {
-			svg.anchor = anchorMiddle
-		}
+		legendText.write(c, k.short(), vg.Point{X: line.Min.X + thumbWidth + axisGap, Y: middle - legendText.middle()}, anchorStart)
+		line.Max.Y = line.Min.Y - 3
 	}
 }
+
+// thumbWidth is the width of a thumb in the legend of a file.
+const thumbWidth = 18
+
+// short is the name cut so that it leaves room for the picture.
+func (k *key) short() string { return shorten(k.name, 40) }
 
 // HTML returns the picture without title and legend as an <svg> element for a
 // page with the style sheet [CSS]. The element scales with its container. panel
@@ -122,10 +112,8 @@ func (p *Picture) HTML(title string, panel bool) string {
 	}
 	height := width * vg.Length(p.Aspect)
 	// Title and legend are text of the page, which wraps and can be selected.
-	p.plot.Title.Text = ""
 	body := svgText(width, height, func(c draw.Canvas) {
-		c = draw.Crop(c, vg.Points(4), -vg.Points(6), vg.Points(2), -vg.Points(6))
-		p.draw(c, width, height)
+		p.draw(draw.Crop(c, vg.Points(4), -vg.Points(6), vg.Points(2), -vg.Points(6)))
 	})
 	return fmt.Sprintf(`<svg class="chart" viewBox="0 0 %.5g %.5g" role="img" stroke-linecap="round">`+
 		`<title>%s</title>%s</svg>`, width, height, html.EscapeString(Clean(title)), inPage(body))
@@ -142,7 +130,7 @@ func (p *Picture) Legend() (keys []Key) {
 	for _, k := range p.legend {
 		body := svgText(24, 12, func(c draw.Canvas) {
 			for _, t := range k.thumbs {
-				t.Thumbnail(&c)
+				t.thumbnail(c)
 			}
 		})
 		swatch := `<svg class="swatch" viewBox="0 0 24 12" aria-hidden="true" stroke-linecap="round">`
@@ -187,21 +175,12 @@ func inPage(svg string) string {
 	return styles.ReplaceAllStringFunc(svg, variables.Replace)
 }
 
-// svgCanvas is vgsvg.Canvas with text that is anchored at its middle, so that text in
-// another font than the one that measured it stays in place, and with short paths of
-// discs.
+// svgCanvas is vgsvg.Canvas with anchors of texts, so that a text in another font than the one that
+// measured it stays in place, and with short paths of discs.
 type svgCanvas struct {
 	*vgsvg.Canvas
-	anchor  string   // of the next text
 	anchors []string // of each text
 }
-
-// Values of the attribute text-anchor.
-const (
-	anchorMiddle = "middle"
-	anchorStart  = "start"
-	anchorEnd    = "end"
-)
 
 // svgOf returns the canvas of a picture in SVG, nil of others.
 func svgOf(c draw.Canvas) *svgCanvas {
@@ -211,19 +190,6 @@ func svgOf(c draw.Canvas) *svgCanvas {
 	}
 	s, _ := inner.(*svgCanvas)
 	return s
-}
-
-func (c *svgCanvas) FillString(f font.Face, at vg.Point, text string) {
-	switch c.anchor {
-	case anchorStart:
-	case anchorEnd:
-		at.X += f.Width(text)
-	default:
-		c.anchor = anchorMiddle
-		at.X += f.Width(text) / 2
-	}
-	c.anchors = append(c.anchors, c.anchor)
-	c.Canvas.FillString(f, at, text)
 }
 
 // discs draws discs as lines without length, which have round ends.
