@@ -82,8 +82,10 @@ generate: python-program
 python-program:
 	go build -o $(PROGRAM) ./cmd/bigfit
 
+# With pytest-xdist twice as many tests run at a time as there are processors: most wait for the program.
 python: python-program
-	BIGFIT_BIN=$(abspath $(PROGRAM)) $(PYTHON) -B -m pytest -q -p no:cacheprovider python/tests
+	jobs=; if $(PYTHON) -c 'import xdist' 2>/dev/null; then jobs="-n $$((2 * $$(getconf _NPROCESSORS_ONLN)))"; fi; \
+	BIGFIT_BIN=$(abspath $(PROGRAM)) $(PYTHON) -B -m pytest -q -p no:cacheprovider $$jobs python/tests
 
 wheels:
 	go run ./packaging/release -kinds wheel,sdist -dirty -out python/dist

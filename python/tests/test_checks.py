@@ -1,16 +1,15 @@
-"""scikit-learn's own checks of estimators, in as many processes as there are processors.
+"""scikit-learn's own checks of estimators.
 
 Weights that a fit would choose by cross-validation are given, and the automatic choice has
 two folds, as the checks are of the interface; ``BIGFIT_SOAK=1`` takes the defaults.
 """
 
-import multiprocessing
 import os
 import traceback
 import unittest
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 
+import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 import bigfit
@@ -29,8 +28,8 @@ def quick(estimator):
     return settings
 
 
-def check(name):
-    """Run all checks of an estimator and return the faults, and the names of expected ones."""
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_check_estimator(name):
     estimator = getattr(bigfit, name)()
     if not os.environ.get("BIGFIT_SOAK"):
         estimator.set_params(**quick(estimator))
@@ -44,14 +43,10 @@ def check(name):
             except unittest.SkipTest:
                 pass  # an expected failure, which the list of checks wraps so
             except Exception:
-                faults.append(f"{name}, {getattr(test, 'func', test).__name__}:\n{traceback.format_exc()}")
-    return faults, list(expected)
+                faults.append(f"{getattr(test, 'func', test).__name__}:\n{traceback.format_exc()}")
+    assert not faults, "\n".join(faults)
+    assert len(expected) <= MOST
 
 
-def test_check_estimator():
+def test_all_are_checked():
     assert len(ESTIMATORS) >= 38
-    workers = min(4, os.cpu_count() or 1)
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for faults, expected in pool.map(check, ESTIMATORS):
-            assert not faults, "\n".join(faults)
-            assert len(expected) <= MOST
