@@ -392,9 +392,10 @@ func (c *chunk) runs(b []byte, width, n int) error {
 		b = b[k:]
 		skip := (width + 7) / 8
 		if count := int(h >> 1); h&1 == 1 {
+			// Packed values come by eights, and DuckDB fills its last run up to 256. What is too much is
+			// bounded by the bytes that are there, but for values of no bits.
 			skip = count * width
-			// Packed values come by eights; the last eight may hold more than needed.
-			if total += 8 * count; total < n+8 {
+			if total += 8 * count; width > 0 || total < n+8 {
 				total = min(total, n)
 			}
 		} else {

@@ -244,6 +244,29 @@ func TestOtherWriter(t *testing.T) {
 	}
 }
 
+// A file by DuckDB, whose last run of levels or indexes is filled up to 256 values: testdata/duckdb.mjs makes it.
+func TestDuckDB(t *testing.T) {
+	tab, err := table.Read(filepath.Join("testdata", "duckdb.parquet"), table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tab.Rows != 3000 || len(tab.Columns) != 6 {
+		t.Fatalf("%d rows, %d columns", tab.Rows, len(tab.Columns))
+	}
+	label, score, vector := tab.Column("label"), tab.Column("score"), tab.Column("vector")
+	for i := range tab.Rows {
+		x := float32(i)
+		if label.Missing(i) != (i%7 == 0) || !label.Missing(i) && label.Texts[i] != []string{"cat", "dog", "häuser"}[i%3] ||
+			score.Missing(i) != (i%7 == 3) || !score.Missing(i) && score.Floats[i] != float64(i)/4 {
+			t.Errorf("row %d: label %q, score %v", i, label.Texts[i], score.Floats[i])
+		}
+		if tab.Column("id").Ints[i] != int64(i) || tab.Column("ok").Bools[i] != (i%3 == 0) || tab.Column("small").Ints[i] != int64(i%100) ||
+			!slices.Equal(vector.Float32s[3*i:3*i+3], []float32{x, x + 0.5, -x}) {
+			t.Errorf("row %d differs", i)
+		}
+	}
+}
+
 // output returns a result of 3000 rows: names with commas, quotes and line ends, numbers, and
 // vectors of three numbers.
 func output(ids bool) *table.Output {

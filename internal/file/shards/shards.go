@@ -41,15 +41,17 @@ func Find(names []string) (*Files, error) {
 		}
 	}
 
-	// A file under two names would count its points twice.
+	// A file under two names would count its points twice, and so would a file of which one name has a
+	// key: without one its points are read all the same.
 	seen := map[string]bool{}
 	for _, p := range f.Paths {
-		if clean := filepath.Clean(p); seen[clean] {
+		file, key := SplitKey(filepath.Clean(p))
+		if all := file + ":"; seen[all] || seen[file+":"+key] || key == "" && seen[file] {
 			return nil, fmt.Errorf("%s: the file is given twice as a part of the points; its points "+
-				"would count twice", p)
-		} else {
-			seen[clean] = true
+				"would count twice. For labels in the table of the points give the table once, with --label COLUMN", p)
 		}
+		seen[file] = true
+		seen[file+":"+key] = true
 	}
 
 	return f, nil

@@ -220,14 +220,13 @@ func TestTicks(t *testing.T) {
 		{true, []float64{-1, math.NaN()}, "1 2 5 10"},
 	} {
 		s := newScale(c.log)
-		s.ticks = 6
 		for _, v := range c.values {
 			s.see(v)
 		}
 		low, high := s.frame()
 		var got []string
 		last := math.Inf(-1)
-		for _, k := range s.marks(low, high) {
+		for _, k := range s.ticks(low, high, 6) {
 			if k.value < low || k.value > high || k.value <= last {
 				t.Errorf("%v: tick %v after %v on %v … %v", c.values, k.value, last, low, high)
 			}

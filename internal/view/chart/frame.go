@@ -60,8 +60,7 @@ func (s *scale) axis(ticks int) axis {
 		return axis{low: 0, high: 1}
 	}
 	low, high := s.frame()
-	s.ticks = ticks
-	return axis{low: low, high: high, log: s.log, ticks: s.marks(low, high)}
+	return axis{low: low, high: high, log: s.log, ticks: s.ticks(low, high, ticks)}
 }
 
 // share returns where a value lies: 0 at the low end, 1 at the high one.

@@ -12,12 +12,11 @@ type scale struct {
 	log       bool
 	low, high float64 // of the values seen; positive on a logarithmic axis
 	hasZero   bool    // a 0 was seen on a logarithmic axis
-	ticks     int     // number of labels to aim for
 	margin    float64 // beyond the values, as a share of their range
 }
 
 func newScale(log bool) *scale {
-	return &scale{log: log, low: math.Inf(1), high: math.Inf(-1), ticks: 7, margin: 0.04}
+	return &scale{log: log, low: math.Inf(1), high: math.Inf(-1), margin: 0.04}
 }
 
 // finite reports whether v can be drawn. Numbers near the end of the range of
@@ -86,15 +85,15 @@ func (s *scale) frame() (low, high float64) {
 	return low - d, high + d
 }
 
-// marks returns the ticks of a range.
-func (s *scale) marks(low, high float64) []tick {
+// ticks returns the ticks of a range, about n of them with numbers.
+func (s *scale) ticks(low, high float64, n int) []tick {
 	if s.log {
-		return s.logTicks(low, high)
+		return s.logTicks(low, high, n)
 	}
 	var ticks []tick
 	// The least step of 1, 2 or 5 times a power of ten that gives no more than the wanted number
 	// of ticks.
-	step := (high - low) / float64(s.ticks)
+	step := (high - low) / float64(n)
 	power := math.Pow(10, math.Floor(math.Log10(step)))
 	for _, m := range []float64{1, 2, 5, 10} {
 		if step <= m*power*(1+1e-9) {
@@ -113,7 +112,7 @@ func (s *scale) marks(low, high float64) []tick {
 
 // logTicks returns ticks at 1, 2 and 5 times powers of ten, labelled while there
 // is room for them, else at the powers.
-func (s *scale) logTicks(low, high float64) (ticks []tick) {
+func (s *scale) logTicks(low, high float64, n int) (ticks []tick) {
 	if s.hasZero {
 		ticks = append(ticks, tick{value: s.at(0), label: "0"})
 		low, _ = s.ends()
@@ -121,8 +120,8 @@ func (s *scale) logTicks(low, high float64) (ticks []tick) {
 	// A tick at the rim must not be lost to rounding.
 	l := math.Log10(low) - 1e-9
 	h := math.Log10(high) + 1e-9
-	every := int(math.Ceil((h - l) / float64(s.ticks)))
-	fine := (h-l)*3 <= float64(s.ticks)+2
+	every := int(math.Ceil((h - l) / float64(n)))
+	fine := (h-l)*3 <= float64(n)+2
 	for k := int(math.Floor(l)); k <= int(math.Ceil(h)); k++ {
 		for _, m := range []int{1, 2, 5} {
 			// Ticks without labels help the eye only while every power has one.

@@ -84,15 +84,15 @@ func (p *Picture) file(c draw.Canvas) {
 	}
 	p.draw(draw.Crop(c, 0, -strip, 0, 0))
 
-	line := draw.Crop(c, c.Size().X-strip+10, 0, 0, 0)
+	row := draw.Crop(c, c.Size().X-strip+10, 0, 0, 0)
 	for _, k := range p.legend {
-		line.Min.Y = line.Max.Y - legendText.height()
-		middle := line.Center().Y
+		row.Min.Y = row.Max.Y - legendText.height()
+		middle := row.Center().Y
 		for _, t := range k.thumbs {
-			t.thumbnail(draw.Crop(line, 0, thumbWidth-line.Size().X, 0, 0))
+			t.thumbnail(draw.Crop(row, 0, thumbWidth-row.Size().X, 0, 0))
 		}
-		legendText.write(c, k.short(), vg.Point{X: line.Min.X + thumbWidth + axisGap, Y: middle - legendText.middle()}, anchorStart)
-		line.Max.Y = line.Min.Y - 3
+		legendText.write(c, k.short(), vg.Point{X: row.Min.X + thumbWidth + axisGap, Y: middle - legendText.middle()}, anchorStart)
+		row.Max.Y = row.Min.Y - 3
 	}
 }
 
