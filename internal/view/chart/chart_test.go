@@ -568,3 +568,28 @@ func TestLegendBegins(t *testing.T) {
 		t.Errorf("the name ends at %v of %v", end, full)
 	}
 }
+
+// In a narrow file long names of the legend are cut, so that the frame keeps its width and the axes their direction.
+func TestNarrowFiles(t *testing.T) {
+	c := samples()["lines"].(*Lines)
+	c.Series[0].Name = strings.Repeat("long name ", 6)
+	p := mustDraw(t, c)
+	for _, width := range []float64{16, 9, 5} {
+		var file bytes.Buffer
+		if err := p.Write(&file, ".svg", width, 8); err != nil {
+			t.Fatal(err)
+		}
+		// The numbers of the horizontal axis go up from left to right.
+		one := regexp.MustCompile(`<text text-anchor="middle" x="([\d.]+)"[^>]*>1<`).FindStringSubmatch(file.String())
+		five := regexp.MustCompile(`<text text-anchor="middle" x="([\d.]+)"[^>]*>5<`).FindStringSubmatch(file.String())
+		if one == nil || five == nil {
+			t.Fatalf("width %g: no numbers in %.400s", width, file.String())
+		}
+		from, err1 := strconv.ParseFloat(one[1], 64)
+		to, err2 := strconv.ParseFloat(five[1], 64)
+		points := width / 2.54 * 72
+		if err := errors.Join(err1, err2); err != nil || !(to-from > 0.1*points) || to > 0.8*points {
+			t.Errorf("width %g, %g points: the axis has 1 at %g and 5 at %g, %v", width, points, from, to, err)
+		}
+	}
+}

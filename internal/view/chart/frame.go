@@ -126,7 +126,7 @@ func (p *Picture) layout(c draw.Canvas) *frame {
 			height = min(height, (c.Max.Y-numberText.height()/2-f.Min.Y)/share)
 		}
 	}
-	f.Max = vg.Point{X: f.Min.X + width, Y: f.Min.Y + height}
+	f.Max = vg.Point{X: f.Min.X + max(0, width), Y: f.Min.Y + max(0, height)}
 	return f
 }
 

@@ -78,20 +78,21 @@ func (p *Picture) file(c draw.Canvas) {
 	}
 
 	// The legend has a strip of its own, as wide as its longest name: inside the frame it would cover points.
-	strip := vg.Length(0)
-	for _, k := range p.legend {
-		strip = max(strip, thumbWidth+16+legendText.room(c, k.short()))
+	// Names are cut where less than half of the width were left to the frame.
+	names, strip := p.legendNames(c, 40)
+	for most := 39; most >= 3 && strip > c.Size().X/2; most-- {
+		names, strip = p.legendNames(c, most)
 	}
 	p.draw(draw.Crop(c, 0, -strip, 0, 0))
 
 	row := draw.Crop(c, c.Size().X-strip+10, 0, 0, 0)
-	for _, k := range p.legend {
+	for i, k := range p.legend {
 		row.Min.Y = row.Max.Y - legendText.height()
 		middle := row.Center().Y
 		for _, t := range k.thumbs {
 			t.thumbnail(draw.Crop(row, 0, thumbWidth-row.Size().X, 0, 0))
 		}
-		legendText.write(c, k.short(), vg.Point{X: row.Min.X + thumbWidth + axisGap, Y: middle - legendText.middle()}, anchorStart)
+		legendText.write(c, names[i], vg.Point{X: row.Min.X + thumbWidth + axisGap, Y: middle - legendText.middle()}, anchorStart)
 		row.Max.Y = row.Min.Y - 3
 	}
 }
@@ -99,8 +100,15 @@ func (p *Picture) file(c draw.Canvas) {
 // thumbWidth is the width of a thumb in the legend of a file.
 const thumbWidth = 18
 
-// short is the name cut so that it leaves room for the picture.
-func (k *key) short() string { return shorten(k.name, 40) }
+// legendNames returns the names of the legend, of at most so many letters, and the width of the legend.
+func (p *Picture) legendNames(c draw.Canvas, most int) (names []string, strip vg.Length) {
+	for _, k := range p.legend {
+		name := shorten(k.name, most)
+		names = append(names, name)
+		strip = max(strip, thumbWidth+16+legendText.room(c, name))
+	}
+	return names, strip
+}
 
 // HTML returns the picture without title and legend as an <svg> element for a
 // page with the style sheet [CSS]. The element scales with its container. panel
