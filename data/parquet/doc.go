@@ -9,9 +9,9 @@
 // file and this import, and links neither the parquet library nor the codecs that files may be
 // compressed with: 98 packages, and 3.5 MB of a program that fits models. The command bigfit imports it.
 //
-// The library is github.com/parquet-go/parquet-go, of which the packages that decode and encode
-// Thrift and the values of a page are used. Its root package is not: files, pages and schemas are read
-// here, with a bound on all that is claimed, and written here.
+// The library is github.com/parquet-go/parquet-go. Its packages decode and encode Thrift and the
+// values of a page. Its root package is not used: files, pages and schemas are read here, with a bound
+// on all that is claimed, and written here.
 //
 // Columns of integers, numbers, text and booleans are read, and lists of numbers of one
 // length, which are vectors. Pages may be compressed with snappy, gzip, zstd, brotli or

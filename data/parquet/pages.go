@@ -224,11 +224,11 @@ func (c *chunk) count(n int32, bytes int) error {
 
 // spend counts a page of data; a chunk must not have more values than it claims.
 func (c *chunk) spend(n int32, parts ...[]byte) error {
-	bytes := 0
+	size := 0
 	for _, part := range parts {
-		bytes += len(part)
+		size += len(part)
 	}
-	if err := c.count(n, bytes); err != nil {
+	if err := c.count(n, size); err != nil {
 		return err
 	}
 	if c.left -= int64(n); c.left < 0 {
@@ -277,7 +277,7 @@ func (c *chunk) decode(rep, def, body []byte, n int, enc format.Encoding) (*page
 	if c.leaf.maxDef > 0 {
 		there = bytes.Count(pg.def, []byte{byte(c.leaf.maxDef)})
 	}
-	if there == 0 && len(body) == 0 {
+	if there == 0 {
 		return pg, nil
 	}
 	if err := c.checkRuns(enc, body, n); err != nil {
@@ -308,7 +308,7 @@ func (c *chunk) decodeIndexes(body []byte, there int) error {
 	if len(indexes) < there {
 		return c.bad("it has %d values for %d levels", len(indexes), there)
 	}
-	// Packed values come by eights, of which the last may be anything.
+	// Packed values come by eights: those behind the last one may be anything.
 	indexes = indexes[:there]
 	if c.dictionary == nil {
 		return c.bad("it has indexes of a dictionary, and there is none before it")

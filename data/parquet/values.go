@@ -18,7 +18,7 @@ var encodings = map[format.Encoding]encoding.Encoding{
 	format.ByteStreamSplit:      &bytestreamsplit.Encoding{},
 }
 
-// values are those of a page or of a dictionary, in the one slice that the type of the leaf asks for.
+// values are the values of a page or of a dictionary. The type of the leaf decides which slice has them.
 type values struct {
 	bits    []byte // booleans, eight a byte, the lowest bit first
 	int32s  []int32
