@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/bigfit/bigfit/internal/file/table"
 )
 
@@ -21,8 +23,14 @@ func FuzzParquet(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	prefixes, err := os.ReadFile(writeRows(f, people(3), parquet.NewSchema("t", parquet.Group{
+		"name": parquet.Encoded(parquet.String(), &parquet.DeltaByteArray)})))
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Add(other)
 	f.Add(own)
+	f.Add(prefixes)
 	f.Add([]byte("PAR1PAR1PAR1"))
 	path := filepath.Join(f.TempDir(), "t")
 

@@ -12,6 +12,7 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -365,19 +366,99 @@ func (c *chunk) checkRuns(enc format.Encoding, body []byte, n int) error {
 		}
 		return c.runs(body[4:], 1, n)
 	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
-		// block size, blocks, number of values
-		for i := range 3 {
-			v, k := binary.Uvarint(body)
-			if k <= 0 || i == 2 && v > uint64(n) || v > 1<<24 {
-				return c.bad("it claims %d values of %d", v, n)
-			}
-			body = body[k:]
-		}
-		return nil
+		_, err := c.deltaCount(body, n)
+		return err
+	case format.DeltaByteArray:
+		return c.checkPrefixes(body, n)
 	}
 
 	return c.p.fault("column %q is encoded as %s, which is not read; write it PLAIN or with a dictionary",
 		c.leaf.column, enc)
+}
+
+// deltaCount reads how many integers a block of differences has, which are n at most, and returns the bytes
+// behind the count.
+func (c *chunk) deltaCount(b []byte, n int) ([]byte, error) {
+	// block size, blocks, number of values
+	for i := range 3 {
+		v, k := binary.Uvarint(b)
+		if k <= 0 || i == 2 && v > uint64(n) || v > 1<<24 {
+			return nil, c.bad("it claims %d values of %d", v, n)
+		}
+		b = b[k:]
+	}
+	return b, nil
+}
+
+// checkPrefixes refuses texts that would unfold to more than the bound. Each begins with a part of the one
+// before it, so that a few bytes can stand for long texts:
+//
+//	lengths of these parts │ lengths of the rests │ the rests
+func (c *chunk) checkPrefixes(body []byte, n int) error {
+	if _, err := c.deltaCount(body, n); err != nil {
+		return err
+	}
+	var lengths delta.BinaryPackedEncoding
+	prefixes, err := lengths.DecodeInt32(nil, body)
+	if err != nil {
+		return c.bad("%w", err)
+	}
+	need := int64(len(body))
+	for _, k := range prefixes {
+		need += max(0, int64(k))
+	}
+	if need > c.p.bound() {
+		return &npy.LimitError{What: fmt.Sprintf("%s: a page of column %q", c.p.path, c.leaf.column),
+			Need: need, Limit: c.p.bound()}
+	}
+
+	// The second block has as many integers as the first. Where it begins only the bytes of the first say.
+	rest, err := c.deltaEnd(body)
+	if err != nil {
+		return err
+	}
+	_, err = c.deltaCount(rest, n)
+	return err
+}
+
+// deltaEnd returns the bytes behind a block of differences: a header, and for each group of values the least
+// difference, the width of each part of it, and the parts.
+func (c *chunk) deltaEnd(b []byte) ([]byte, error) {
+	var head [4]uint64 // size of a group, parts of it, number of values, the first value
+	for i := range head {
+		v, k := binary.Uvarint(b)
+		if k <= 0 {
+			return nil, c.bad("its lengths are damaged")
+		}
+		head[i], b = v, b[k:]
+	}
+	parts := int(head[1])
+	if parts == 0 || parts > len(b)+1 || head[0]%head[1] != 0 {
+		return nil, c.bad("its lengths are damaged")
+	}
+
+	each := int(head[0]) / parts
+	for left := int(head[2]) - 1; left > 0; {
+		_, k := binary.Uvarint(b)
+		if k <= 0 || len(b) < k+parts {
+			return nil, c.bad("its lengths are damaged")
+		}
+		widths := b[k : k+parts]
+		b = b[k+parts:]
+		for _, width := range widths {
+			// Parts without values are left out.
+			if left <= 0 {
+				break
+			}
+			size := int(width) * each / 8
+			if size > len(b) {
+				return nil, c.bad("its lengths are damaged")
+			}
+			b = b[size:]
+			left -= each
+		}
+	}
+	return b, nil
 }
 
 // runs refuses run lengths of more than n values.

@@ -244,6 +244,39 @@ func TestOtherWriter(t *testing.T) {
 	}
 }
 
+// Texts that begin as the one before them are read, up to the bound of memory: a page of 4 kB can unfold to any size.
+func TestPrefixes(t *testing.T) {
+	type named struct {
+		Name string `parquet:"name"`
+	}
+	schema := parquet.NewSchema("t", parquet.Group{"name": parquet.Encoded(parquet.String(), &parquet.DeltaByteArray)})
+	rows := make([]named, 2000)
+	for i := range rows {
+		rows[i].Name = fmt.Sprintf("users/%s/%06d", []string{"a", "häuser", ""}[i%3], i*i)
+	}
+	tab, err := table.Read(writeRows(t, rows, schema), table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range rows {
+		if tab.Values[0].Texts[i] != r.Name {
+			t.Fatalf("row %d: %q, want %q", i, tab.Values[0].Texts[i], r.Name)
+		}
+	}
+
+	for i := range rows {
+		rows[i].Name = strings.Repeat("x", 100_000)
+	}
+	path := writeRows(t, rows[:90], schema) // 9 MB
+	if tab, err := table.Read(path, table.Options{}); err != nil || len(tab.Values[0].Texts[89]) != 100_000 {
+		t.Errorf("long texts: %v", err)
+	}
+	var limit *npy.LimitError
+	if _, err := table.Read(path, table.Options{Limit: 4 << 20}); !errors.As(err, &limit) {
+		t.Errorf("with a limit of 4 MiB: %v", err)
+	}
+}
+
 // A file by DuckDB, whose last run of levels or indexes is filled up to 256 values: testdata/duckdb.mjs makes it.
 func TestDuckDB(t *testing.T) {
 	tab, err := table.Read(filepath.Join("testdata", "duckdb.parquet"), table.Options{})

@@ -15,6 +15,7 @@ var encodings = map[format.Encoding]encoding.Encoding{
 	format.RLE:                  &rle.Encoding{BitWidth: 1}, // of booleans
 	format.DeltaBinaryPacked:    &delta.BinaryPackedEncoding{},
 	format.DeltaLengthByteArray: &delta.LengthByteArrayEncoding{},
+	format.DeltaByteArray:       &delta.ByteArrayEncoding{},
 	format.ByteStreamSplit:      &bytestreamsplit.Encoding{},
 }
 
