@@ -48,7 +48,7 @@ func Find(names []string) (*Files, error) {
 		file, key := SplitKey(filepath.Clean(p))
 		if all := file + ":"; seen[all] || seen[file+":"+key] || key == "" && seen[file] {
 			return nil, fmt.Errorf("%s: the file is given twice as a part of the points; its points "+
-				"would count twice. For labels in the table of the points give the table once, with --label COLUMN", p)
+				"would count twice; a table that holds points and labels is given once, as points", p)
 		}
 		seen[file] = true
 		seen[file+":"+key] = true

@@ -80,7 +80,7 @@ func TestFindFaults(t *testing.T) {
 		"two in pattern":  {[]string{"img_0.npy", "img_1.npy", "text_0.npy"}, []string{"*.npy"}, []string{"2 kinds", "img_*.npy (2 files)"}},
 		"X, y and table":  {[]string{"emb/X.npy", "emb/y.npy", "emb/m.csv"}, []string{"emb"}, []string{"2 kinds", "X.npy", "y.npy"}},
 		"X and y":         {[]string{"emb/X.npy", "emb/y.npy"}, []string{"emb"}, []string{"2 kinds", "X.npy", "y.npy"}},
-		"twice with key":  {[]string{"a.npz"}, []string{"a.npz:x", "a.npz"}, []string{"a.npz: the file is given twice", "--label"}},
+		"twice with key":  {[]string{"a.npz"}, []string{"a.npz:x", "a.npz"}, []string{"a.npz: the file is given twice", "labels is given once"}},
 		"key and key":     {[]string{"a.npz"}, []string{"a.npz:x", "a.npz:x"}, []string{"a.npz:x: the file is given twice"}},
 		"twice":           {[]string{"a_0.npy", "a_1.npy"}, []string{"a_*.npy", "./a_1.npy"}, []string{"./a_1.npy: the file is given twice"}},
 	} {
