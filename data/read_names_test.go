@@ -367,6 +367,14 @@ func TestIDsBelow(t *testing.T) {
 	if got := fmt.Sprint(y.Index, y.Names); !strings.Contains(strings.Join(y.Read.Notes, ";"), `ids are in column "Station"`) || got != "[1 -1 0 -1] [hoch tief]" {
 		t.Errorf("%s, %q", got, y.Read.Notes)
 	}
+	// Of two columns without a usual name, whatever the format.
+	y, err = ReadLabels(write(t, "l.jsonl", `{"stelle":"c","klasse":"hoch"}`+"\n"+`{"stelle":"a","klasse":"tief"}`+"\n"), LabelOptions{IDs: fourIDs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(y.Index, y.Names); !strings.Contains(strings.Join(y.Read.Notes, ";"), `ids are in column "stelle"`) || got != "[1 -1 0 -1] [hoch tief]" {
+		t.Errorf("%s, %q", got, y.Read.Notes)
+	}
 	s, err := ReadShares(write(t, "p.csv", "Station;tief;hoch\nc;0,25;0,75\na;1;0\n"), ShareOptions{LabelOptions: LabelOptions{IDs: fourIDs, Points: 4}})
 	if err != nil {
 		t.Fatal(err)

@@ -110,11 +110,11 @@ func (t *labelTable) open(key string, limit int64, ids *IDs, f *Notes) (*table.R
 		return nil, err
 	}
 	columns := r.Names()
-	if r.Format() == table.CSV && r.Header() && key == "" && len(columns) == 2 &&
-		!slices.ContainsFunc(columns, func(c string) bool { return IsLabelName(c) || IsIDName(c) }) &&
-		LikelyIDColumn(columns) == "" {
-		// The first line is all text, as ids and labels may be. It is a header if the line below has the id of a
-		// point where it has none.
+	text := r.Format() == table.CSV
+	unnamed := key == "" && len(columns) == 2 && (!text || r.Header()) && LikelyIDColumn(columns) == "" &&
+		!slices.ContainsFunc(columns, func(c string) bool { return IsLabelName(c) || IsIDName(c) })
+	if unnamed {
+		// No name says which of the two has the ids, but what they hold may.
 		if t.id, err = t.idsBelow(columns, table.Options{Limit: limit}, ids); err != nil {
 			r.Close()
 			return nil, err
@@ -123,6 +123,9 @@ func (t *labelTable) open(key string, limit int64, ids *IDs, f *Notes) (*table.R
 			t.label = other(columns, t.id)
 			return t.choose(r, key, f)
 		}
+	}
+	if unnamed && text {
+		// The first line is all text, as ids and labels may be, and no line below tells that it is a header.
 		r.Close()
 		if r, err = table.Open(t.path, table.Options{Limit: limit, Header: table.HeaderNo}); err != nil {
 			return nil, err
