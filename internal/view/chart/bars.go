@@ -82,9 +82,6 @@ const (
 	barHeight = 11
 	barGap    = 5 // between a bar and its texts
 	barCap    = 3 // half of the line at an end of a deviation
-	// capHeight is the height of capital letters and digits, in units of the size of the font. The
-	// middle of a text is half of it above the baseline.
-	capHeight = 0.7
 )
 
 func (r *barRows) draw(c draw.Canvas, _ *frame) {

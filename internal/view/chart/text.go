@@ -45,7 +45,10 @@ func (l letters) rise() vg.Length   { return l.face().Extents().Ascent }
 func (l letters) fall() vg.Length   { return l.face().Extents().Descent }
 func (l letters) height() vg.Length { return l.rise() + l.fall() }
 
-// middle is the height of the middle of capital letters and digits, which are 0.7 of the size.
+// capHeight is the height of capital letters and digits, in units of the size of the font.
+const capHeight = 0.7
+
+// middle is how far the middle of capital letters and digits lies above the line that they stand on.
 func (l letters) middle() vg.Length { return capHeight / 2 * l.size }
 
 func (l letters) width(text string) vg.Length { return l.face().Width(text) }
