@@ -1,6 +1,6 @@
-// Package chart draws line charts, scatter plots, decision surfaces and bars
-// on the canvases of gonum/plot: as SVG for an HTML page, where one picture serves light and
-// dark themes and any width, and as .svg, .png and .pdf files.
+// Package chart draws line charts, scatter plots, decision surfaces and bars on the canvases
+// of gonum/plot: as SVG for an HTML page, where one picture serves light and dark themes and
+// any width, and as .svg, .png and .pdf files.
 //
 // A [Chart] holds plain values; its Draw checks them and makes a [Picture].
 // Values that cannot be drawn (NaN, ±Inf, and negative ones on a logarithmic
@@ -9,11 +9,13 @@
 //
 // # Colours and marks
 //
-// Frames, axes and legends are drawn here, on vg, the canvases of gonum/plot: its package plot links
-// twelve fonts where one is used, and lays axes out for one font where a page has another. The colours in files are the light theme; in a page
-// the same SVG text has CSS variables in their place, so that one picture serves light and
-// dark. Contour lines are marching squares in the order of the grid. Marks and error bars
-// write short paths and never leave a logarithmic axis by rounding.
+// Frames, axes and legends are drawn here, on vg, the canvases of gonum/plot. Its package plot
+// links twelve fonts where one is used, and lays axes out for one font where a page has another.
+//
+// The colours in files are the light theme. In a page the same SVG text has CSS variables in
+// their place, so that one picture serves light and dark. Contour lines are marching squares in
+// the order of the grid. Marks and error bars write short paths and never leave a logarithmic
+// axis by rounding.
 package chart
 
 import (
