@@ -358,7 +358,6 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 		Exchanges:  s.Exchanges,
 		Tolerance:  s.Tolerance,
 		Seed:       s.Seed,
-		Step:       ix.reporter(p, s.Trees+s.Exchanges+1),
 		Resume:     s.Resume.round(),
 
 		// The true neighbours of the sample are found once, after the first pass.
@@ -375,6 +374,8 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 			return out.stats.Recall.Share >= s.Recall, nil
 		},
 	}
+	set := ix.set(out.rows)
+	search.Step = ix.reporter(p, nndescent.UsualSteps(set.Rows, search))
 	if s.Save != nil {
 		search.Save = func(r nndescent.Round) error { return s.Save(roundOf(r)) }
 	}
@@ -385,7 +386,7 @@ func (ix *descent) descend(ctx context.Context, k int, p progress) (*descentGrap
 		return nil, fmt.Errorf("knn: the unfinished search is one for %d neighbours, not %d", s.Resume.K, k)
 	}
 
-	g, err := nndescent.Search(ctx, ix.set(out.rows), search)
+	g, err := nndescent.Search(ctx, set, search)
 	if err != nil {
 		return nil, err
 	}
@@ -429,13 +430,12 @@ func (ix *descent) recall(g *nndescent.Graph, s *RecallSample) Recall {
 }
 
 // reporter returns a function that counts steps and reports the progress. steps is about the number
-// of steps to come.
+// of steps to come; if there are more, the progress comes nearer to the end with each.
 func (ix *descent) reporter(p progress, steps int) func() {
 	step := 0
 	return func() {
-		if step++; step < steps {
-			p.report(max(1, int(float64(ix.n)*float64(step)/float64(steps))), ix.n)
-		}
+		step++
+		p.report(max(1, int(float64(ix.n)*float64(step)/float64(max(steps, step)+1))), ix.n)
 	}
 }
 

@@ -37,7 +37,6 @@ type carver struct {
 	g     *candidateGraph
 	rows  Rows // that points are assigned by: sketches, if there are some
 	seed  uint64
-	once  bool       // a pass has one carving
 	steps []follower // one for each goroutine
 	pairs atomic.Int64
 
@@ -49,11 +48,10 @@ type carver struct {
 
 // newCarver returns a carver for the rows of g; nil if they are no rows of numbers.
 func newCarver(g *candidateGraph, seed uint64) *carver {
-	m, ok := g.rows.Meter().(coordinates)
-	if !ok {
+	if _, ok := g.rows.Meter().(coordinates); !ok {
 		return nil
 	}
-	c := &carver{g: g, rows: g.rows, seed: seed, once: m.Columns() >= carveOnce}
+	c := &carver{g: g, rows: g.rows, seed: seed}
 	if s, ok := g.rows.(sketcher); ok {
 		if short := s.Sketch(g.n, seed); short != nil {
 			c.rows = short

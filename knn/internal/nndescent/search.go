@@ -56,7 +56,7 @@ type Settings struct {
 	Efforts int
 	// Enough is called after every pass and reports whether it was the last.
 	Enough func(g *Graph) (bool, error)
-	// Step is called after every tree and exchange.
+	// Step is called after every tree and exchange, about as often as [UsualSteps] says.
 	Step func()
 	// Save, if not nil, is called after every tree and exchange with the state from which a
 	// search goes on, given as Resume, to the same bits. It must not keep the slices.
@@ -194,6 +194,27 @@ func Search(ctx context.Context, set Set, s Settings) (*Graph, error) {
 	return g, nil
 }
 
+// usualExchanges is how many exchanges a pass makes until few lists change: one for 10⁴ points, three for 10⁷.
+const usualExchanges = 3
+
+// UsualSteps is about how often a search among the rows calls s.Step in its first pass.
+func UsualSteps(rows Rows, s Settings) int {
+	trees := s.mostTrees(rows, 0)
+	if _, ok := rows.Meter().(coordinates); ok {
+		trees = 1 + (trees-1+carveTrees-1)/carveTrees
+	}
+	return trees + min(usualExchanges, s.Exchanges)
+}
+
+// mostTrees is the largest number of trees of an effort, among them the entry tree. A carving counts as [carveTrees].
+func (s *Settings) mostTrees(rows Rows, effort int) int {
+	most := s.Trees << effort
+	if m, ok := rows.Meter().(coordinates); ok && m.Columns() >= carveOnce {
+		return min(most, 1+carveTrees*(effort+1))
+	}
+	return most
+}
+
 // listWidth returns the length of the lists kept in a search for k neighbours of n points. A tenth
 // more than k, and two, leave room for neighbours that float32 misplaces; each effort adds half of
 // k.
@@ -245,10 +266,7 @@ func (g *Graph) pass(ctx context.Context, s Settings, begin Round, effort int,
 	// Each effort tolerates a quarter of the changes of the one before.
 	enough := int64(math.Ldexp(s.Tolerance, -2*effort) * float64(len(g.index)))
 	carver := newCarver(g.candidateGraph, s.Seed)
-	most := s.Trees << effort
-	if carver != nil && carver.once {
-		most = min(most, 1+carveTrees*(effort+1)) // after the entry tree
-	}
+	most := s.mostTrees(g.rows, effort)
 	for s.Step(); !grown && g.stats.Trees < most; s.Step() {
 		var pairs, entered int64
 		if carver != nil {
