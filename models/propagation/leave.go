@@ -445,15 +445,27 @@ func (l Learner) LeaveOneOutCost(in *models.Input, probes int) (stage.Cost, erro
 	if probes > 0 {
 		labels = min(labels, probes)
 	}
+	n := int64(in.Len())
 	columns := columns(in.Targets)
 	block := min(labels, blockOf(in.Len()))
-	solver, err := cg.Bytes(in.Len(), block, &cg.Settings{})
+	solution, err := cg.Bytes(in.Len(), columns, &cg.Settings{})
+	if err != nil {
+		return c, err
+	}
+	responses, err := cg.Bytes(in.Len(), block, &cg.Settings{})
 	if err != nil {
 		return c, err
 	}
 
-	// A column for each right-hand side of a block. The solver of the fit is gone by then.
-	c.Bytes = max(c.Bytes, problem+stage.HeapBytes(solver+24*int64(in.Len())*int64(block+columns))+stage.RuntimeBytes)
+	// First the solution with all labels: its right-hand side, its start and the scores of the model that is judged. Then
+	// the responses: their right-hand sides, and in place of the first of these that solution. The solver of the fit is
+	// gone by then.
+	held := 3 * 8 * n * int64(columns)
+	responses += 8 * n * int64(block)
+	if s.Method == Harmonic {
+		responses += 8 * n * int64(columns) // Lf
+	}
+	c.Bytes = max(c.Bytes, problem+stage.HeapBytes(held+max(solution, responses))+stage.RuntimeBytes)
 	c.Operations *= float64(labels+columns) / float64(columns)
 	c.Operations += 2 * prepareOperations * float64(in.EdgeCount()) // for the fit and for the responses
 	c.Remedy = fmt.Sprintf("take fewer labels, or leave out whole folds of them with %s", param.Name("folds"))
