@@ -35,8 +35,8 @@ type Cost struct {
 // RuntimeBytes approximates the memory of small allocations in any stage.
 const RuntimeBytes = 4 << 20
 
-// HeapBytes returns the memory that inUse bytes of live objects take: the command sets the
-// collector to run when garbage reaches 40 % of the live objects.
+// HeapBytes returns the memory that inUse bytes of live objects take: in all but small runs the command sets
+// the collector to run when garbage reaches 40 % of the live objects.
 func HeapBytes(inUse int64) int64 { return inUse + inUse*2/5 }
 
 // DenseBytes returns the memory that inUse bytes of large matrices take if most of them live

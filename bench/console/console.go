@@ -200,8 +200,6 @@ func (c *Console) limits() {
 		c.Memory = machine.Size(machine.AvailableMemory())
 	}
 
-	// Large blocks come and go: collect early rather than hold twice the memory.
-	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(int64(c.Memory))
 	c.budget.Begin()
 }

@@ -33,8 +33,20 @@ const ProgramBytes = 27 << 20
 // of which 20 to 23 MiB were resident in nine commands.
 const codeBytes = 22 << 20
 
+// Garbage in percent of the live objects at which the collector runs. Large blocks come and go, and a large run
+// collects early rather than hold twice the memory. With the same share a small run, whose live objects take a
+// megabyte or two, spends two fifths of its time in collections.
+const (
+	largeGarbage = 40
+	smallGarbage = 200
+	smallRun     = 64 << 20 // bytes that a small run announces at most
+)
+
 // Begin begins a run.
-func (b *Budget) Begin() { *b = Budget{before: inUse()} }
+func (b *Budget) Begin() {
+	debug.SetGCPercent(smallGarbage)
+	*b = Budget{before: inUse()}
+}
 
 // inUse collects garbage and returns the bytes of the heap that remain.
 func inUse() int64 {
@@ -53,7 +65,7 @@ func (b *Budget) Held() int64 { return max(0, inUse()-b.before) }
 //
 // The stage fits if the bytes in use and the bytes of the stage are at most limit: ProgramBytes do
 // not count. Then the collector keeps the process near the largest announcement so far: garbage may
-// grow to a twentieth above it, and not beyond limit.
+// grow to a twentieth above it, and not beyond limit. From [smallRun] on it runs at [largeGarbage].
 func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
 	held := b.Held()
 	if stage > math.MaxInt64-held-ProgramBytes {
@@ -65,6 +77,9 @@ func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
 
 	total = max(held+stage+ProgramBytes, PeakMemory())
 	b.announced = max(b.announced, total)
+	if held+stage+ProgramBytes > smallRun {
+		debug.SetGCPercent(largeGarbage)
+	}
 	debug.SetMemoryLimit(min(b.announced+b.announced/20, limit+min(ProgramBytes, math.MaxInt64-limit)) -
 		codeBytes)
 	return total, true

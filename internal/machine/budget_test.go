@@ -11,6 +11,7 @@ import (
 // What is held counts with the stage; what was there before the run does not.
 func TestBudget(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	defer debug.SetGCPercent(garbage())
 	const mib = 1 << 20
 	before := make([]byte, 64*mib)
 	var b Budget
@@ -35,9 +36,26 @@ func TestBudget(t *testing.T) {
 	if total, fits := b.Announce(math.MaxInt64-5, math.MaxInt64); fits || total != math.MaxInt64 {
 		t.Errorf("as much as there is: %d bytes, fits %v", total, fits)
 	}
+	if now := garbage(); now != largeGarbage {
+		t.Errorf("a large run collects at %d %% of garbage", now)
+	}
+	b.Begin()
+	if _, fits := b.Announce(mib, 101*mib); !fits {
+		t.Error("1 MiB does not fit")
+	}
+	if now := garbage(); now != smallGarbage {
+		t.Errorf("a small run collects at %d %% of garbage", now)
+	}
 	if text := b.String(); !strings.Contains(text, " MiB announced") {
 		t.Error(text)
 	}
 	runtime.KeepAlive(before)
 	runtime.KeepAlive(held)
+}
+
+// garbage returns the share of garbage in percent at which the collector runs.
+func garbage() int {
+	now := debug.SetGCPercent(100)
+	debug.SetGCPercent(now)
+	return now
 }

@@ -65,8 +65,6 @@ func (a *App) limits() {
 		a.Memory = machine.Size(machine.AvailableMemory())
 	}
 
-	// Large blocks come and go: collect early rather than hold twice the memory.
-	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(int64(a.Memory))
 	a.budget.Begin()
 	// An interrupt may come at this moment and use the sink from another goroutine.
