@@ -103,8 +103,8 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	}
 	kept := u.Kept()
 	if kept.Points == nil {
-		return nil, errors.New("the model was fitted without points, so that no others can join it; " +
-			"fit it anew with the points")
+		return nil, errors.New("the model was fitted to a graph without points, and keeps nothing that points or " +
+			"labels could join; fit it anew to the graph and all labels")
 	}
 
 	// The file of a model has all settings in use, chosen ones included.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -237,6 +238,7 @@ func (a *app) cluster(ctx context.Context, args []string, o *clusterOptions) err
 		if sum.Choice = c.Choice; c.Choice != nil {
 			a.Warn(c.Choice.Warnings...)
 		}
+		a.Warn(wholeComponents(c, g.Components.Sizes)...)
 		sum.Values = c.Values
 		sum.LeftOut = c.LeftOut
 		// The sum of the smallest eigenvalues bounds the cut of every partition from below.
@@ -400,6 +402,23 @@ func (s *clusterSummary) compare(truth *data.Labels, labels []int32) error {
 	s.NMI = &nmi
 	s.Rand = &rand
 	return err
+}
+
+// wholeComponents warns that no component was divided as there are more of them than clusters: a few isolated points are
+// enough for that.
+func wholeComponents(c *cluster.Clustering, sizes []int) []string {
+	k := c.Settings.Clusters
+	if c.Components <= k {
+		return nil
+	}
+	sizes = slices.Sorted(slices.Values(sizes))
+	slices.Reverse(sizes)
+	text := fmt.Sprintf("%d components are put together to %d clusters, and none of them is divided, also not the largest, "+
+		"of %d points", c.Components, k, sizes[0])
+	if least := sizes[k-1] + 1; least <= sizes[0] {
+		text += fmt.Sprintf("; --min-component %d leaves those of fewer points out", least)
+	}
+	return []string{text}
 }
 
 // clusterNumbers returns labels as the integers that are written.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models/cluster"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 func int64s(t *testing.T, path string) []int64 {
@@ -152,6 +153,29 @@ func TestClustersAuto(t *testing.T) {
 	must(t, npy.WriteFile("ring.npy", []int{300, 2}, ring))
 	if o := bigfit(t, "cluster", "ring.npy", "-c", "auto"); o.code != 0 || !strings.Contains(o.stderr, "warning: the gaps of") {
 		t.Errorf("exit code %d, %s", o.code, o.stderr)
+	}
+}
+
+// TestIsolatedPoints: a few points without an edge are enough that no component is divided, which is said with what
+// helps.
+func TestIsolatedPoints(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const n, alone = 40, 3
+	var from, to []int32
+	for i := range int32(n - 1) {
+		from = append(from, i, i+1)
+		to = append(to, i+1, i)
+	}
+	w, err := sparse.FromTriplets(n+alone, n+alone, from, to, slices.Repeat([]float64{1}, len(from)))
+	must(t, err)
+	must(t, sparse.WriteNPZ("path.npz", w, nil))
+	o := bigfit(t, "cluster", "path.npz", "-c", "2")
+	if o.code != 0 || !strings.Contains(o.stderr, "warning: 4 components are put together to 2 clusters") ||
+		!strings.Contains(o.stderr, "--min-component 2 leaves") {
+		t.Errorf("exit code %d, %s", o.code, o.stderr)
+	}
+	if o := bigfit(t, "cluster", "path.npz", "-c", "2", "--min-component", "2"); o.code != 0 || strings.Contains(o.stderr, "warning") {
+		t.Errorf("without the isolated points: exit code %d, %s", o.code, o.stderr)
 	}
 }
 

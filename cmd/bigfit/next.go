@@ -64,7 +64,7 @@ is fitted to them first, and that model is not kept. --rule is one of
 A Gaussian field on the graph gives the variances, from --pairs vectors near the smallest
 eigenvectors of its normalized Laplacian. Each choice lowers the variances near it before
 the next point is chosen, so a batch is spread. Components of the graph without a label
-come first, the largest first, except for tiny ones; their rule is "component". typical,
+come first, the largest first, and tiny ones last; their rule is "component". typical,
 cover and random ignore components.
 
 Models of harmonic, lgc, tikhonov, poisson, eigenmap and auto keep their graph and labels.

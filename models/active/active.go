@@ -139,7 +139,8 @@ type Settings struct {
 	// label tells less about its surroundings where points are few.
 	Noise float64
 	// Tiny excludes small components: a component without a label comes first only if it
-	// has at least Tiny times n/(l + Count) points. n/(l + Count) is the average number of
+	// has at least Tiny times n/(l + Count) points, and the points of a smaller one are chosen only if
+	// larger ones have fewer than Count. n/(l + Count) is the average number of
 	// points per label. Default 0.1; with a negative number all components come first.
 	Tiny float64
 	// Seed of Random.
@@ -321,6 +322,7 @@ func Choose(ctx context.Context, p *Pool, s *Settings) ([]Choice, error) {
 	case Cover:
 		return p.chooseCover(&filled), nil
 	}
+	p = p.withoutTiny(&filled)
 	field, err := newField(ctx, p, &filled)
 	if err != nil {
 		return nil, err
@@ -380,13 +382,8 @@ func (p *Pool) unlabeledComponents(s *Settings) []int32 {
 	if p.Components.Count() == 1 {
 		return nil // it is where all points are
 	}
-	has := make([]bool, p.Components.Count())
-	for _, i := range p.Labeled {
-		has[p.Components.Of[i]] = true
-	}
-
-	// A component far smaller than the share of a label must not take one of a few labels.
-	least := s.Tiny * float64(p.Len()) / float64(len(p.Labeled)+s.Count)
+	has := p.withLabel()
+	least := p.leastComponent(s)
 	open := make([]bool, p.Components.Count())
 	for i, is := range p.taken() {
 		if !is {
@@ -403,6 +400,44 @@ func (p *Pool) unlabeledComponents(s *Settings) []int32 {
 
 	slices.SortStableFunc(out, func(a, b int32) int { return p.Components.Sizes[b] - p.Components.Sizes[a] })
 	return out
+}
+
+// withLabel tells of each component whether it has a label.
+func (p *Pool) withLabel() []bool {
+	has := make([]bool, p.Components.Count())
+	for _, i := range p.Labeled {
+		has[p.Components.Of[i]] = true
+	}
+	return has
+}
+
+// leastComponent is the number of points from which on a component may take one of a few labels: a share of what a label
+// stands for.
+func (p *Pool) leastComponent(s *Settings) float64 {
+	return s.Tiny * float64(p.Len()) / float64(len(p.Labeled)+s.Count)
+}
+
+// withoutTiny closes the points of tiny components without a label, where the others have points enough. Nothing
+// is known of such a point, so that it is the most uncertain one by every rule, and its label tells of next to no other.
+func (p *Pool) withoutTiny(s *Settings) *Pool {
+	has := p.withLabel()
+	least := p.leastComponent(s)
+	out := *p
+	out.Closed = p.taken()
+	left := 0
+	for i, of := range p.Components.Of {
+		switch small := float64(p.Components.Sizes[of]) < least; {
+		case out.Closed[i]:
+		case !small:
+			left++
+		case !has[of]:
+			out.Closed[i] = true
+		}
+	}
+	if left < s.Count {
+		return p
+	}
+	return &out
 }
 
 // chooser is a choice under way.

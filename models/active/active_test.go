@@ -185,6 +185,41 @@ func TestComponentsFirst(t *testing.T) {
 	}
 }
 
+// Isolated points, of which nothing is known, do not take the place of points whose labels tell of others; they are
+// chosen when no others are left.
+func TestIsolatedPointsLast(t *testing.T) {
+	const n, alone = 600, 3
+	p := poolOf(t, n, 1, 20, data.Range(0, 30))
+	_, pairs := p.Vectors.Dims()
+	vectors := mat.NewDense(n+alone, pairs+alone, nil)
+	vectors.Slice(0, n, 0, pairs).(*mat.Dense).Copy(p.Vectors)
+	for q := range alone {
+		vectors.Set(n+q, pairs+q, 1)
+		p.Values = append(p.Values, 0)
+		p.Margins = append(p.Margins, 0)
+		p.Components.Of = append(p.Components.Of, int32(len(p.Components.Sizes)))
+		p.Components.Sizes = append(p.Components.Sizes, 1)
+	}
+	p.Vectors = vectors
+	for _, rule := range []Rule{Combined, VOpt, SOpt, Uncertainty} {
+		for _, count := range []int{5, n + alone - 30} {
+			got, err := Choose(t.Context(), p, &Settings{Rule: rule, Count: count})
+			if err != nil {
+				t.Fatal(err)
+			}
+			isolated := 0
+			for _, i := range points(got) {
+				if i >= n {
+					isolated++
+				}
+			}
+			if all := count > 5; all && isolated != alone || !all && isolated > 0 {
+				t.Errorf("%v: %d of %d points are isolated", rule, isolated, count)
+			}
+		}
+	}
+}
+
 // No point is chosen twice, or that has a label or is closed; all can be chosen.
 func TestChooseAll(t *testing.T) {
 	p := poolOf(t, 40, 2, 10, []int{1, 2})
