@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/shell"
 	"github.com/bigfit/bigfit/models/all"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/sparse"
 )
 
 // bigfit help MODEL shows the flags of the model and of no other.
@@ -125,6 +126,12 @@ func TestForms(t *testing.T) {
 	}
 	if o := bigfit(t, "fit", "g.npz", "y.npy", "-o", "rows.npz"); o.code != 0 || !strings.Contains(o.stderr, "warning: g.npz is a graph that bigfit made") {
 		t.Errorf("a graph as points: %d %s", o.code, o.stderr)
+	}
+	w, err := sparse.ReadNPZ("g.npz", 1<<30)
+	must(t, err)
+	must(t, sparse.WriteNPZ("other.npz", w, nil)) // as another program writes it
+	if o := bigfit(t, "fit", "other.npz", "y.npy", "-o", "rows.npz"); o.code != 0 || !strings.Contains(o.stderr, "warning: other.npz is a square and symmetric matrix") {
+		t.Errorf("a graph of another program as points: %d %s", o.code, o.stderr)
 	}
 	// What could be a graph is said.
 	if o := bigfit(t, "cluster", "X.npy", "-c", "3", "-o", "c.npy"); !strings.Contains(o.stderr, "points: X.npy") {

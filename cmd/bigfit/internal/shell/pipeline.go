@@ -16,6 +16,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/pipeline"
+	"github.com/bigfit/bigfit/sparse"
 	"github.com/bigfit/bigfit/stage"
 )
 
@@ -119,7 +120,7 @@ func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (d
 		return nil, err
 	}
 	a.Notes(p.table.Notes...)
-	a.warnOfGraph(files.Paths)
+	a.warnOfGraph(files.Paths, x)
 	st.Done(files.Describe() + data.Describe(x))
 	p.read = files
 	p.files = files
@@ -128,8 +129,9 @@ func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (d
 	return x, nil
 }
 
-// warnOfGraph warns where points are a graph that bigfit made, as fit --graph would take it.
-func (a *App) warnOfGraph(paths []string) {
+// warnOfGraph warns where points are a graph that bigfit made, as fit --graph would take it, or may be one of another
+// program.
+func (a *App) warnOfGraph(paths []string, x data.Points) {
 	if len(paths) != 1 || !strings.EqualFold(filepath.Ext(paths[0]), ".npz") {
 		return
 	}
@@ -138,6 +140,11 @@ func (a *App) warnOfGraph(paths []string) {
 	if err == nil && json.Unmarshal(info.Manifest, &m) == nil && m.Format == archive.Graph {
 		a.Warn(fmt.Sprintf("%s is a graph that bigfit made, and its rows are read as points; fit and "+
 			"tune take the graph itself with --graph", paths[0]))
+		return
+	}
+	if w, ok := x.(*sparse.CSR); ok && w.Rows == w.Cols && w.Rows > 1 && w.CheckGraph() == nil {
+		a.Warn(fmt.Sprintf("%s is a square and symmetric matrix without negative entries, as the weights of a graph are, "+
+			"and its rows are read as points; fit and tune take a graph with --graph", paths[0]))
 	}
 }
 
