@@ -8,14 +8,14 @@ import (
 )
 
 // Labels as certain as the other points are not harder, whatever the draw; labels among the least certain points are,
-// unless there are few of a class.
+// unless there are few of a class. Many labels that are less certain by next to nothing are not.
 func TestHarder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	for _, c := range []struct {
 		labels, classes int
 		shift           float64 // of the doubt of the labels
 		want            bool
-	}{{100, 2, 0, false}, {100, 2, 0.2, true}, {30, 2, 0.3, true}, {9, 2, 0.4, false}, {30, 10, 0.3, false}} {
+	}{{100, 2, 0, false}, {100, 2, 0.2, true}, {30, 2, 0.3, true}, {9, 2, 0.4, false}, {30, 10, 0.3, false}, {3000, 2, 0.03, false}} {
 		for range 20 {
 			row := func(shift float64) []float64 {
 				out := make([]float64, c.classes)
@@ -23,9 +23,10 @@ func TestHarder(t *testing.T) {
 				out[0] = 1 - out[1]
 				return out
 			}
-			points := mat.NewDense(2000, c.classes, nil)
+			n := max(2000, 20*c.labels)
+			points := mat.NewDense(n, c.classes, nil)
 			var labeled []int
-			for i := range 2000 {
+			for i := range n {
 				points.SetRow(i, row(0))
 				if i < c.labels {
 					labeled = append(labeled, 20*i)
