@@ -57,11 +57,16 @@ soak:
 	BIGFIT_SOAK=$(SEEDS) go test -count=1 -timeout 24h -run '$(CAMPAIGNS)' -v ./cmd/bigfit
 	BIGFIT_SOAK=$(SEEDS) go test -count=1 -timeout 24h -run '$(FAULTS)|TestInstructionSets|TestPlantedErrors' -v ./pipeline ./models/... ./knn ./engine ./lanczos
 
+# Runs that are killed again and again wait for the disk at each checkpoint; in memory it is there at once. Programs start
+# from the disk, as they may not from there.
+CHECKPOINTS := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'NR == 2 { print $$4 }')" -gt 1000000 ] && echo TMPDIR=/dev/shm GOTMPDIR=/tmp)
+
 # A sample of every campaign, as CI runs it.
 sample:
 	BIGFIT_SOAK=sample go test -count=1 ./cmd/bigfit/internal/attack
 	BIGFIT_SOAK=sample go test -count=1 -run '$(CAMPAIGNS)' ./cmd/bigfit
-	BIGFIT_SOAK=sample go test -count=1 -run '$(FAULTS)' ./pipeline ./models/... ./knn ./engine
+	BIGFIT_SOAK=sample $(CHECKPOINTS) go test -count=1 -run '$(FAULTS)' ./pipeline
+	BIGFIT_SOAK=sample go test -count=1 -run '$(FAULTS)' ./models/... ./knn ./engine
 
 bench:
 	go test -run '^$$' -bench . -benchtime 3x ./internal/... ./knn ./lanczos

@@ -46,9 +46,17 @@ type carver struct {
 	choice  []uint8
 }
 
+// columns returns the number of coordinates of a row; 0 of rows that are no numbers.
+func columns(rows Rows) int {
+	if m, ok := rows.Meter().(coordinates); ok {
+		return m.Columns()
+	}
+	return 0
+}
+
 // newCarver returns a carver for the rows of g; nil if they are no rows of numbers.
 func newCarver(g *candidateGraph, seed uint64) *carver {
-	if _, ok := g.rows.Meter().(coordinates); !ok {
+	if columns(g.rows) == 0 {
 		return nil
 	}
 	c := &carver{g: g, rows: g.rows, seed: seed}

@@ -200,7 +200,7 @@ const usualExchanges = 3
 // UsualSteps is about how often a search among the rows calls s.Step in its first pass.
 func UsualSteps(rows Rows, s Settings) int {
 	trees := s.mostTrees(rows, 0)
-	if _, ok := rows.Meter().(coordinates); ok {
+	if columns(rows) > 0 {
 		trees = 1 + (trees-1+carveTrees-1)/carveTrees
 	}
 	return trees + min(usualExchanges, s.Exchanges)
@@ -209,7 +209,7 @@ func UsualSteps(rows Rows, s Settings) int {
 // mostTrees is the largest number of trees of an effort, among them the entry tree. A carving counts as [carveTrees].
 func (s *Settings) mostTrees(rows Rows, effort int) int {
 	most := s.Trees << effort
-	if m, ok := rows.Meter().(coordinates); ok && m.Columns() >= carveOnce {
+	if columns(rows) >= carveOnce {
 		return min(most, 1+carveTrees*(effort+1))
 	}
 	return most
