@@ -71,11 +71,17 @@ func (s *scratch) of(columns int) []*mat.Dense {
 
 // randomBlock returns an n×b block of independent standard normal numbers.
 func randomBlock(n, b int, rng *rand.Rand) *mat.Dense {
-	x := dense.Zeros[float64](n * b)
-	for i := range x {
-		x[i] = rng.NormFloat64()
+	x := dense.New(n, b)
+	randomize(x, rng)
+	return x
+}
+
+// randomize fills x, whose rows are contiguous, with independent standard normal numbers.
+func randomize(x *mat.Dense, rng *rand.Rand) {
+	data := x.RawMatrix().Data
+	for i := range data {
+		data[i] = rng.NormFloat64()
 	}
-	return mat.NewDense(n, b, x)
 }
 
 // project subtracts from w its components along the orthonormal columns of v: w ← w − v(vᵀw). The

@@ -136,7 +136,7 @@ func solveDense(ctx context.Context, a sparse.Operator, p *plan, known *mat.Dens
 	if err != nil {
 		return nil, fmt.Errorf("lanczos: dense decomposition of dimension %d: %w", p.n, err)
 	}
-	x := mat.NewDense(p.n, p.K, nil)
+	x := dense.New(p.n, p.K)
 	if known != nil {
 		x.Slice(0, p.n, 0, p.known).(*mat.Dense).Copy(known)
 	}

@@ -126,7 +126,7 @@ func (k *krylov) descend(ctx context.Context, m int, start *mat.Dense) (*Result,
 func (d *descent) setWidth(m int) {
 	d.m = m
 	d.p = 0
-	d.w = mat.NewDense(d.n, m, nil)
+	d.w = dense.New(d.n, m)
 	d.theta = make([]float64, m)
 	d.residual = make([]float64, m)
 	d.energy = make([]float64, m)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bigfit/bigfit/cg"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -50,7 +51,7 @@ const (
 	inverseSmooth = 100
 	// exactDegree is the degree from which a polynomial costs more than a solution by an exact
 	// factor of the graph of points on a surface, with about ten numbers an edge.
-	exactDegree = 60
+	exactDegree = 50
 )
 
 // mayInvert returns a as a Laplacian if it can be inverted behind its known null vectors in the
@@ -111,7 +112,7 @@ func newInverter(l *sparse.Laplacian, f filter, p *plan) (v *inverter, exact boo
 // a run ends with the true residuals of the eigenpairs, not with residuals of these systems.
 func (v *inverter) apply(ctx context.Context, x *mat.Dense) (int, error) {
 	n, b := x.Dims()
-	start := mat.NewDense(n, b, nil)
+	start := dense.New(n, b)
 	v.m.ApplyTo(start, x)
 	project(start, v.null)
 	// The start is the solution by the factor alone, and tells the attainable residual.

@@ -66,7 +66,7 @@ func lock(a sparse.Operator, null, given *mat.Dense, tolerance float64, k int) (
 // pick copies some columns of x.
 func pick(x *mat.Dense, columns []int) *mat.Dense {
 	n, _ := x.Dims()
-	out := mat.NewDense(n, len(columns), nil)
+	out := dense.New(n, len(columns))
 	for i := range n {
 		from := x.RawRowView(i)
 		to := out.RawRowView(i)

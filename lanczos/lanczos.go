@@ -17,7 +17,7 @@
 // result.
 //
 // An ill-conditioned graph (a long path, a tree, a strip, points on a surface) has a low end so
-// dense that the polynomial would need a degree beyond 600, or beyond 60 where there is a
+// dense that the polynomial would need a degree beyond 600, or beyond 50 where there is a
 // small exact factor. Then the process runs on (L + σI)⁻¹ instead (Ericsson & Ruhe, Math. Comp.
 // 35, 1980), for a Laplacian of power 1 without shift and with memory for a factor. Package cg
 // solves the systems with that factor or an approximate one. Below the first Ritz values of the
@@ -37,6 +37,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -111,7 +112,7 @@ type State struct {
 // multiplicity.
 //
 // With dimension n, basis m, filter degree δ and block b it holds about
-// n(m + 5b) values, those of the basis of 4 bytes with s.Single ([Bytes] is exact), and every b basis vectors cost δ
+// n(m + 3b) values, those of the basis of 4 bytes with s.Single ([Bytes] is exact), and every b basis vectors cost δ
 // products of a with an n×b block and 8nmb operations. [Laplacian] may take an inverse,
 // with [cg.FactorBytes] and 72nb beside it if MemoryLimit
 // allows them. For n ≤ 800, or if the
@@ -229,7 +230,7 @@ func (p *plan) search(ctx context.Context, a sparse.Operator, null *mat.Dense,
 
 	if d.high-d.low <= 1e-13*norm {
 		// One eigenvalue on the whole complement: any vectors will do.
-		x := mat.NewDense(p.n, p.K, nil)
+		x := dense.New(p.n, p.K)
 		rng := rand.New(rand.NewPCG(p.Seed, 0x666c6174)) // "flat"
 		w := randomBlock(p.n, p.wanted, rng)
 		orthonormalize(w, wide(known), rng)

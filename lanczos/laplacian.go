@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -145,7 +146,7 @@ func Extend(w *sparse.CSR, vectors *mat.Dense) (*mat.Dense, error) {
 	if old > w.Rows {
 		return nil, fmt.Errorf("lanczos: eigenvectors of %d points for a graph of %d", old, w.Rows)
 	}
-	x := mat.NewDense(w.Rows, k, nil)
+	x := dense.New(w.Rows, k)
 	x.Slice(0, old, 0, k).(*mat.Dense).Copy(vectors)
 	for i := old; i < w.Rows; i++ {
 		row := x.RawRowView(i)

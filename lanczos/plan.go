@@ -193,7 +193,7 @@ func (p *plan) bytes() int64 {
 		return 8 * (rows*(max(m, int64(p.K))+2*slabWidth+3*densityVectors) + 4*m*m)
 	}
 	basis := int64(p.columns())
-	blocks := 4 * int64(p.block)
+	blocks := 3 * int64(p.block)
 	projected := 4 * basis * basis
 	switch {
 	case p.Single:
@@ -237,9 +237,9 @@ func Operations(n, nnz int, s *Settings) float64 {
 		m := float64(p.refined())
 		return 8*rows*m*m + 30*m*product
 	}
-	// The usual degree of the filter, 10 for 10⁴ vertices and 20 for 10⁷, and the usual columns, one and a half times
-	// the basis. The degree is chosen from the density, which is not known here.
-	degree := 10 * math.Pow(rows/1e4, 0.1)
+	// The usual degree of the filter of a few pairs, 8 for 10⁴ vertices and 16 for 10⁷, and the usual columns, one and a
+	// half times the basis. The degree is chosen from the density, which is not known here.
+	degree := p.growth() / fewGrowth * 8 * math.Pow(rows/1e4, 0.1)
 	return 4*rows*m*m + 1.5*m*degree*product + 2*rows*m*float64(p.K)
 }
 

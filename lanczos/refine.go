@@ -101,7 +101,7 @@ func (p *plan) refine(ctx context.Context, a sparse.Operator, null *mat.Dense) (
 // if too few are known.
 func (p *plan) beginRefined(null *mat.Dense) *mat.Dense {
 	_, q := p.Known.Dims()
-	known := mat.NewDense(p.n, q, nil)
+	known := dense.New(p.n, q)
 	copyBlock(known, p.Known)
 	if null != nil {
 		project(known, null)
@@ -120,7 +120,7 @@ func (p *plan) beginRefined(null *mat.Dense) *mat.Dense {
 	}
 	random := randomBlock(p.n, m-len(kept), rand.New(rand.NewPCG(p.Seed, 0x6775617264))) // "guard"
 	scaleColumns(random, columnNorms(random))
-	x := mat.NewDense(p.n, m, nil)
+	x := dense.New(p.n, m)
 	par.For(p.n, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			from := known.RawRowView(i)
@@ -167,7 +167,7 @@ func rayleighRitz(ctx context.Context, a sparse.Operator, x *mat.Dense) ([]float
 
 // withNull returns the null vectors with the first wanted columns of x behind them.
 func (p *plan) withNull(null, x *mat.Dense) *mat.Dense {
-	out := mat.NewDense(p.n, p.K, nil)
+	out := dense.New(p.n, p.K)
 	if null != nil {
 		copyBlock(out.Slice(0, p.n, 0, p.known).(*mat.Dense), null.Slice(0, p.n, 0, p.known).(*mat.Dense))
 	}

@@ -187,7 +187,9 @@ func gatherRows[T float32 | float64](data []T, stride, k int, order []int32) {
 func (v vectors) narrow(k int) vectors {
 	if v.double != nil && 2*k <= v.double.RawMatrix().Stride {
 		n, _ := v.double.Dims()
-		return wide(mat.DenseCopyOf(v.double.Slice(0, n, 0, k)))
+		x := dense.New(n, k)
+		copyBlock(x, v.slice(0, k).double)
+		return wide(x)
 	}
 	return v.together(k)
 }

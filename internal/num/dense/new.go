@@ -7,7 +7,7 @@ import (
 )
 
 // hugeFrom is the size in bytes from which numbers are put on large pages: two of them.
-const hugeFrom = 4 << 20
+const hugeFrom = 2 << 20
 
 // Zeros returns n zeros, many of them on large pages where the system has them. Touching them then
 // costs a fault for every 2 MiB and not for every 4 KiB; the faults of a block that is written once
