@@ -45,6 +45,8 @@ type ReadOptions struct {
 	// table of values are joined with them. Default: not known.
 	Points int
 	IDs    *IDs
+	// Coordinates are the names of the columns of these points, as in [LabelOptions].
+	Coordinates []string
 	// File, if not nil, gets notes and warnings on how a table of values was understood.
 	File *LabelFile
 }

@@ -26,6 +26,9 @@ type LabelOptions struct {
 	// none. Rows of a table are joined with them. Default: not known.
 	Points int
 	IDs    *IDs
+	// Coordinates are the names of the columns of the points, nil if they have none. A table whose ids are in a
+	// column of such a name is an error where the points have no IDs.
+	Coordinates []string
 }
 
 // ReadLabels reads at most one label a point; [ReadMultiLabels] reads any number. The

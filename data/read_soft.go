@@ -87,7 +87,7 @@ func ReadShares(path string, opt ShareOptions) (*Shares, error) {
 
 // cells returns the points in the form of package labelcells.
 func (opt *LabelOptions) cells() labelcells.Points {
-	points := labelcells.Points{N: opt.Points}
+	points := labelcells.Points{N: opt.Points, Columns: opt.Coordinates}
 	if ids := opt.IDs; ids != nil {
 		points.IDs = &labelcells.IDs{From: ids.From, Values: ids.Values, Row: ids.Row}
 	}

@@ -167,7 +167,7 @@ func (t *tablePoints) choose(r *table.Reader) error {
 		t.header = r.Names()
 	}
 	columns := r.Columns()
-	roles, err := t.table.roles(t.path, t.header, len(columns))
+	roles, err := t.table.roles(t.path, t.header, len(columns), r.Word)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 func readTableValues(src *source, opt ReadOptions) (*mat.Dense, error) {
 	var f labelcells.Notes
 	c, err := readTableLabels(src, &LabelOptions{Key: opt.Key, Limit: opt.Limit, Points: opt.Points,
-		IDs: opt.IDs}, &f)
+		IDs: opt.IDs, Coordinates: opt.Coordinates}, &f)
 	if err != nil {
 		return nil, err
 	}

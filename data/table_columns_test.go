@@ -73,3 +73,67 @@ func TestColumnsOfFiles(t *testing.T) {
 		t.Errorf("two columns of one name: %v", err)
 	}
 }
+
+// A column with a usual name of ids names the points where it is asked for, unless something else says what the column is.
+func TestUsualID(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		texts []string // of files
+		table TableColumns
+		ids   string
+		want  string // of the error or the notes
+	}{
+		"numbers":             {[]string{"id,a,b\n5,1,2\n3,1,2\n"}, TableColumns{}, "5 3", `column "id" names the points`},
+		"texts":               {[]string{"a,name,b\n1,x y,2\n"}, TableColumns{}, "x y", `column "name" names the points`},
+		"the more usual":      {[]string{"name,ID,a,b\n7,u,1,2\n"}, TableColumns{Drop: []string{"name"}}, "u", `column "ID" names`},
+		"an ending":           {[]string{"sample_id,a,b\ns1,1,2\n"}, TableColumns{}, "s1", `column "sample_id" names`},
+		"JSON Lines":          {[]string{`{"uuid":"u","a":1,"b":2}`}, TableColumns{}, "u", `column "uuid" names`},
+		"numbers of a name":   {[]string{"key,b\n1,2\n"}, TableColumns{}, "", ""},
+		"numbers, an ending":  {[]string{"shop_id,b\n1,2\n"}, TableColumns{}, "", `column "shop_id" is read as a coordinate; if it names the points`},
+		"two endings":         {[]string{"a_id,b_id\n1,2\n"}, TableColumns{}, "", ""},
+		"no header":           {[]string{"1,2\n"}, TableColumns{}, "", ""},
+		"a coordinate":        {[]string{"id,b\n1,2\n"}, TableColumns{Only: []string{"id", "b"}}, "", ""},
+		"of the model":        {[]string{"id,b\n1,2\n"}, TableColumns{Expected: []string{"id", "b"}}, "", ""},
+		"beside the named":    {[]string{"id,a,b,c\n9,1,2,3\n"}, TableColumns{Only: []string{"a", "b"}}, "9", `column "id" names`},
+		"dropped":             {[]string{"id,a,b\n9,1,2\n"}, TableColumns{Drop: []string{"id"}}, "", ""},
+		"another is named":    {[]string{"id,a,b,w\n1,1,2,v\n"}, TableColumns{ID: "w", Drop: []string{"id"}}, "v", ""},
+		"two files":           {[]string{"id,a,b\n9,1,2\n", "a,id,b\n1,8,2\n"}, TableColumns{}, "9 8", `column "id" names`},
+		"of the first alone":  {[]string{"id,a,b\n9,1,2\n", "a,b\n1,2\n"}, TableColumns{}, "", `there is no column "id", which names the points of `},
+		"of the second alone": {[]string{"a,b\n1,2\n", "id,a,b\n9,1,2\n"}, TableColumns{}, "", "3 columns"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := c.table
+			table.UsualID = true
+			var paths []string
+			for _, text := range c.texts {
+				paths = append(paths, write(t, "x.csv", text))
+			}
+			x, err := ReadFiles(paths, ReadOptions{Table: &table})
+			if c.ids == "" && err != nil && c.want != "" && strings.Contains(err.Error(), c.want) {
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, d := x.Dims(); d != 2 {
+				t.Errorf("%d coordinates", d)
+			}
+			notes := strings.Join(table.Notes, "\n")
+			if !strings.Contains(notes, c.want) || c.want == "" && notes != "" {
+				t.Errorf("notes %q, want %q", notes, c.want)
+			}
+			ids, err := table.IDs()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := ""; ids != nil || c.ids != "" {
+				if ids != nil {
+					got = strings.Join(ids.Values, " ")
+				}
+				if got != c.ids || table.FoundID() != (table.ID == "") {
+					t.Errorf("ids %q, want %q", got, c.ids)
+				}
+			}
+		})
+	}
+}

@@ -20,6 +20,9 @@ import (
 type TableColumns struct {
 	ID    string // names the points; empty for none
 	Label string // holds the labels; empty for none
+	// UsualID takes a column with a usual name of ids for ID, where that is empty and nothing else says what the
+	// column is. Notes tell of it.
+	UsualID bool
 	// Drop are columns that are left out, and Only, if not nil, are the coordinates.
 	Drop, Only []string
 	// Shown are columns that people look at. Where the points have them they are no coordinates, unless Only names
@@ -37,6 +40,7 @@ type TableColumns struct {
 	wanted []string // the order in which the coordinates of a file are read, nil for that of the file
 	from   string   // the first file
 	names  []string
+	usual  string // the column that UsualID takes
 	ids    []string
 	bytes  int64 // of the texts of ids
 	labels labelcells.Column
@@ -69,13 +73,21 @@ func (t *TableColumns) named() bool {
 	return t != nil && (t.ID != "" || t.Label != "" || len(t.Drop) > 0 || len(t.Only) > 0 || len(t.Shown) > 0)
 }
 
-// roles returns what the columns of a file are for. header has their names, or is nil.
-func (t *TableColumns) roles(what string, header []string, columns int) ([]role, error) {
+// roles returns what the columns of a file are for. header has their names, or is nil; text reports which of them
+// hold text.
+func (t *TableColumns) roles(what string, header []string, columns int, text func(int) bool) ([]role, error) {
 	roles := make([]role, columns)
 	index := t.index(what, header)
+	usual, err := t.usualID(what, header, text)
+	if err != nil {
+		return nil, err
+	}
 	if !t.named() {
 		if index {
 			roles[0] = roleDropped
+		}
+		if usual >= 0 {
+			roles[usual] = roleID
 		}
 		return roles, t.take(what, header, roles)
 	}
@@ -141,6 +153,9 @@ func (t *TableColumns) roles(what string, header []string, columns int) ([]role,
 
 	if index && len(t.Only) == 0 {
 		roles[0] = roleDropped
+	}
+	if usual >= 0 {
+		roles[usual] = roleID
 	}
 	for _, name := range t.Shown {
 		if at := slices.Index(header, name); at >= 0 && roles[at] == roleCoordinate && len(t.Only) == 0 {
@@ -287,6 +302,41 @@ func (t *TableColumns) index(what string, header []string) bool {
 	return true
 }
 
+// usualID returns the column that UsualID takes; −1 for none. The first file decides, and others must have its column.
+func (t *TableColumns) usualID(what string, header []string, text func(int) bool) (int, error) {
+	if t == nil || !t.UsualID || t.ID != "" || header == nil || t.from != "" && t.usual == "" {
+		return -1, nil
+	}
+	if t.from != "" {
+		at := slices.Index(header, t.usual)
+		if at < 0 {
+			return 0, fmt.Errorf("%s: there is no column %s, which names the points of %s; add it, or leave it out there with %s %s",
+				what, fields.Quote([]byte(t.usual)), t.from, param.Name("drop"), t.usual)
+		}
+		return at, nil
+	}
+
+	// Columns that a flag or a model names are what these say.
+	known := slices.Concat([]string{t.Label}, t.Drop, t.Only, t.Shown, t.Expected)
+	var free []string
+	for i, name := range header {
+		if name != table.Unnamed(i) && !slices.Contains(known, name) && !slices.Contains(known, strconv.Itoa(i)) {
+			free = append(free, name)
+		}
+	}
+	t.usual = labelcells.IDColumnOf(free, func(name string) bool { return text(slices.Index(header, name)) })
+	if t.usual == "" {
+		if name := labelcells.LikelyIDColumn(free); name != "" {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: column %s is read as a coordinate; if it names the points, say %s %s, "+
+				"or leave it out with %s", what, fields.Quote([]byte(name)), param.Name("id"), name, param.Name("drop")))
+		}
+		return -1, nil
+	}
+	t.Notes = append(t.Notes, fmt.Sprintf("%s: column %s names the points, and is no coordinate; %s names another column, and %s "+
+		"the coordinates", what, fields.Quote([]byte(t.usual)), param.Name("id"), param.Name("columns")))
+	return slices.Index(header, t.usual), nil
+}
+
 // keep remembers the names of the coordinates.
 func (t *TableColumns) keep(what string, header []string, roles []role) {
 	if t == nil || t.from != "" {
@@ -322,10 +372,21 @@ func (t *TableColumns) Names() []string { return t.names }
 
 // IDs returns the ids that were read; nil if no column holds them.
 func (t *TableColumns) IDs() (*IDs, error) {
-	if t.ID == "" {
+	name := cmp.Or(t.ID, t.usual)
+	if name == "" {
 		return nil, nil
 	}
-	return NewIDs(t.from+": column "+t.ID, t.ids)
+	return NewIDs(t.from+": column "+name, t.ids)
+}
+
+// FoundID reports whether the ids are those of a column that [TableColumns.UsualID] takes.
+func (t *TableColumns) FoundID() bool { return t.usual != "" }
+
+// Unname gives up the ids of a column that [TableColumns.UsualID] took, where they do not name the points.
+func (t *TableColumns) Unname() {
+	t.usual = ""
+	t.ids = nil
+	t.bytes = 0
 }
 
 // Labels returns the labels that were read, as [ReadLabels] does; nil if no column holds

@@ -89,5 +89,6 @@ func TestAuditBadUsage(t *testing.T) {
 	fail(t, 2, []string{"--votes is 0"}, "audit", "X.npy", "--votes", "0")
 	fail(t, 2, []string{"--report", ".html"}, "audit", "X.npy", "--report", "page.txt")
 	fail(t, 2, []string{"audit.txt"}, "audit", "X.npy", "-o", "audit.txt")
-	fail(t, 2, []string{"points.csv", `"p0"`, "--id"}, "audit", "points.csv")
+	must(t, os.WriteFile("words.csv", []byte(strings.Replace(string(readFile(t, "points.csv")), "id,", "word,", 1)), 0o666))
+	fail(t, 2, []string{"words.csv", `"p0"`, "--id"}, "audit", "words.csv")
 }

@@ -132,8 +132,9 @@ begins, with a warning where another reading is plausible. --labels N uses a ran
 subset of the labels and prints the error on the others.
 
 y may be a table (` + strings.Join(table.Formats, ", ") + `) of the labels of some points. Its ids
-are compared with those in --ids FILE, or in the column --id of a table X. If the points
-have no ids, they are numbers of points from 0. Columns are found by usual names (id,
+are compared with those in --ids FILE, or in the column --id of a table X; without it, in
+the column of X with a usual name of ids, which is said. If the points have no ids, they
+are numbers of points from 0. Columns are found by usual names (id,
 path, name, …; label, class, target, …), that of ids also by the id of a point in its
 first row, or named as y.csv:LABEL or y.csv:ID,LABEL.
 Labels may also be a column of X: --label. Columns of X that are no coordinates must be

@@ -227,3 +227,53 @@ func TestIDsOfGo(t *testing.T) {
 	must(t, os.WriteFile("gone.csv", fmt.Appendf(nil, "id,label\n%q,fourth\n", ids[2]), 0o666))
 	fail(t, 2, []string{ids[2]}, "update", "go.npz", "-y", "gone.csv", "-o", "m3.npz")
 }
+
+// A table of points with a column of ids needs no flag: labels are joined by it, with whatever numbers it counts, and
+// the ids come back in every answer. A column that repeats names no points and is no coordinate either; one that is
+// read as a coordinate is not passed over by labels that have it.
+func TestIDsInTables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	x, y := blobs(blobCount, 0)
+	write := func(path, id string, of func(i int) int) {
+		table := id + ",a,b\n"
+		for i := range blobCount {
+			table += fmt.Sprintf("%d,%v,%v\n", of(i), x[i*blobColumns], x[i*blobColumns+1])
+		}
+		must(t, os.WriteFile(path, []byte(table), 0o666))
+	}
+	from := func(first int) func(int) int { return func(i int) int { return first + i } }
+	write("points.csv", "id", from(1))
+	write("likely.csv", "probe_id", from(1))
+	write("few.csv", "id", func(i int) int { return i / 2 })
+
+	labels := "id,label\n"
+	for i := 0; i < blobCount; i += 9 {
+		labels += fmt.Sprintf("%d,c%d\n", i+1, y[i])
+	}
+	must(t, os.WriteFile("labels.csv", []byte(labels), 0o666))
+	must(t, os.WriteFile("probes.csv", []byte(strings.Replace(labels, "id", "probe_id", 1)), 0o666))
+
+	o := bigfit(t, "fit", "points.csv", "labels.csv", "--model", "knn", "-o", "m.npz", "--predictions", "p.csv")
+	if o.code != 0 || !strings.Contains(o.stderr, `points.csv: column "id" names the points`) || !strings.Contains(o.stderr, "90 points × 2") {
+		t.Errorf("exit code %d\n%s", o.code, o.stderr)
+	}
+	rows := fields(t, "p.csv")
+	wrong := 0
+	for i, row := range rows[1:] {
+		if row[0] != fmt.Sprint(i+1) {
+			t.Fatalf("row %d is of %q", i, row[0])
+		}
+		if row[1] != fmt.Sprintf("c%d", y[i]) {
+			wrong++
+		}
+	}
+	if wrong > 5 {
+		t.Errorf("%d of %d answers are wrong", wrong, blobCount)
+	}
+
+	if o := bigfit(t, "next", "few.csv", "-n", "3", "-o", "next.csv"); o.code != 0 || !strings.Contains(o.stderr, "ids: none taken: few.csv: column id: rows 0 and 1") {
+		t.Errorf("exit code %d\n%s", o.code, o.stderr)
+	}
+	fail(t, 2, []string{`probes.csv: column "probe_id" has ids`, "--id probe_id"}, "fit", "likely.csv", "probes.csv", "--model", "knn", "-o", "no.npz")
+	succeed(t, "fit", "likely.csv", "--id", "probe_id", "probes.csv", "--model", "knn", "-o", "m.npz", "-q")
+}

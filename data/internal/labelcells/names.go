@@ -43,6 +43,24 @@ func IDColumn(columns []string, label string) string {
 	return name
 }
 
+// sureIDNames are the usual names of ids that no column of numbers has for another reason, in any case.
+var sureIDNames = []string{"id", "ids", "uid", "uuid"}
+
+// IDColumnOf returns the column that names the rows of a table of points: the one with the most usual name of ids, or
+// the only one whose name ends as one does, where it holds text; one of [sureIDNames] with numbers as well. It
+// is empty if there is none.
+func IDColumnOf(columns []string, text func(column string) bool) string {
+	may := func(c string) bool { return text(c) || isNamed(c, sureIDNames) }
+	usual := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return !may(c) })
+	if name := IDColumn(usual, ""); name != "" {
+		return name
+	}
+	if name := LikelyIDColumn(columns); name != "" && text(name) {
+		return name
+	}
+	return ""
+}
+
 // LikelyIDColumn returns the only column whose name ends as one of ids does, as image_id, imageId and
 // "image id"; empty if there is none or more than one. Such a column may hold ids of something else than
 // the rows.

@@ -33,6 +33,8 @@ type labelTable struct {
 type Points struct {
 	N   int  // number of points; 0 if it is not known
 	IDs *IDs // nil if the points have no names
+	// Columns are the names of their coordinates, where they have names.
+	Columns []string
 }
 
 // IDs holds the names of points.
@@ -419,7 +421,12 @@ func (t *labelTable) points(p Points, f *Notes) ([]int32, error) {
 		return points, nil
 	}
 
-	// Without names of points ids must be their numbers.
+	// Without names of points ids must be their numbers, unless the points have the column of ids.
+	if slices.Contains(p.Columns, t.id) && !IsRowName(t.id) {
+		return nil, fmt.Errorf("%s: column %q has ids, and the points have a column %q that is read as a coordinate; if it names "+
+			"them, say %s %s; if row i is of point i, name the column of labels alone, as %s:%s", t.path, t.id, t.id,
+			param.Name("id"), t.id, t.path, t.label)
+	}
 	for k, id := range t.ids.texts {
 		v, err := strconv.Atoi(id)
 		if err == nil && v >= 0 && (v < p.N || p.N == 0) {

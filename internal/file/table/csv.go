@@ -19,6 +19,7 @@ type csvRecords struct {
 	row     int64 // number of the next row
 	first   int   // bytes of the first row
 	header  []string
+	words   []bool // the fields of the first row below a header that are no numbers
 	headed  bool
 	started bool
 
@@ -98,6 +99,10 @@ func (c *csvRecords) start() error {
 	if c.numbered || c.headed && c.r.Next() == nil {
 		// The second line is more like the others than the header is.
 		c.first = c.r.Bytes
+		for i := range c.r.Len() {
+			_, isNumber := c.r.Number(i)
+			c.words = append(c.words, !isNumber && !c.missing(i))
+		}
 		// R writes no name above its names of rows.
 		if c.r.Len() == len(first)+1 {
 			c.header = append([]string{Unnamed(0)}, first...)

@@ -212,6 +212,16 @@ func (r *Reader) Notes() []string {
 	return nil
 }
 
+// Word reports whether column i holds text: by its first row in a csv file with a header.
+func (r *Reader) Word(i int) bool {
+	if t, ok := r.eng.(*textReader); ok {
+		if c, ok := t.recs.(*csvRecords); ok {
+			return i < len(c.words) && c.words[i]
+		}
+	}
+	return r.eng.Columns()[i].Kind == Text
+}
+
 // Semicolons reports whether semicolons separate the fields of a csv file, so that numbers may have decimal commas.
 func (r *Reader) Semicolons() bool {
 	if t, ok := r.eng.(*textReader); ok {

@@ -74,7 +74,7 @@ func (o *LabelOptions) ReadSaid(a *App, path string, n int) (*data.Labels, error
 
 // labelOptions returns the options for reading the labels of n points in the file path.
 func (a *App) labelOptions(path string, unlabeled []string, n int) (*data.LabelOptions, error) {
-	opt := &data.LabelOptions{Limit: a.Left(), Points: n}
+	opt := &data.LabelOptions{Limit: a.Left(), Points: n, Coordinates: a.Points.coordinates()}
 	// "none" turns the default mark off, so it cannot be one mark among others.
 	switch {
 	case slices.Equal(unlabeled, []string{"none"}):

@@ -101,7 +101,7 @@ func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (d
 	// The options of columns are known only now, after all flags were read; the reader leaves in
 	// the table the ids and labels that it met.
 	p := &a.Points
-	p.table = &data.TableColumns{ID: p.id, Label: p.Label, Drop: p.drop, Only: p.columns, Shown: p.Shown,
+	p.table = &data.TableColumns{ID: p.id, UsualID: true, Label: p.Label, Drop: p.drop, Only: p.columns, Shown: p.Shown,
 		Expected: p.Expected}
 	if p.show != "" {
 		p.table.Shown = append(slices.Clone(p.Shown), p.show)

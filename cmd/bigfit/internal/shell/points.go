@@ -78,6 +78,12 @@ func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
 		}
 	case p.id != "" && p.table != nil && !p.arrays():
 		p.Names, err = p.table.IDs()
+	case p.table != nil && p.table.FoundID():
+		if p.Names, err = p.table.IDs(); err != nil && !p.Repeated {
+			a.Note("ids: none taken: %v", err)
+			p.table.Unname()
+			err = nil
+		}
 	default:
 		// The tables are looked for once; every reader of labels gets their fault.
 		if p.files != nil {
@@ -203,6 +209,14 @@ func (a *App) namedFiles() []string {
 		out = append(out, file)
 	}
 	return out
+}
+
+// coordinates returns the names of the columns of the points that were read; nil if they have none.
+func (p *PointOptions) coordinates() []string {
+	if p.table == nil {
+		return nil
+	}
+	return p.table.Names()
 }
 
 // ColumnNames returns the names of the d columns of the points that were read; nil if they have none.

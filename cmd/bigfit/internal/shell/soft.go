@@ -204,7 +204,8 @@ func (a *App) readWeights(path string, n int) ([]float64, error) {
 		path = file + ":weight"
 	}
 	how := &data.LabelFile{}
-	block, err := data.ReadValues(path, data.ReadOptions{Limit: a.Left(), Points: n, IDs: ids, File: how})
+	block, err := data.ReadValues(path, data.ReadOptions{Limit: a.Left(), Points: n, IDs: ids, Coordinates: a.Points.coordinates(),
+		File: how})
 	if err != nil {
 		return nil, err
 	}

@@ -141,7 +141,8 @@ func (a *App) ReadNumbers(path string, n int, how *data.LabelFile) (*mat.Dense, 
 	if err != nil {
 		return nil, err
 	}
-	return data.ReadValues(path, data.ReadOptions{Limit: a.Left(), Points: n, IDs: ids, File: how})
+	return data.ReadValues(path, data.ReadOptions{Limit: a.Left(), Points: n, IDs: ids, Coordinates: a.Points.coordinates(),
+		File: how})
 }
 
 // regression takes the values of a regression.
