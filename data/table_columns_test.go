@@ -88,6 +88,7 @@ func TestUsualID(t *testing.T) {
 		"the more usual":      {[]string{"name,ID,a,b\n7,u,1,2\n"}, TableColumns{Drop: []string{"name"}}, "u", `column "ID" names`},
 		"an ending":           {[]string{"sample_id,a,b\ns1,1,2\n"}, TableColumns{}, "s1", `column "sample_id" names`},
 		"JSON Lines":          {[]string{`{"uuid":"u","a":1,"b":2}`}, TableColumns{}, "u", `column "uuid" names`},
+		"as pandas writes it": {[]string{"index,a,b\n0,1,2\n1,1,2\n"}, TableColumns{}, "0 1", `column "index" names the points`},
 		"numbers of a name":   {[]string{"key,b\n1,2\n"}, TableColumns{}, "", ""},
 		"numbers, an ending":  {[]string{"shop_id,b\n1,2\n"}, TableColumns{}, "", `column "shop_id" is read as a coordinate; if it names the points`},
 		"two endings":         {[]string{"a_id,b_id\n1,2\n"}, TableColumns{}, "", ""},

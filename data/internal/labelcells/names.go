@@ -44,7 +44,7 @@ func IDColumn(columns []string, label string) string {
 }
 
 // sureIDNames are the usual names of ids that no column of numbers has for another reason, in any case.
-var sureIDNames = []string{"id", "ids", "uid", "uuid"}
+var sureIDNames = []string{"id", "ids", "uid", "uuid", "index"}
 
 // IDColumnOf returns the column that names the rows of a table of points: the one with the most usual name of ids, or
 // the only one whose name ends as one does, where it holds text; one of [sureIDNames] with numbers as well. It
