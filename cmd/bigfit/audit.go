@@ -125,8 +125,12 @@ func (o *auditOptions) check(a *app) error {
 	if o.report != "" && !strings.EqualFold(filepath.Ext(o.report), ".html") {
 		return shell.Usagef("--report is %q; its name must end in .html", o.report)
 	}
-	if strings.EqualFold(filepath.Ext(o.out), ".npy") {
+	switch strings.ToLower(filepath.Ext(o.out)) {
+	case ".npy":
 		return shell.Usagef("-o %s: a .npy file holds one array; give .npz or a table", o.out)
+	case ".html":
+		return shell.Usagef("-o %s: -o is the table, .csv, .jsonl, .parquet or .npz; --report names the page, which "+
+			"stands beside the table by default", o.out)
 	}
 	inputs := o.x.Inputs(o.Y)
 	return errors.Join(shell.CheckAnswers(inputs, []string{o.out}), shell.CheckOutput(inputs, o.out, o.report))

@@ -88,6 +88,7 @@ func TestAuditBadUsage(t *testing.T) {
 	fail(t, 2, []string{"none.npy", "no such file"}, "audit", "none.npy")
 	fail(t, 2, []string{"--votes is 0"}, "audit", "X.npy", "--votes", "0")
 	fail(t, 2, []string{"--report", ".html"}, "audit", "X.npy", "--report", "page.txt")
+	fail(t, 2, []string{"-o audit.html", "--report names the page"}, "audit", "X.npy", "-o", "audit.html")
 	fail(t, 2, []string{"audit.txt"}, "audit", "X.npy", "-o", "audit.txt")
 	must(t, os.WriteFile("words.csv", []byte(strings.Replace(string(readFile(t, "points.csv")), "id,", "word,", 1)), 0o666))
 	fail(t, 2, []string{"words.csv", `"p0"`, "--id"}, "audit", "words.csv")
