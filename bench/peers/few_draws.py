@@ -4,7 +4,7 @@ Debian: python3-numpy python3-scipy python3-sklearn python3-matplotlib.  Argumen
 package graphlearning of github.com/jwcalder/GraphLearning; the 70,000 images as .npy and their labels as .npy; the file
 mnist70k_few_labels.npz; labels of each class; true or equal, the sizes of the classes that both poisson-mbo are given
 (the default is given the true ones, and none in place of equal ones); the number of draws, or a range of them as 5:20; and
-"theirs" where ours are measured already.  The two poisson-mbo share one graph file; the default makes the same graph.  Prints
+"ours" or "theirs" where the others are measured already.  The two poisson-mbo share one graph file; the default makes the same graph.  Prints
 the errors and seconds of each draw, and the means.
 """
 import os
@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse
 
 program, package, images, labels, draws, count, sizes, span = sys.argv[1:9]
-both = sys.argv[9:] != ["theirs"]
+whose = sys.argv[9:] or ["ours", "theirs"]
 first, last = map(int, span.split(":")) if ":" in span else (0, int(span))
 sys.path.insert(0, package)
 import graphlearning as gl  # noqa: E402
@@ -55,8 +55,11 @@ def their_mbo(rows):
     return gl.ssl.poisson_mbo(W, shares).fit_predict(rows, truth[rows])
 
 
-methods = {"default": our_default, "poisson-mbo": our_mbo} if both else {}
-methods["theirs"] = their_mbo
+methods = {}
+if "ours" in whose:
+    methods = {"default": our_default, "poisson-mbo": our_mbo}
+if "theirs" in whose:
+    methods["theirs"] = their_mbo
 
 errors = []
 for draw in range(first, last):
