@@ -304,7 +304,7 @@ func (t *TableColumns) index(what string, header []string) bool {
 
 // usualID returns the column that UsualID takes; −1 for none. The first file decides, and others must have its column.
 func (t *TableColumns) usualID(what string, header []string, text func(int) bool) (int, error) {
-	if t == nil || !t.UsualID || t.ID != "" || header == nil || t.from != "" && t.usual == "" {
+	if t == nil || !t.UsualID || t.ID != "" || len(header) < 2 || t.from != "" && t.usual == "" {
 		return -1, nil
 	}
 	if t.from != "" {
