@@ -16,9 +16,9 @@ import (
 
 // stiffLine asks for pairs of a spider of stiffCount points.
 const (
-	stiffLine      = "eigs path.npz -n 20 --tolerance 1e-12"
-	stiffCount     = 1601
-	stiffTolerance = 1e-12
+	stiffLine      = "eigs path.npz -n 20 --tolerance 1e-10"
+	stiffCount     = 3201
+	stiffTolerance = 1e-10
 )
 
 const snapshotPath = "ck/" + checkpoint.Snapshot

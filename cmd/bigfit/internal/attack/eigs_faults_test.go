@@ -112,7 +112,7 @@ func TestKill(t *testing.T) {
 // stiffLine asks for pairs of a spider of stiffCount points.
 const (
 	stiffLine      = "eigs path.npz -n 20 --tolerance 1e-10"
-	stiffCount     = 1601
+	stiffCount     = 3201
 	stiffTolerance = 1e-10
 )
 
