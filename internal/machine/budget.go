@@ -85,6 +85,9 @@ func (b *Budget) Announce(stage, limit int64) (total int64, fits bool) {
 	return total, true
 }
 
+// Unknown prepares for a stage that may hold any amount of memory: the collector runs at [largeGarbage].
+func (b *Budget) Unknown() { debug.SetGCPercent(largeGarbage) }
+
 // Announced returns the largest announcement so far, and forgets it: what was announced is not done.
 func (b *Budget) Announced() int64 {
 	announced := b.announced

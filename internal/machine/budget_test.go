@@ -46,6 +46,9 @@ func TestBudget(t *testing.T) {
 	if now := garbage(); now != smallGarbage {
 		t.Errorf("a small run collects at %d %% of garbage", now)
 	}
+	if b.Unknown(); garbage() != largeGarbage {
+		t.Errorf("a run of unknown size collects at %d %% of garbage", garbage())
+	}
 	if text := b.String(); !strings.Contains(text, " MiB announced") {
 		t.Error(text)
 	}

@@ -97,7 +97,12 @@ func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (d
 	st := a.Progress.Stage("read")
 	a.Reads(what, names.String())
 	opt.Limit = a.Left()
-	opt.Begin = func(_, _ int, bytes int64) error { return a.needToRead(bytes) }
+	opt.Begin = func(rows, _ int, bytes int64) error {
+		if rows < 0 {
+			a.budget.Unknown()
+		}
+		return a.needToRead(bytes)
+	}
 	// The options of columns are known only now, after all flags were read; the reader leaves in
 	// the table the ids and labels that it met.
 	p := &a.Points
