@@ -83,12 +83,12 @@ func TestUsualID(t *testing.T) {
 		ids   string
 		want  string // of the error or the notes
 	}{
-		"numbers":             {[]string{"id,a,b\n5,1,2\n3,1,2\n"}, TableColumns{}, "5 3", `column "id" names the points`},
-		"texts":               {[]string{"a,name,b\n1,x y,2\n"}, TableColumns{}, "x y", `column "name" names the points`},
-		"the more usual":      {[]string{"name,ID,a,b\n7,u,1,2\n"}, TableColumns{Drop: []string{"name"}}, "u", `column "ID" names`},
-		"an ending":           {[]string{"sample_id,a,b\ns1,1,2\n"}, TableColumns{}, "s1", `column "sample_id" names`},
-		"JSON Lines":          {[]string{`{"uuid":"u","a":1,"b":2}`}, TableColumns{}, "u", `column "uuid" names`},
-		"as pandas writes it": {[]string{"index,a,b\n0,1,2\n1,1,2\n"}, TableColumns{}, "0 1", `column "index" names the points`},
+		"numbers":             {[]string{"id,a,b\n5,1,2\n3,1,2\n"}, TableColumns{}, "5 3", `column "id" holds the ids`},
+		"texts":               {[]string{"a,name,b\n1,x y,2\n"}, TableColumns{}, "x y", `column "name" holds the ids`},
+		"the more usual":      {[]string{"name,ID,a,b\n7,u,1,2\n"}, TableColumns{Drop: []string{"name"}}, "u", `column "ID" holds the ids`},
+		"an ending":           {[]string{"sample_id,a,b\ns1,1,2\n"}, TableColumns{}, "s1", `column "sample_id" holds the ids`},
+		"JSON Lines":          {[]string{`{"uuid":"u","a":1,"b":2}`}, TableColumns{}, "u", `column "uuid" holds the ids`},
+		"as pandas writes it": {[]string{"index,a,b\n0,1,2\n1,1,2\n"}, TableColumns{}, "0 1", `column "index" holds the ids`},
 		"numbers of a name":   {[]string{"key,b\n1,2\n"}, TableColumns{}, "", ""},
 		"numbers, an ending":  {[]string{"shop_id,b\n1,2\n"}, TableColumns{}, "", `column "shop_id" is read as a coordinate; if it names the points`},
 		"the only column":     {[]string{"id\n1\n"}, TableColumns{}, "", ""},
@@ -96,11 +96,11 @@ func TestUsualID(t *testing.T) {
 		"no header":           {[]string{"1,2\n"}, TableColumns{}, "", ""},
 		"a coordinate":        {[]string{"id,b\n1,2\n"}, TableColumns{Only: []string{"id", "b"}}, "", ""},
 		"of the model":        {[]string{"id,b\n1,2\n"}, TableColumns{Expected: []string{"id", "b"}}, "", ""},
-		"beside the named":    {[]string{"id,a,b,c\n9,1,2,3\n"}, TableColumns{Only: []string{"a", "b"}}, "9", `column "id" names`},
+		"beside the named":    {[]string{"id,a,b,c\n9,1,2,3\n"}, TableColumns{Only: []string{"a", "b"}}, "9", `column "id" holds the ids`},
 		"dropped":             {[]string{"id,a,b\n9,1,2\n"}, TableColumns{Drop: []string{"id"}}, "", ""},
 		"another is named":    {[]string{"id,a,b,w\n1,1,2,v\n"}, TableColumns{ID: "w", Drop: []string{"id"}}, "v", ""},
-		"two files":           {[]string{"id,a,b\n9,1,2\n", "a,id,b\n1,8,2\n"}, TableColumns{}, "9 8", `column "id" names`},
-		"of the first alone":  {[]string{"id,a,b\n9,1,2\n", "a,b\n1,2\n"}, TableColumns{}, "", `there is no column "id", which names the points of `},
+		"two files":           {[]string{"id,a,b\n9,1,2\n", "a,id,b\n1,8,2\n"}, TableColumns{}, "9 8", `column "id" holds the ids`},
+		"of the first alone":  {[]string{"id,a,b\n9,1,2\n", "a,b\n1,2\n"}, TableColumns{}, "", `there is no column "id", which holds the ids of the points of `},
 		"of the second alone": {[]string{"a,b\n1,2\n", "id,a,b\n9,1,2\n"}, TableColumns{}, "", "3 columns"},
 	} {
 		t.Run(name, func(t *testing.T) {

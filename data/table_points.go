@@ -82,12 +82,12 @@ func (t *TableColumns) roles(what string, header []string, columns int, text fun
 	if err != nil {
 		return nil, err
 	}
+	if usual >= 0 {
+		roles[usual] = roleID
+	}
 	if !t.named() {
 		if index {
 			roles[0] = roleDropped
-		}
-		if usual >= 0 {
-			roles[usual] = roleID
 		}
 		return roles, t.take(what, header, roles)
 	}
@@ -113,7 +113,9 @@ func (t *TableColumns) roles(what string, header []string, columns int, text fun
 
 	if len(t.Only) > 0 {
 		for i := range roles {
-			roles[i] = roleDropped
+			if i != usual {
+				roles[i] = roleDropped
+			}
 		}
 	}
 
@@ -153,9 +155,6 @@ func (t *TableColumns) roles(what string, header []string, columns int, text fun
 
 	if index && len(t.Only) == 0 {
 		roles[0] = roleDropped
-	}
-	if usual >= 0 {
-		roles[usual] = roleID
 	}
 	for _, name := range t.Shown {
 		if at := slices.Index(header, name); at >= 0 && roles[at] == roleCoordinate && len(t.Only) == 0 {
@@ -310,13 +309,13 @@ func (t *TableColumns) usualID(what string, header []string, text func(int) bool
 	if t.from != "" {
 		at := slices.Index(header, t.usual)
 		if at < 0 {
-			return 0, fmt.Errorf("%s: there is no column %s, which names the points of %s; add it, or leave it out there with %s %s",
+			return 0, fmt.Errorf("%s: there is no column %s, which holds the ids of the points of %s; add it, or leave it out there with %s %s",
 				what, fields.Quote([]byte(t.usual)), t.from, param.Name("drop"), t.usual)
 		}
 		return at, nil
 	}
 
-	// Columns that a flag or a model names are what these say.
+	// A column that a flag or the model names is no candidate.
 	known := slices.Concat([]string{t.Label}, t.Drop, t.Only, t.Shown, t.Expected)
 	var free []string
 	for i, name := range header {
@@ -332,7 +331,7 @@ func (t *TableColumns) usualID(what string, header []string, text func(int) bool
 		}
 		return -1, nil
 	}
-	t.Notes = append(t.Notes, fmt.Sprintf("%s: column %s names the points, and is no coordinate; %s names another column, and %s "+
+	t.Notes = append(t.Notes, fmt.Sprintf("%s: column %s holds the ids of the points, and is no coordinate; %s names another column, and %s "+
 		"the coordinates", what, fields.Quote([]byte(t.usual)), param.Name("id"), param.Name("columns")))
 	return slices.Index(header, t.usual), nil
 }
@@ -379,10 +378,10 @@ func (t *TableColumns) IDs() (*IDs, error) {
 	return NewIDs(t.from+": column "+name, t.ids)
 }
 
-// FoundID reports whether the ids are those of a column that [TableColumns.UsualID] takes.
+// FoundID reports whether UsualID found a column of ids.
 func (t *TableColumns) FoundID() bool { return t.usual != "" }
 
-// Unname gives up the ids of a column that [TableColumns.UsualID] took, where they do not name the points.
+// Unname gives up the ids that UsualID found, for example because two are equal.
 func (t *TableColumns) Unname() {
 	t.usual = ""
 	t.ids = nil

@@ -45,8 +45,8 @@ type krylov struct {
 
 // growth is the logarithm of the filter's largest value. A larger value means fewer basis vectors
 // and more products in all; rounding in the filter limits it to about e^12. A few pairs have a
-// basis that costs little. Of 5 to 12, these values took the least time, or as little as any, for 10 to
-// 1000 pairs of the graphs of MNIST and of 10⁵ and 10⁶ points of a manifold.
+// basis that costs little. Of 5 to 12 these values took the least time over 10 to 1000 pairs of the graphs of
+// MNIST and of 10⁵ and 10⁶ points of a manifold.
 func (p *plan) growth() float64 {
 	if p.wanted < severalPairs {
 		return fewGrowth

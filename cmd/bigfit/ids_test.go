@@ -254,7 +254,7 @@ func TestIDsInTables(t *testing.T) {
 	must(t, os.WriteFile("probes.csv", []byte(strings.Replace(labels, "id", "probe_id", 1)), 0o666))
 
 	o := bigfit(t, "fit", "points.csv", "labels.csv", "--model", "knn", "-o", "m.npz", "--predictions", "p.csv")
-	if o.code != 0 || !strings.Contains(o.stderr, `points.csv: column "id" names the points`) || !strings.Contains(o.stderr, "90 points × 2") {
+	if o.code != 0 || !strings.Contains(o.stderr, `points.csv: column "id" holds the ids`) || !strings.Contains(o.stderr, "90 points × 2") {
 		t.Errorf("exit code %d\n%s", o.code, o.stderr)
 	}
 	rows := fields(t, "p.csv")

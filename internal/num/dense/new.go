@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// hugeFrom is the size in bytes from which numbers are put on large pages: two of them.
+// hugeFrom is the size in bytes from which numbers are put on large pages: one of them.
 const hugeFrom = 2 << 20
 
 // Zeros returns n zeros, many of them on large pages where the system has them. Touching them then
