@@ -117,7 +117,7 @@ func (m *polynomial) ApplyTo(dst, r *mat.Dense) {
 		momentum := float32(s.momentum)
 		rate := float32(s.rate)
 		par.For(n, rowGrain, func(lo, hi int) {
-			simd.GraphStep(last, z, right, width, m.w.Ptr, m.w.Col, m.weights, m.factor, lo, hi, rate,
+			simd.GraphStep(last, z, right, width, m.w.Ptr, m.w.Col, m.weights, nil, m.factor, lo, hi, rate,
 				1+momentum-rate, -momentum)
 		})
 		z, last = last, z

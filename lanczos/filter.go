@@ -127,6 +127,9 @@ func (f filter) steps(last float64, n int) int {
 	return math.MaxInt
 }
 
+// linear returns c and shift of the polynomial shift − cλ, which maps [lo, hi] to [1, −1].
+func (f filter) linear() (c, shift float64) { return 2 / (f.hi - f.lo), (f.lo + f.hi) / (f.hi - f.lo) }
+
 // apply overwrites x with p(A)x and uses the blocks t0 and t1 of the same size
 // as scratch. It returns the number of products with single vectors. The filter is a
 // polynomial.
@@ -134,8 +137,7 @@ func (f filter) apply(a sparse.Operator, x, t0, t1 *mat.Dense) int {
 	_, b := x.Dims()
 	// The three-term recurrence of the Chebyshev polynomials, in three blocks that change places.
 	r := recurrer(a)
-	c := 2 / (f.hi - f.lo)
-	shift := (f.lo + f.hi) / (f.hi - f.lo)
+	c, shift := f.linear()
 	// t_{j+1} = 2(shift − cA) t_j − t_{j−1}
 	r.RecurTo(t0, -c, x, shift, 0, x)
 	prev := x
@@ -150,6 +152,18 @@ func (f filter) apply(a sparse.Operator, x, t0, t1 *mat.Dense) int {
 		copyBlock(x, cur)
 	}
 	return f.degree * b
+}
+
+// applySingle is apply in single precision: it returns p(L)x in one of the blocks x and t, and the other one. m is
+// shift − cL for the numbers of [filter.linear].
+func (f filter) applySingle(m *sparse.Single, x, t []float32, width int) (other, result []float32) {
+	clear(t)
+	m.HalfStep(t, x, width)
+	for range f.degree - 1 {
+		m.Step(x, t, width) // x = 2(shift − cL)t − x
+		x, t = t, x
+	}
+	return x, t
 }
 
 // recurrer returns a if it can do a recurrence in one pass, and else makes the recurrence of its

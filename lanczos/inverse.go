@@ -71,8 +71,11 @@ func (p *plan) mayInvert(a sparse.Operator) *sparse.Laplacian {
 // rough search, or with a factor if the graph is ill-conditioned (hard) and the limit allows a factor.
 func (p *plan) bytesWithFactor(nnz int, hard bool) int64 {
 	bytes := p.bytes()
-	if p.Rough && !p.dense() {
-		return bytes + 8*int64(nnz) + 24*int64(p.n) // the matrix of the filter
+	if (p.Rough || p.narrow) && !p.dense() {
+		bytes += 4*int64(nnz) + 12*int64(p.n) // the matrix of the filter
+	}
+	if p.Rough {
+		return bytes
 	}
 	if !hard || p.dense() {
 		return bytes

@@ -32,7 +32,8 @@ type krylov struct {
 	size  int
 	t     *mat.Dense    // T; its leading size×size part is in use
 	r     *mat.Dense    // R, block×block
-	work  [3]*mat.Dense // n×block
+	work  [3]*mat.Dense // n×block; the last one is nil until it is needed
+	m     *narrowed     // applies polynomials in single precision; nil if not narrow
 	state State
 	// target bounds the estimated residuals of converged pairs. It is below the
 	// tolerance, because estimates leave out rounding.
@@ -81,12 +82,20 @@ func newProcess(a sparse.Operator, p *plan, d density, v vectors) *krylov {
 	k.pcg = rand.NewPCG(p.Seed, 0x6b72796c) // "kryl"
 	k.rng = rand.New(k.pcg)
 	k.t = mat.NewDense(p.basis, p.basis, nil)
-	for i := range k.work {
-		k.work[i] = dense.New(p.n, p.block)
-	}
+	k.prepare()
 	k.state.Products = densityVectors * min(densitySteps, p.n)
 	k.target = p.Tolerance * k.norm / 4
 	return k
+}
+
+// prepare allocates the blocks of work.
+func (k *krylov) prepare() {
+	if k.narrow {
+		k.m = &narrowed{l: k.a.(*sparse.Laplacian)}
+	}
+	for i := range k.work[:2] {
+		k.work[i] = dense.New(k.n, k.block)
+	}
 }
 
 // setFilter chooses the filter by the density of the complement of the null vectors, and an
@@ -227,9 +236,15 @@ func (k *krylov) orthogonalize(w *mat.Dense) (c, r *mat.Dense) {
 // applyTo overwrites the block w with p(A)w and returns and counts the products.
 func (k *krylov) applyTo(ctx context.Context, w *mat.Dense) (products int, err error) {
 	// An inverse is a block solve; a polynomial is a three-term recurrence.
-	if k.f.inverts() {
+	switch {
+	case k.f.inverts():
 		products, err = k.f.inverse.apply(ctx, w)
-	} else {
+	case k.m.allows(k.f, k.Tolerance):
+		products = k.m.apply(k.f, w, k.work[1])
+	default:
+		if k.work[2] == nil {
+			k.work[2] = dense.New(k.n, k.block)
+		}
 		products = k.f.apply(k.a, w, k.work[1], k.work[2])
 	}
 	k.state.Products += products
@@ -459,11 +474,19 @@ func (k *krylov) certified(ctx context.Context, z *ritz, final bool) (*Result, e
 	res.Degree = k.f.degree
 	res.Restarts = k.state.Restart
 	res.Products = k.state.Products
-	// The recurrence leaves out rounding, so the true residual may be above the estimate. Then the
-	// target of the estimates falls and the run goes on, at most to a thousandth of the tolerance.
+	// The recurrence leaves out rounding, so the true residual may be above the estimate. Then the run begins anew with
+	// polynomials in double precision, or the target of the estimates falls and the run goes on, at most to a
+	// thousandth of the tolerance.
 	tolerance := k.Tolerance * k.norm
 	worst := res.MaxResidual()
 	if !(worst <= tolerance) {
+		if !final && k.m.allows(k.f, k.Tolerance) {
+			k.narrow = false
+			k.m = nil
+			k.t.Zero()
+			k.begin(nil)
+			return nil, nil
+		}
 		if !final && k.target > tolerance/1000 {
 			k.target /= 10
 			return nil, nil
@@ -510,6 +533,7 @@ func (k *krylov) release(r *Result) {
 	// The vectors of the result may get memory of their own: that of large blocks is collected before. There may be
 	// thousands of small components, each with a process.
 	k.work = [3]*mat.Dense{}
+	k.m = nil
 	if 8*k.n*k.block >= collectFrom {
 		runtime.GC()
 	}

@@ -153,6 +153,8 @@ func solve(ctx context.Context, a sparse.Operator, null *mat.Dense, s *Settings)
 // solve chooses the method: the dense one, a resumed run, refinement of known vectors, or the
 // search by the Krylov process.
 func (p *plan) solve(ctx context.Context, a sparse.Operator, null *mat.Dense) (*Result, error) {
+	l, ok := a.(*sparse.Laplacian)
+	p.narrow = p.narrow && ok && l.Power() == 1
 	if null != nil {
 		_, p.Nullity = null.Dims()
 		p.setKnown(min(p.Nullity, p.K))

@@ -118,8 +118,10 @@ func (k *krylov) searcher(last float64) *krylov {
 	p.basis = (k.basis - k.wanted) / p.block * p.block
 	search := *k
 	search.plan = &p
-	for i := range search.work {
-		search.work[i] = mat.NewDense(k.n, p.block, k.work[i].RawMatrix().Data[:k.n*p.block])
+	for i, w := range k.work {
+		if w != nil { // a third block belongs to the one of the two that needs it
+			search.work[i] = mat.NewDense(k.n, p.block, w.RawMatrix().Data[:k.n*p.block])
+		}
 	}
 	search.t = mat.NewDense(p.basis, p.basis, nil)
 

@@ -20,6 +20,7 @@ type plan struct {
 	wanted  int    // K − known
 	block   int    // vectors in a block
 	basis   int    // largest number of basis vectors behind the known ones
+	narrow  bool   // polynomials are applied in single precision
 	scratch string // folder for vectors in place of memory; "" for none
 }
 
@@ -47,7 +48,7 @@ func newPlan(n int, s *Settings) (*plan, error) {
 	if s == nil {
 		return nil, errors.New("lanczos: settings must name the number of eigenpairs")
 	}
-	p := &plan{Settings: *s, n: n}
+	p := &plan{Settings: *s, n: n, narrow: s.Single}
 	var faults []error
 	if n < 1 {
 		faults = append(faults, errors.New("lanczos: the operator has dimension 0"))
@@ -194,6 +195,9 @@ func (p *plan) bytes() int64 {
 	}
 	basis := int64(p.columns())
 	blocks := 3 * int64(p.block)
+	if p.narrow {
+		blocks = 2 * int64(p.block)
+	}
 	projected := 4 * basis * basis
 	switch {
 	case p.Single:

@@ -96,9 +96,7 @@ func (p *plan) filterSigns(ctx context.Context, l *sparse.Laplacian, f filter, m
 	state *State) (*mat.Dense, error) {
 	n := l.Dim()
 	x := mat.NewDense(n, m, dense.Zeros[float64](n * max(m, p.K))[:n*m])
-	// t_{j+1} = 2(shift − cL) t_j − t_{j−1}
-	c := 2 / (f.hi - f.lo)
-	s := l.Single(c, (f.lo+f.hi)/(f.hi-f.lo))
+	s := l.Single(f.linear())
 	prev := dense.Zeros[float32](n * slabWidth)
 	cur := dense.Zeros[float32](n * slabWidth)
 	for lo := 0; lo < m; lo += slabWidth {
@@ -107,12 +105,7 @@ func (p *plan) filterSigns(ctx context.Context, l *sparse.Laplacian, f filter, m
 		width := sparse.SingleWidth(b)
 		prev, cur = prev[:n*width], cur[:n*width]
 		randomSigns(prev, rng)
-		clear(cur)
-		s.HalfStep(cur, prev, width)
-		for range f.degree - 1 {
-			s.Step(prev, cur, width)
-			prev, cur = cur, prev
-		}
+		prev, cur = f.applySingle(s, prev, cur, width)
 
 		par.For(n, rowGrain, func(lo, hi int) {
 			for i := lo; i < hi; i++ {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/internal/file/npy"
-	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -61,7 +60,9 @@ type snapshotState struct {
 	Widened   int     `json:"moved"`
 	Kept      int     `json:"found,omitempty"`
 	Unchecked float64 `json:"unchecked"`
-	State     State   `json:"state"`
+	// Narrow says that polynomials were applied in single precision.
+	Narrow bool  `json:"narrow,omitempty"`
+	State  State `json:"state"`
 	// Sum is the hash of the arrays and of all above.
 	Sum string `json:"sum,omitempty"`
 }
@@ -100,7 +101,7 @@ func (s *Snapshot) Save(path, operator string) error {
 	st := snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest, k.Single,
 		k.Tolerance, k.Seed,
 		k.f.degree, k.f.lo, k.f.hi, k.f.sigma, k.low, k.high, k.norm, k.size, k.target, k.widened, k.kept,
-		k.unchecked, k.state, ""}
+		k.unchecked, k.narrow, k.state, ""}
 	if st.Sum, err = st.sum(arrays); err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 	// The shapes that the state asks for are compared with the headers before memory is taken.
 	p := &plan{Settings: Settings{K: st.K, Largest: st.Largest, Single: st.Single, Tolerance: st.Tolerance, Seed: st.Seed},
 		Nullity: st.Nullity, n: st.N, known: st.Known, wanted: st.K - st.Known, block: st.Block,
-		basis: st.Basis}
+		basis: st.Basis, narrow: st.Narrow}
 	k := &krylov{plan: p, f: filter{degree: st.Degree, lo: st.Cut, hi: st.High, sigma: st.Sigma}, low: st.Low,
 		high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, widened: st.Widened, kept: st.Kept,
 		unchecked: st.Unchecked, state: st.State}
@@ -268,8 +269,7 @@ func (s *Snapshot) continued(a sparse.Operator, p *plan) (*krylov, error) {
 		k.f.inverse, _ = newInverter(l, k.f, k.plan)
 	}
 
-	for i := range k.work {
-		k.work[i] = dense.New(k.n, k.block)
-	}
+	k.narrow = k.narrow && p.narrow
+	k.prepare()
 	return k, nil
 }

@@ -3,6 +3,7 @@ package sparse
 import (
 	"slices"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/internal/num/simd"
 )
@@ -11,38 +12,34 @@ import (
 // polynomials where a rounding of 6·10⁻⁸ a step does not matter: it reads half of the bytes of
 // [Laplacian.RecurTo], and one block less. Blocks are row-major, of as many columns as [SingleWidth] says.
 type Single struct {
-	ptr         []int64
-	col         []int32
+	w           *CSR // for its places alone
 	val         []float32
+	diagonal    []float32
 	once, twice []float32 // −1 and −2 for each vertex
 }
 
-// Single returns M for a Laplacian of power 1, with its shift. It takes 8 bytes an entry of W and 24 a vertex.
+// Single returns M for a Laplacian of power 1, with its shift. It takes 4 bytes an entry of W and 12 a vertex beside l.
 func (l *Laplacian) Single(alpha, beta float64) *Single {
 	if l.power != 1 {
 		panic("sparse: a power of a Laplacian in single precision")
 	}
 	n := l.w.Rows
-	s := &Single{ptr: make([]int64, n+1), col: make([]int32, len(l.w.Col)+n), val: make([]float32, len(l.w.Col)+n),
+	s := &Single{w: l.w, val: dense.Zeros[float32](len(l.w.Col)), diagonal: make([]float32, n),
 		once: slices.Repeat([]float32{-1}, n), twice: slices.Repeat([]float32{-2}, n)}
-	for i := range n {
-		s.ptr[i+1] = l.w.Ptr[i+1] + int64(i+1)
-	}
+	s.Set(l, alpha, beta)
+	return s
+}
 
-	// Every row has its entries and, last, the diagonal; a loop of the graph is an entry of its own.
-	par.For(n, rowGrain, func(lo, hi int) {
+// Set makes s the matrix M of l, whose graph has the same places, for another α and β.
+func (s *Single) Set(l *Laplacian, alpha, beta float64) {
+	par.For(l.w.Rows, rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			at := s.ptr[i]
 			for p := l.w.Ptr[i]; p < l.w.Ptr[i+1]; p++ {
-				s.col[at] = l.w.Col[p]
-				s.val[at] = float32(alpha * l.entry(p, i))
-				at++
+				s.val[p] = float32(alpha * l.entry(p, i))
 			}
-			s.col[at] = int32(i)
-			s.val[at] = float32(beta - alpha*(l.diagonal[i]+l.shift))
+			s.diagonal[i] = float32(beta - alpha*(l.diagonal[i]+l.shift))
 		}
 	})
-	return s
 }
 
 // SingleWidth returns the number of columns, at least the given one, with which a product takes the least time.
@@ -76,13 +73,13 @@ func (s *Single) Pin(fixed []bool) *Pinned {
 func (p *Pinned) Descend(dst, x, r []float32, a, b, c float32) {
 	width := len(x) / len(p.free)
 	par.For(len(p.free), rowGrain, func(lo, hi int) {
-		simd.GraphStep(dst, x, r, width, p.ptr, p.col, p.val, p.free, lo, hi, a, b, c)
+		simd.GraphStep(dst, x, r, width, p.w.Ptr, p.w.Col, p.val, p.diagonal, p.free, lo, hi, a, b, c)
 	})
 }
 
 // step sets dst = −(dst + factor·Mx) for the factor of each vertex.
 func (s *Single) step(dst, x []float32, width int, factor []float32) {
 	par.For(len(factor), rowGrain, func(lo, hi int) {
-		simd.GraphStep(dst, x, dst, width, s.ptr, s.col, s.val, factor, lo, hi, -1, 0, 0)
+		simd.GraphStep(dst, x, dst, width, s.w.Ptr, s.w.Col, s.val, s.diagonal, factor, lo, hi, -1, 0, 0)
 	})
 }

@@ -35,7 +35,7 @@ func assembly() []*path {
 			distances:   distances32AVX512,
 			halves:      halfKernels{16, widen32AVX512},
 			conversions: conversionKernels{8, toDouble64AVX512, toSingle64AVX512},
-			graphStep:   graphStep32AVX512,
+			graphSteps:  [...]stepKernel{graphStep8AVX2, graphStep16AVX512},
 			neighbors: neighborKernels{
 				gemm:       bytesAVX512(),
 				scanFloats: scanFloatsAVX512,
@@ -72,7 +72,7 @@ func assembly() []*path {
 			distances:   distances32AVX2,
 			halves:      halfKernels{8, widen32AVX2},
 			conversions: conversionKernels{4, toDouble64AVX2, toSingle64AVX2},
-			graphStep:   graphStep32AVX2,
+			graphSteps:  [...]stepKernel{graphStep8AVX2, graphStep16AVX2},
 			neighbors: neighborKernels{
 				gemm:       bytesAVX2,
 				scanFloats: scanFloatsAVX2,

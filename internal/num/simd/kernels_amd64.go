@@ -169,10 +169,10 @@ func distances32AVX512(dst []float32, q []float32, x []float32, ld int, idx []in
 //go:noescape
 func widen32AVX512(dst []float32, src []uint16, next []uint16, scale float32)
 
-// graphStep32AVX512 does rows of 16 adjacent columns, see [GraphStep].
+// graphStep16AVX512 does rows of 16 adjacent columns, see [GraphStep].
 //
 //go:noescape
-func graphStep32AVX512(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, factor []float32, a float32, b float32, c float32)
+func graphStep16AVX512(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, diag []float32, factor []float32, a float32, b float32, c float32)
 
 // gemm32AVX2 computes one 6×16 tile, see [Gemm].
 //
@@ -204,10 +204,15 @@ func distances32AVX2(dst []float32, q []float32, x []float32, ld int, idx []int3
 //go:noescape
 func widen32AVX2(dst []float32, src []uint16, next []uint16, scale float32)
 
-// graphStep32AVX2 does rows of 16 adjacent columns, see [GraphStep].
+// graphStep16AVX2 does rows of 16 adjacent columns, see [GraphStep].
 //
 //go:noescape
-func graphStep32AVX2(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, factor []float32, a float32, b float32, c float32)
+func graphStep16AVX2(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, diag []float32, factor []float32, a float32, b float32, c float32)
+
+// graphStep8AVX2 does rows of 8 adjacent columns, see [GraphStep].
+//
+//go:noescape
+func graphStep8AVX2(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, diag []float32, factor []float32, a float32, b float32, c float32)
 
 // prefetchAVX2 asks for rows of so many bytes, see [PrefetchRows].
 //

@@ -4665,9 +4665,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func graphStep32AVX512(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, factor []float32, a float32, b float32, c float32)
+// func graphStep16AVX512(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, diag []float32, factor []float32, a float32, b float32, c float32)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
-TEXT ·graphStep32AVX512(SB), NOSPLIT, $0-188
+TEXT ·graphStep16AVX512(SB), NOSPLIT, $0-212
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         x_base+24(FP), CX
 	MOVQ         r_base+48(FP), DX
@@ -4679,62 +4679,70 @@ TEXT ·graphStep32AVX512(SB), NOSPLIT, $0-188
 	DECQ         DI
 	MOVQ         col_base+104(FP), R8
 	MOVQ         val_base+128(FP), R9
-	MOVQ         factor_base+152(FP), R10
-	VBROADCASTSS a+176(FP), Z0
-	VBROADCASTSS b+180(FP), Z1
-	VBROADCASTSS c+184(FP), Z2
-	MOVQ         (SI)(DI*8), R11
-	DECQ         R11
+	MOVQ         diag_base+152(FP), R10
+	MOVQ         factor_base+176(FP), R11
+	VBROADCASTSS a+200(FP), Z0
+	VBROADCASTSS b+204(FP), Z1
+	VBROADCASTSS c+208(FP), Z2
+	MOVQ         (SI)(DI*8), R12
+	DECQ         R12
 	TESTQ        DI, DI
 	JZ           end
-	MOVQ         (SI), R12
+	MOVQ         (SI), R13
 
 row:
-	MOVQ   8(SI), R13
+	MOVQ   8(SI), R14
 	VXORPS Z3, Z3, Z3
 	TESTQ  R9, R9
 	JZ     ones
-	CMPQ   R12, R13
+	CMPQ   R13, R14
 	JGE    own
 
 weighted:
-	LEAQ         24(R12), R14
-	CMPQ         R14, R11
-	CMOVQGT      R11, R14
-	MOVLQSX      (R8)(R14*4), R14
-	SHLQ         $0x06, R14
-	PREFETCHT0   (CX)(R14*1)
-	MOVLQSX      (R8)(R12*4), R14
-	SHLQ         $0x06, R14
-	ADDQ         CX, R14
-	VBROADCASTSS (R9)(R12*4), Z4
-	VFMADD231PS  (R14), Z4, Z3
-	INCQ         R12
-	CMPQ         R12, R13
+	LEAQ         24(R13), R15
+	CMPQ         R15, R12
+	CMOVQGT      R12, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x06, R15
+	PREFETCHT0   (CX)(R15*1)
+	MOVLQSX      (R8)(R13*4), R15
+	SHLQ         $0x06, R15
+	ADDQ         CX, R15
+	VBROADCASTSS (R9)(R13*4), Z4
+	VFMADD231PS  (R15), Z4, Z3
+	INCQ         R13
+	CMPQ         R13, R14
 	JL           weighted
 	JMP          own
 
 ones:
-	CMPQ R12, R13
+	CMPQ R13, R14
 	JGE  own
 
 unweighted:
-	LEAQ       24(R12), R14
-	CMPQ       R14, R11
-	CMOVQGT    R11, R14
-	MOVLQSX    (R8)(R14*4), R14
-	SHLQ       $0x06, R14
-	PREFETCHT0 (CX)(R14*1)
-	MOVLQSX    (R8)(R12*4), R14
-	SHLQ       $0x06, R14
-	ADDQ       CX, R14
-	VADDPS     (R14), Z3, Z3
-	INCQ       R12
-	CMPQ       R12, R13
+	LEAQ       24(R13), R15
+	CMPQ       R15, R12
+	CMOVQGT    R12, R15
+	MOVLQSX    (R8)(R15*4), R15
+	SHLQ       $0x06, R15
+	PREFETCHT0 (CX)(R15*1)
+	MOVLQSX    (R8)(R13*4), R15
+	SHLQ       $0x06, R15
+	ADDQ       CX, R15
+	VADDPS     (R15), Z3, Z3
+	INCQ       R13
+	CMPQ       R13, R14
 	JL         unweighted
 
 own:
+	TESTQ        R10, R10
+	JZ           combine
 	VBROADCASTSS (R10), Z4
+	VFMADD231PS  (BX), Z4, Z3
+	ADDQ         $+4, R10
+
+combine:
+	VBROADCASTSS (R11), Z4
 	VMOVUPS      (DX), Z5
 	VFMADD231PS  Z4, Z3, Z5
 	VMULPS       Z0, Z5, Z5
@@ -4744,7 +4752,7 @@ own:
 	ADDQ         $+64, AX
 	ADDQ         $+64, BX
 	ADDQ         $+64, DX
-	ADDQ         $+4, R10
+	ADDQ         $+4, R11
 	ADDQ         $+8, SI
 	DECQ         DI
 	JNZ          row
@@ -5536,9 +5544,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func graphStep32AVX2(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, factor []float32, a float32, b float32, c float32)
+// func graphStep16AVX2(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, diag []float32, factor []float32, a float32, b float32, c float32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·graphStep32AVX2(SB), NOSPLIT, $0-188
+TEXT ·graphStep16AVX2(SB), NOSPLIT, $0-212
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         x_base+24(FP), CX
 	MOVQ         r_base+48(FP), DX
@@ -5550,65 +5558,74 @@ TEXT ·graphStep32AVX2(SB), NOSPLIT, $0-188
 	DECQ         DI
 	MOVQ         col_base+104(FP), R8
 	MOVQ         val_base+128(FP), R9
-	MOVQ         factor_base+152(FP), R10
-	VBROADCASTSS a+176(FP), Y0
-	VBROADCASTSS b+180(FP), Y1
-	VBROADCASTSS c+184(FP), Y2
-	MOVQ         (SI)(DI*8), R11
-	DECQ         R11
+	MOVQ         diag_base+152(FP), R10
+	MOVQ         factor_base+176(FP), R11
+	VBROADCASTSS a+200(FP), Y0
+	VBROADCASTSS b+204(FP), Y1
+	VBROADCASTSS c+208(FP), Y2
+	MOVQ         (SI)(DI*8), R12
+	DECQ         R12
 	TESTQ        DI, DI
 	JZ           end
-	MOVQ         (SI), R12
+	MOVQ         (SI), R13
 
 row:
-	MOVQ   8(SI), R13
+	MOVQ   8(SI), R14
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	TESTQ  R9, R9
 	JZ     ones
-	CMPQ   R12, R13
+	CMPQ   R13, R14
 	JGE    own
 
 weighted:
-	LEAQ         24(R12), R14
-	CMPQ         R14, R11
-	CMOVQGT      R11, R14
-	MOVLQSX      (R8)(R14*4), R14
-	SHLQ         $0x06, R14
-	PREFETCHT0   (CX)(R14*1)
-	MOVLQSX      (R8)(R12*4), R14
-	SHLQ         $0x06, R14
-	ADDQ         CX, R14
-	VBROADCASTSS (R9)(R12*4), Y5
-	VFMADD231PS  (R14), Y5, Y3
-	VFMADD231PS  32(R14), Y5, Y4
-	INCQ         R12
-	CMPQ         R12, R13
+	LEAQ         24(R13), R15
+	CMPQ         R15, R12
+	CMOVQGT      R12, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x06, R15
+	PREFETCHT0   (CX)(R15*1)
+	MOVLQSX      (R8)(R13*4), R15
+	SHLQ         $0x06, R15
+	ADDQ         CX, R15
+	VBROADCASTSS (R9)(R13*4), Y5
+	VFMADD231PS  (R15), Y5, Y3
+	VFMADD231PS  32(R15), Y5, Y4
+	INCQ         R13
+	CMPQ         R13, R14
 	JL           weighted
 	JMP          own
 
 ones:
-	CMPQ R12, R13
+	CMPQ R13, R14
 	JGE  own
 
 unweighted:
-	LEAQ       24(R12), R14
-	CMPQ       R14, R11
-	CMOVQGT    R11, R14
-	MOVLQSX    (R8)(R14*4), R14
-	SHLQ       $0x06, R14
-	PREFETCHT0 (CX)(R14*1)
-	MOVLQSX    (R8)(R12*4), R14
-	SHLQ       $0x06, R14
-	ADDQ       CX, R14
-	VADDPS     (R14), Y3, Y3
-	VADDPS     32(R14), Y4, Y4
-	INCQ       R12
-	CMPQ       R12, R13
+	LEAQ       24(R13), R15
+	CMPQ       R15, R12
+	CMOVQGT    R12, R15
+	MOVLQSX    (R8)(R15*4), R15
+	SHLQ       $0x06, R15
+	PREFETCHT0 (CX)(R15*1)
+	MOVLQSX    (R8)(R13*4), R15
+	SHLQ       $0x06, R15
+	ADDQ       CX, R15
+	VADDPS     (R15), Y3, Y3
+	VADDPS     32(R15), Y4, Y4
+	INCQ       R13
+	CMPQ       R13, R14
 	JL         unweighted
 
 own:
+	TESTQ        R10, R10
+	JZ           combine
 	VBROADCASTSS (R10), Y5
+	VFMADD231PS  (BX), Y5, Y3
+	VFMADD231PS  32(BX), Y5, Y4
+	ADDQ         $+4, R10
+
+combine:
+	VBROADCASTSS (R11), Y5
 	VMOVUPS      (DX), Y6
 	VFMADD231PS  Y5, Y3, Y6
 	VMULPS       Y0, Y6, Y6
@@ -5624,7 +5641,103 @@ own:
 	ADDQ         $+64, AX
 	ADDQ         $+64, BX
 	ADDQ         $+64, DX
+	ADDQ         $+4, R11
+	ADDQ         $+8, SI
+	DECQ         DI
+	JNZ          row
+
+end:
+	VZEROUPPER
+	RET
+
+// func graphStep8AVX2(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, diag []float32, factor []float32, a float32, b float32, c float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·graphStep8AVX2(SB), NOSPLIT, $0-212
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         r_base+48(FP), DX
+	MOVQ         first+72(FP), BX
+	SHLQ         $0x05, BX
+	ADDQ         CX, BX
+	MOVQ         ptr_base+80(FP), SI
+	MOVQ         ptr_len+88(FP), DI
+	DECQ         DI
+	MOVQ         col_base+104(FP), R8
+	MOVQ         val_base+128(FP), R9
+	MOVQ         diag_base+152(FP), R10
+	MOVQ         factor_base+176(FP), R11
+	VBROADCASTSS a+200(FP), Y0
+	VBROADCASTSS b+204(FP), Y1
+	VBROADCASTSS c+208(FP), Y2
+	MOVQ         (SI)(DI*8), R12
+	DECQ         R12
+	TESTQ        DI, DI
+	JZ           end
+	MOVQ         (SI), R13
+
+row:
+	MOVQ   8(SI), R14
+	VXORPS Y3, Y3, Y3
+	TESTQ  R9, R9
+	JZ     ones
+	CMPQ   R13, R14
+	JGE    own
+
+weighted:
+	LEAQ         24(R13), R15
+	CMPQ         R15, R12
+	CMOVQGT      R12, R15
+	MOVLQSX      (R8)(R15*4), R15
+	SHLQ         $0x05, R15
+	PREFETCHT0   (CX)(R15*1)
+	MOVLQSX      (R8)(R13*4), R15
+	SHLQ         $0x05, R15
+	ADDQ         CX, R15
+	VBROADCASTSS (R9)(R13*4), Y4
+	VFMADD231PS  (R15), Y4, Y3
+	INCQ         R13
+	CMPQ         R13, R14
+	JL           weighted
+	JMP          own
+
+ones:
+	CMPQ R13, R14
+	JGE  own
+
+unweighted:
+	LEAQ       24(R13), R15
+	CMPQ       R15, R12
+	CMOVQGT    R12, R15
+	MOVLQSX    (R8)(R15*4), R15
+	SHLQ       $0x05, R15
+	PREFETCHT0 (CX)(R15*1)
+	MOVLQSX    (R8)(R13*4), R15
+	SHLQ       $0x05, R15
+	ADDQ       CX, R15
+	VADDPS     (R15), Y3, Y3
+	INCQ       R13
+	CMPQ       R13, R14
+	JL         unweighted
+
+own:
+	TESTQ        R10, R10
+	JZ           combine
+	VBROADCASTSS (R10), Y4
+	VFMADD231PS  (BX), Y4, Y3
 	ADDQ         $+4, R10
+
+combine:
+	VBROADCASTSS (R11), Y4
+	VMOVUPS      (DX), Y5
+	VFMADD231PS  Y4, Y3, Y5
+	VMULPS       Y0, Y5, Y5
+	VFMADD231PS  (BX), Y1, Y5
+	VFMADD231PS  (AX), Y2, Y5
+	VMOVUPS      Y5, (AX)
+	ADDQ         $+32, AX
+	ADDQ         $+32, BX
+	ADDQ         $+32, DX
+	ADDQ         $+4, R11
 	ADDQ         $+8, SI
 	DECQ         DI
 	JNZ          row

@@ -55,10 +55,8 @@ type path struct {
 	distances   func(dst, q, x []float32, ld int, idx []int32)
 	halves      halfKernels
 	conversions conversionKernels
-	// nil: by rows
-	graphStep func(dst, x, r []float32, first int, ptr []int64, col []int32, val, factor []float32,
-		a, b, c float32)
-	neighbors neighborKernels
+	graphSteps  [len(stepColumns)]stepKernel // nil: by rows
+	neighbors   neighborKernels
 }
 
 // names lists all paths, best first; available those this CPU can run.

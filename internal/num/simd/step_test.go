@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestGraphStep holds the kernel for 16 columns, and the way by rows, against the
+// TestGraphStep holds the kernels for 8 and 16 columns, and the way by rows, against the
 // definition.
 func TestGraphStep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -19,19 +19,23 @@ func TestGraphStep(t *testing.T) {
 		}
 		ptr = append(ptr, int64(len(col)))
 	}
-	weights, factor := random[float32](rng, len(col)), random[float32](rng, n)
+	weights, factor, own := random[float32](rng, len(col)), random[float32](rng, n), random[float32](rng, n)
 	const a, b, c = 0.7, -1.3, 0.4
 	defer func(p *path) { active = p }(active)
 	for _, p := range available {
 		active = p
 		for _, cols := range []int{1, 3, 8, 16, 17} {
-			for variant := range 4 {
+			for variant := range 8 {
 				val, lo, hi := weights, 0, n
 				if variant&1 > 0 {
 					val = nil
 				}
 				if variant&2 > 0 {
 					lo, hi = 5, n-4
+				}
+				diag := own
+				if variant&4 > 0 {
+					diag = nil
 				}
 				x, r := random[float32](rng, n*cols), random[float32](rng, n*cols)
 				to, untouched := guarded[float32](t, n*cols)
@@ -47,18 +51,27 @@ func TestGraphStep(t *testing.T) {
 							}
 							sum += v
 						}
+						if diag != nil {
+							sum += diag[i] * x[i*cols+j]
+						}
 						want[i*cols+j] = a*(r[i*cols+j]+factor[i]*sum) + b*x[i*cols+j] + c*to[i*cols+j]
 					}
 				}
 				t.Run(fmt.Sprintf("%s/%d/%d", p.name, cols, variant), func(t *testing.T) {
-					GraphStep(to, x, r, cols, ptr, col, val, factor, lo, hi, a, b, c)
+					GraphStep(to, x, r, cols, ptr, col, val, diag, factor, lo, hi, a, b, c)
 					near(t, to, want, 200)
 					untouched()
 				})
 			}
 		}
-		if got := StepColumns(20); got != 20 {
-			t.Errorf("%s: 20 columns as %d", p.name, got)
+		for _, c := range [][2]int{{3, 3}, {4, 4}, {5, 8}, {8, 8}, {9, 16}, {16, 16}, {20, 20}} {
+			want := c[1]
+			if p == &generic {
+				want = c[0]
+			}
+			if got := StepColumns(c[0]); got != want {
+				t.Errorf("%s: %d columns as %d, want %d", p.name, c[0], got, want)
+			}
 		}
 	}
 }

@@ -118,7 +118,7 @@ type factors struct{ graph, x, dst float32 }
 func (r *Run) step(ctx context.Context, dst, x []float32, w int, f factors) error {
 	par.Until(ctx, r.n, rowGrain, func(lo, hi int) {
 		// The kernel adds a block of its own, which is dst, to the product: its last factor takes that off.
-		simd.GraphStep(dst, x, dst, w, r.graph.Ptr, r.graph.Col, r.weight, r.factor, lo, hi, f.graph, f.x, f.dst-f.graph)
+		simd.GraphStep(dst, x, dst, w, r.graph.Ptr, r.graph.Col, r.weight, nil, r.factor, lo, hi, f.graph, f.x, f.dst-f.graph)
 	})
 	return ctx.Err()
 }

@@ -81,7 +81,10 @@ func main() {
 		} else {
 			m.distances()
 			m.widen()
-			m.graphStep()
+			m.graphStep(16)
+			if !m.wide {
+				m.graphStep(8)
+			}
 		}
 	}
 	prefetch()

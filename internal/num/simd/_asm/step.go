@@ -8,15 +8,18 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// stepColumns is the width of a block for graphStep: one cache line of float32.
-const stepColumns = 16
-
-// graphStep writes the rows of a step of an iteration on a graph for blocks of 16
-// adjacent columns of float32: all of a row's sums stay in registers.
-func (m *machine) graphStep() {
-	const bytes = stepColumns * 4
-	m.function("graphStep", "dst, x, r []%[1]s, first int, ptr []int64, col []int32, val, factor []%[1]s, a, b, c %[1]s",
-		fmt.Sprintf("does rows of %d adjacent columns, see [GraphStep].", stepColumns))
+// graphStep writes the rows of a step of an iteration on a graph for blocks of the given number of
+// adjacent columns of float32, one cache line or a half: all of a row's sums stay in registers.
+func (m *machine) graphStep(columns int) {
+	bytes := columns * 4
+	name := fmt.Sprintf("graphStep%dAVX2", columns)
+	if m.wide {
+		name = fmt.Sprintf("graphStep%dAVX512", columns)
+	}
+	TEXT(name, NOSPLIT,
+		"func(dst, x, r []float32, first int, ptr []int64, col []int32, val, diag, factor []float32, a, b, c float32)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s does rows of %d adjacent columns, see [GraphStep].", name, columns))
 	dst := Load(Param("dst").Base(), GP64())
 	x := Load(Param("x").Base(), GP64())
 	right := Load(Param("r").Base(), GP64())
@@ -28,6 +31,7 @@ func (m *machine) graphStep() {
 	DECQ(rows)
 	col := Load(Param("col").Base(), GP64())
 	val := Load(Param("val").Base(), GP64())
+	diag := Load(Param("diag").Base(), GP64())
 	factor := Load(Param("factor").Base(), GP64())
 	a, b, c := m.scalar("a"), m.scalar("b"), m.scalar("c")
 
@@ -37,7 +41,7 @@ func (m *machine) graphStep() {
 	DECQ(last)
 
 	p, end, row, next := GP64(), GP64(), GP64(), GP64()
-	acc := make([]reg.VecVirtual, stepColumns/m.lanes)
+	acc := make([]reg.VecVirtual, columns/m.lanes)
 	for i := range acc {
 		acc[i] = m.vector()
 	}
@@ -86,6 +90,15 @@ func (m *machine) graphStep() {
 		}
 	})
 	Label("own")
+	TESTQ(diag, diag)
+	JZ(LabelRef("combine"))
+	d := m.vector()
+	m.bcast(Mem{Base: diag}, d)
+	for i, v := range acc {
+		m.fma(at(own, i), d, v)
+	}
+	ADDQ(I32(4), diag)
+	Label("combine")
 	f := m.vector()
 	m.bcast(Mem{Base: factor}, f)
 	for i, v := range acc {
