@@ -51,11 +51,11 @@ type scratch struct {
 	slab     [][]float64
 }
 
-// newScratch returns memory for count slabs of n rows.
-func newScratch(n, count int) *scratch {
-	s := &scratch{n: n, width: slabWidth}
+// newScratch returns memory for count slabs of n rows, and of no more than the given columns.
+func newScratch(n, count, columns int) *scratch {
+	s := &scratch{n: n, width: min(columns, slabWidth)}
 	for range count {
-		s.slab = append(s.slab, dense.Zeros[float64](n*slabWidth))
+		s.slab = append(s.slab, dense.Zeros[float64](n*s.width))
 	}
 	return s
 }

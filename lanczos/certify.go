@@ -46,7 +46,7 @@ func residuals(a sparse.Operator, x vectors, buffers *scratch, quotients func(lo
 	n, k := x.dims()
 	out := make([]float64, k)
 	if buffers == nil {
-		buffers = newScratch(n, 2)
+		buffers = newScratch(n, 2, k)
 	}
 	for lo, hi := range buffers.slabs(k) {
 		b := buffers.of(hi - lo)

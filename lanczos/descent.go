@@ -68,7 +68,7 @@ func (k *krylov) descend(ctx context.Context, m int, start *mat.Dense) (*Result,
 	for i := range k.work {
 		k.work[i] = nil
 	}
-	d := &descent{krylov: k, locked: k.known, temp: newScratch(k.n, 2)}
+	d := &descent{krylov: k, locked: k.known, temp: newScratch(k.n, 2, slabWidth)}
 	d.setWidth(m)
 	d.draw()
 	if start != nil {

@@ -72,7 +72,7 @@ func (p *plan) mayInvert(a sparse.Operator) *sparse.Laplacian {
 func (p *plan) bytesWithFactor(nnz int, hard bool) int64 {
 	bytes := p.bytes()
 	if (p.Rough || p.narrow) && !p.dense() {
-		bytes += 4*int64(nnz) + 12*int64(p.n) // the matrix of the filter
+		bytes += sparse.SingleBytes(p.n, nnz) // the matrix of the filter
 	}
 	if p.Rough {
 		return bytes

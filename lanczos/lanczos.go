@@ -79,10 +79,12 @@ type Settings struct {
 	// their Rayleigh quotients, residuals say how near they are, and Tolerance is not met. It is ignored of operators
 	// that are no Laplacian of power 1.
 	Rough bool
-	// Single keeps vectors in float32, in half of the memory: the basis of the process and [Result.Single].
-	// Products, projected matrices and residuals are of float64 all the same, so values are as good as residuals say.
-	// Rounding of the vectors leaves residuals of up to 1e-7·‖A‖: Tolerance is 1e-6 by default, 2e-7 at least. Known and
-	// Rough are refused. LOBPCG is not used: the process runs on the inverse instead.
+	// Single keeps vectors in float32, in half of the memory: the basis of the process and [Result.Single]. Polynomials
+	// of a Laplacian of power 1 are applied in float32 too, as long as their rounding is expected to stay within Tolerance:
+	// up to the degree 20 at 1e-6. A product then reads half of the bytes. If residuals end above Tolerance all the same, the run
+	// begins anew with polynomials in float64. Projected matrices and residuals are of float64, so values are as good as
+	// residuals say. Rounding leaves residuals of up to some 1e-6·‖A‖: Tolerance is 1e-6 by default, 2e-7 at least.
+	// Known and Rough are refused. LOBPCG is not used: the process runs on the inverse instead.
 	Single bool
 	// OnRestart, if not nil, is called after every block of products, on the
 	// calling goroutine. An error stops the run.

@@ -140,7 +140,7 @@ func (p *plan) beginRefined(null *mat.Dense) *mat.Dense {
 func rayleighRitz(ctx context.Context, a sparse.Operator, x *mat.Dense) ([]float64, error) {
 	n, m := x.Dims()
 	h := mat.NewDense(m, m, nil)
-	buffers := newScratch(n, 2)
+	buffers := newScratch(n, 2, m)
 	for lo, hi := range buffers.slabs(m) {
 		b := buffers.of(hi - lo)
 		copyBlock(b[0], x.Slice(0, n, lo, hi).(*mat.Dense))
@@ -180,7 +180,7 @@ func (p *plan) withNull(null, x *mat.Dense) *mat.Dense {
 func filterColumns(a sparse.Operator, f filter, x *mat.Dense) int {
 	n, m := x.Dims()
 	products := 0
-	buffers := newScratch(n, 3)
+	buffers := newScratch(n, 3, m)
 	for lo, hi := range buffers.slabs(m) {
 		columns := x.Slice(0, n, lo, hi).(*mat.Dense)
 		t := buffers.of(hi - lo)

@@ -87,7 +87,7 @@ func newLaplacian(w *CSR, kind Kind) *Laplacian {
 	}
 	scale := l.scale
 	l.val = sync.OnceValue(func() []float64 {
-		val := make([]float64, len(w.Col))
+		val := dense.Zeros[float64](len(w.Col))
 		scaleTo(val, w, scale)
 		return val
 	})

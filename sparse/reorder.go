@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
@@ -141,9 +142,9 @@ func (m *CSR) permuteRows(order, place []int32, from, end int) *CSR {
 
 	// Rows move as they are; their columns take new numbers and are sorted.
 	entries := out.Ptr[len(order)]
-	out.Col = make([]int32, entries)
+	out.Col = dense.Zeros[int32](int(entries))
 	if m.Val != nil {
-		out.Val = make([]float64, entries)
+		out.Val = dense.Zeros[float64](int(entries))
 	}
 	par.For(len(order), rowGrain, func(lo, hi int) {
 		type entry struct {

@@ -18,7 +18,10 @@ type Single struct {
 	once, twice []float32 // −1 and −2 for each vertex
 }
 
-// Single returns M for a Laplacian of power 1, with its shift. It takes 4 bytes an entry of W and 12 a vertex beside l.
+// SingleBytes returns the memory of a Single of n vertices with nnz stored edges, beside its Laplacian.
+func SingleBytes(n, nnz int) int64 { return 4*int64(nnz) + 12*int64(n) }
+
+// Single returns M for a Laplacian of power 1, with its shift. It takes [SingleBytes] and shares the places of W's entries.
 func (l *Laplacian) Single(alpha, beta float64) *Single {
 	if l.power != 1 {
 		panic("sparse: a power of a Laplacian in single precision")

@@ -442,7 +442,7 @@ func pairBytes(n int, e lanczos.Edges, classes int) (int64, error) {
 		edge = 4
 	}
 	graph := edge*int64(e.Count) + 40*int64(points) + 4*int64(n)
-	rounds := 8*int64(e.Count+points) + 16*int64(points) + // see [sparse.Laplacian.Single]
+	rounds := sparse.SingleBytes(points, e.Count) +
 		int64(points)*(3*4*int64(sparse.SingleWidth(2*pairVectors))+2*8*2*pairVectors+4*2*pairVectors+8*5)
 	return int64(par.Workers(classes/2, 1)) * (stage.HeapBytes(graph+rounds) + vectors), nil
 }

@@ -318,10 +318,9 @@ func (l SizedLearner) cost(in *models.Input, v models.Values) (sizedCost, error)
 	var passes float64
 	var rounds int64
 	if l.Method == PoissonMBO || s.searches(int(c)) {
-		edges := int64(in.EdgeCount())
 		passes = s.heatPasses() * float64(s.usualRounds(int(c)))
 		rounds = 8*n*(4*c+5) + 9*n + 3*4*n*int64(sparse.SingleWidth(int(c)))
-		problem += stage.HeapBytes(8*(edges+n) + 16*n)
+		problem += stage.HeapBytes(sparse.SingleBytes(in.Len(), in.EdgeCount()))
 		weighted := in.Graph != nil && in.Graph.W != nil && in.Graph.W.Val != nil
 		pair, err := pairBytes(in.Len(), lanczos.Edges{Count: in.EdgeCount(), Weighted: weighted}, int(c))
 		if err != nil {
@@ -333,7 +332,7 @@ func (l SizedLearner) cost(in *models.Input, v models.Values) (sizedCost, error)
 	}
 	if l.Method == Cut {
 		passes += 2 * usualCutRounds
-		rounds = max(rounds, 8*(int64(in.EdgeCount())+n)+4*n*int64(5*sparse.SingleWidth(int(c)))+8*n*(3*c+8)+9*n)
+		rounds = max(rounds, sparse.SingleBytes(in.Len(), in.EdgeCount())+4*n*int64(5*sparse.SingleWidth(int(c)))+8*n*(3*c+8)+9*n)
 	}
 	return sizedCost{problem, max(fit, stage.HeapBytes(rounds)),
 		operations(in) + passes*float64(c)*(2*float64(in.EdgeCount())+5*float64(n))}, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kshedden/gonpy"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
@@ -231,7 +232,7 @@ func decode[T number](r io.Reader, h *Header, hint int64,
 
 	// Memory for a claim is taken step by step, so that a false header does not take it all.
 	n := h.Len()
-	out := make([]T, min(n, int(hint)/h.size))
+	out := dense.Zeros[T](min(n, int(hint)/h.size))
 
 	var got int64
 	// Fill the memory that was taken, and double it as long as bytes arrive.
@@ -244,13 +245,13 @@ func decode[T number](r io.Reader, h *Header, hint int64,
 		if done = len(out); done == n {
 			break
 		}
-		grown := make([]T, min(n, 2*done))
+		grown := dense.Zeros[T](min(n, 2*done))
 		copy(grown, out)
 		out = grown
 	}
 
 	if h.transposes() {
-		dst := make([]T, n)
+		dst := dense.Zeros[T](n)
 		reverseAxes(dst, out, h.Shape)
 		out = dst
 	}

@@ -13,9 +13,9 @@ const hugeFrom = 2 << 20
 // costs a fault for every 2 MiB and not for every 4 KiB; the faults of a block that is written once
 // cost as much as a pass over it. Rows that are read anywhere, as in a product with a graph, are found
 // sooner too, because the processor remembers the places of a few thousand pages only.
-func Zeros[T float32 | float64](n int) []T {
+func Zeros[T any](n int) []T {
 	x := make([]T, n)
-	if size := n * int(unsafe.Sizeof(T(0))); size >= hugeFrom {
+	if size := n * int(unsafe.Sizeof(*new(T))); size >= hugeFrom {
 		advise(unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), size))
 	}
 	return x
