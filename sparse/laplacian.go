@@ -112,7 +112,9 @@ func scaleTo(val []float64, w *CSR, s []float64) {
 // [CSR.Permute]. One of a normalized kind keeps no weights but its own, and makes
 // its Graph anew at each call.
 func (l *Laplacian) Permute(order []int32) *Laplacian {
-	w := l.Graph().Permute(order)
+	given := l.Graph()
+	w := given.Permute(order)
+	given.Release(0, given.Rows)
 	out := newLaplacian(w, l.kind).With(l.power, l.shift)
 	if out.scale != nil && w.Val != nil {
 		scaleTo(w.Val, w, out.scale)
