@@ -498,7 +498,7 @@ type scratch[T simd.Float] struct{ a, b, edge []T }
 // Their contents are undefined.
 func (*scratch[T]) grow(buf *[]T, n int) []T {
 	if cap(*buf) < n {
-		*buf = make([]T, n)
+		*buf = Zeros[T](n)
 	}
 	return (*buf)[:n]
 }
