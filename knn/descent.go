@@ -27,7 +27,7 @@ type DescentSettings struct {
 	// lists. Of points that are numbers the first tree alone is one; a carving into overlapping parts counts as four. Default 8.
 	Trees int
 	// Candidates is the largest number of neighbours of each kind (listed and listing, fresh
-	// and used) that a point brings to a local join in one exchange, at most 100. Default 12.
+	// and used) that a point brings to a local join in one exchange, at most 100. Default 16.
 	Candidates int
 	// Exchanges is the largest number of exchanges in one pass. Default 12.
 	Exchanges int
@@ -97,7 +97,7 @@ const maxEffort = 5
 // filled returns the settings with the defaults in place of zeros.
 func (s DescentSettings) filled() DescentSettings {
 	s.Trees = cmp.Or(s.Trees, 8)
-	s.Candidates = cmp.Or(s.Candidates, 12)
+	s.Candidates = cmp.Or(s.Candidates, 16)
 	s.Exchanges = cmp.Or(s.Exchanges, 12)
 	s.Tolerance = cmp.Or(s.Tolerance, 0.01)
 	s.Sample = cmp.Or(s.Sample, 1000)

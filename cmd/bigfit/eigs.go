@@ -50,8 +50,8 @@ takes pairs of an earlier run: fewer pairs of the same graph, or pairs of the gr
 before points were added at its end.
 
 --precision single keeps vectors in float32, in memory and in the file: a run takes about
-half of the memory. Values stay accurate to some 1e-10·‖L‖. Rounding leaves residuals of up to
-1e-7·‖L‖, so --tolerance is 1e-6 by default then.
+half of the memory, and less time on large graphs. Values stay accurate to some 1e-10·‖L‖.
+Rounding leaves residuals of up to 1e-6·‖L‖, the default of --tolerance then.
 
 If not all pairs are within the tolerance after the last restart, the file holds
 the first ones that are, the exit code is 3 and the checkpoint stays: --resume
@@ -140,7 +140,7 @@ func (a *app) checkSingle(o *pipeline.EigsSettings) error {
 	case !a.Given["tolerance"]:
 		o.Tolerance = shell.SingleTolerance
 	case o.Tolerance < lanczos.SingleTolerance:
-		return shell.Usagef("--tolerance is %g; vectors of --precision single are rounded, which leaves residuals of up to 1e-7·‖L‖: "+
+		return shell.Usagef("--tolerance is %g; vectors of --precision single are rounded, which leaves residuals of some 1e-7·‖L‖: "+
 			"give %g at least, or take --precision double", o.Tolerance, lanczos.SingleTolerance)
 	}
 	return nil
