@@ -13,7 +13,7 @@ import (
 // narrowed applies polynomials of a Laplacian in single precision.
 type narrowed struct {
 	l  *sparse.Laplacian
-	m  *sparse.Single // of the filter of
+	m  *sparse.Single // the matrix of the filter of, nil before the first one
 	of filter
 }
 

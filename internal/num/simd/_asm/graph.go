@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -15,14 +13,8 @@ const graphAhead = 24
 // of columns, whose rows are adjacent: all of a row's sums stay in registers.
 func (m *machine) graphRows(columns int) {
 	bytes := columns * m.size
-	name := fmt.Sprintf("graphRows%dAVX2", columns)
-	if m.wide {
-		name = fmt.Sprintf("graphRows%dAVX512", columns)
-	}
-	TEXT(name, NOSPLIT,
-		"func(dst, x, y []float64, first int, ptr []int64, col []int32, val, scale, diag []float64, s, a, b, c float64)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s does rows of %d adjacent columns, see [Graph.Combine].", name, columns))
+	m.byColumns("graphRows", columns, "Graph.Combine",
+		"dst, x, y []float64, first int, ptr []int64, col []int32, val, scale, diag []float64, s, a, b, c float64")
 	dst := Load(Param("dst").Base(), GP64())
 	x := Load(Param("x").Base(), GP64())
 	y := Load(Param("y").Base(), GP64())

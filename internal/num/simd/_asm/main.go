@@ -98,6 +98,18 @@ func (m *machine) function(name, params, doc string) {
 	Doc(name + m.suffix + " " + doc)
 }
 
+// byColumns begins a function that does rows of a fixed number of adjacent columns for the function called see.
+func (m *machine) byColumns(name string, columns int, see, params string) {
+	set := "AVX2"
+	if m.wide {
+		set = "AVX512"
+	}
+	name = fmt.Sprintf("%s%d%s", name, columns, set)
+	TEXT(name, NOSPLIT, "func("+params+")")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s does rows of %d adjacent columns, see [%s].", name, columns, see))
+}
+
 func (m *machine) zero(v reg.VecVirtual) { m.xor(v, v, v) }
 
 // vectors returns n registers holding zero.

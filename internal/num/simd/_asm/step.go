@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -12,14 +10,8 @@ import (
 // adjacent columns of float32, one cache line or a half: all of a row's sums stay in registers.
 func (m *machine) graphStep(columns int) {
 	bytes := columns * 4
-	name := fmt.Sprintf("graphStep%dAVX2", columns)
-	if m.wide {
-		name = fmt.Sprintf("graphStep%dAVX512", columns)
-	}
-	TEXT(name, NOSPLIT,
-		"func(dst, x, r []float32, first int, ptr []int64, col []int32, val, diag, factor []float32, a, b, c float32)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s does rows of %d adjacent columns, see [GraphStep].", name, columns))
+	m.byColumns("graphStep", columns, "GraphStep",
+		"dst, x, r []float32, first int, ptr []int64, col []int32, val, diag, factor []float32, a, b, c float32")
 	dst := Load(Param("dst").Base(), GP64())
 	x := Load(Param("x").Base(), GP64())
 	right := Load(Param("r").Base(), GP64())
