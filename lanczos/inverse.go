@@ -71,11 +71,14 @@ func (p *plan) mayInvert(a sparse.Operator) *sparse.Laplacian {
 // rough search, or with a factor if the graph is ill-conditioned (hard) and the limit allows a factor.
 func (p *plan) bytesWithFactor(nnz int, hard bool) int64 {
 	bytes := p.bytes()
-	if (p.Rough || p.narrow) && !p.dense() {
-		bytes += sparse.SingleBytes(p.n, nnz) // the matrix of the filter
-	}
-	if p.Rough {
-		return bytes
+	if !p.dense() {
+		matrix := sparse.SingleBytes(p.n, nnz) // of a filter in single precision
+		if p.Rough {
+			return bytes + matrix
+		}
+		if p.narrow { // it takes the place of a block
+			bytes += max(0, matrix-8*int64(p.n)*int64(p.block))
+		}
 	}
 	if !hard || p.dense() {
 		return bytes

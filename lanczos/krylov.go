@@ -33,7 +33,7 @@ type krylov struct {
 	t     *mat.Dense    // T; its leading size×size part is in use
 	r     *mat.Dense    // R, block×block
 	work  [3]*mat.Dense // n×block; the last one is nil until it is needed
-	m     *narrowed     // applies polynomials in single precision; nil if not narrow
+	m     *narrowed     // applies polynomials in single precision; nil if none are, or no longer
 	state State
 	// target bounds the estimated residuals of converged pairs. It is below the
 	// tolerance, because estimates leave out rounding.
@@ -440,9 +440,14 @@ func (k *krylov) keepAccurate(z *ritz) bool {
 // widen doubles the interval below the cut and begins anew: the cut lay too low to tell the last
 // wanted pairs from the rest.
 func (k *krylov) widen() {
-	k.kept = 0
 	k.widened++
 	k.setCut(k.low, k.low+2*(k.f.lo-k.low))
+	k.beginAnew()
+}
+
+// beginAnew begins with a random block, after a change of what is applied.
+func (k *krylov) beginAnew() {
+	k.kept = 0
 	k.t.Zero()
 	k.begin(nil)
 }
@@ -481,10 +486,8 @@ func (k *krylov) certified(ctx context.Context, z *ritz, final bool) (*Result, e
 	worst := res.MaxResidual()
 	if !(worst <= tolerance) {
 		if !final && k.m.allows(k.f, k.Tolerance) {
-			k.narrow = false
 			k.m = nil
-			k.t.Zero()
-			k.begin(nil)
+			k.beginAnew()
 			return nil, nil
 		}
 		if !final && k.target > tolerance/1000 {

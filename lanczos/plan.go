@@ -195,9 +195,6 @@ func (p *plan) bytes() int64 {
 	}
 	basis := int64(p.columns())
 	blocks := 3 * int64(p.block)
-	if p.narrow {
-		blocks = 2 * int64(p.block)
-	}
 	projected := 4 * basis * basis
 	switch {
 	case p.Single:

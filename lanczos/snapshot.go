@@ -101,7 +101,7 @@ func (s *Snapshot) Save(path, operator string) error {
 	st := snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest, k.Single,
 		k.Tolerance, k.Seed,
 		k.f.degree, k.f.lo, k.f.hi, k.f.sigma, k.low, k.high, k.norm, k.size, k.target, k.widened, k.kept,
-		k.unchecked, k.narrow, k.state, ""}
+		k.unchecked, k.m != nil, k.state, ""}
 	if st.Sum, err = st.sum(arrays); err != nil {
 		return err
 	}
