@@ -198,29 +198,46 @@ func columnNorm(n int, column []float64, ld int) float64 {
 
 // MulInPlace computes X·T for the n×r matrix X and the r×c matrix T, c ≤ r, and
 // writes it to the first c columns of X; the others keep their contents. Beside X
-// it needs a few hundred rows of memory for each worker. It costs 2nrc operations.
+// it needs T once more, and some hundred rows of memory for each worker. It costs 2nrc operations.
 func MulInPlace(x, t *mat.Dense) {
 	rx := x.RawMatrix()
 	rt := t.RawMatrix()
 	if rx.Cols != rt.Rows || rt.Cols > rt.Rows {
 		panic(mat.ErrShape)
 	}
-	// 448 rows are four blocks of a product.
-	const rows = 448
-	par.For(rx.Rows, rows, func(lo, hi int) {
+	k := rx.Cols
+	n := rt.Cols
+	tile := simd.Gemm64()
+	kc := balance(max(k, 1), blockK)
+
+	// All rows of X meet the same packed T.
+	right := operand[float64]{rt.Data, rt.Stride, true}
+	width := roundUp(n, tile.NR)
+	packed := Zeros[float64](width * k)
+	par.For(ceilDiv(k, kc), 1, func(q, _ int) {
+		q0 := q * kc
+		right.pack(packed[q0*width:], tile.NR, 0, n, q0, min(q0+kc, k))
+	})
+
+	// A task is some blocks of rows: they are copied, and their product overwrites them.
+	mc := blockM / tile.MR * tile.MR
+	par.For(rx.Rows, 4*mc, func(lo, hi int) {
 		s := getScratch[float64]()
 		defer putScratch(s)
-		m := hi - lo
-		k := rx.Cols
-		old := s.grow(&s.b, m*k)
-		for i := range m {
-			copy(old[i*k:][:k], rx.Data[(lo+i)*rx.Stride:])
+		for i0 := lo; i0 < hi; i0 += mc {
+			m := min(mc, hi-i0)
+			old := s.grow(&s.b, m*k)
+			for i := range m {
+				copy(old[i*k:][:k], rx.Data[(i0+i)*rx.Stride:])
+			}
+
+			p := product[float64]{
+				ctx: context.Background(), tile: tile, m: m, n: n, k: k,
+				a: operand[float64]{old, k, false}, alpha: 1, c: rx.Data[i0*rx.Stride:], ldc: rx.Stride,
+			}
+			for q0 := 0; q0 < k; q0 += kc {
+				p.add(block{0, m, 0, n}, q0, min(q0+kc, k), packed[q0*width:])
+			}
 		}
-		p := product[float64]{
-			ctx: context.Background(), tile: simd.Gemm64(), m: m, n: rt.Cols, k: k,
-			a: operand[float64]{old, k, false}, b: operand[float64]{rt.Data, rt.Stride, true},
-			alpha: 1, c: rx.Data[lo*rx.Stride:], ldc: rx.Stride,
-		}
-		p.runBlocks(serially, privateB)
 	})
 }

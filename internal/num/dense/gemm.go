@@ -205,6 +205,7 @@ const (
 	blockN        = 4096
 	sharedB       = 1 << 20 // packed elements of B shared by all workers
 	privateB      = 1 << 17 // packed elements of B in a single-threaded product
+	rowsK         = 24      // rows of a transposed A that are read from end to end
 	directPanels  = 8       // with at most this number of panels of B, A is not packed
 	splitK        = 2048    // inner sizes from here on are split when C is small
 	splitC        = 1 << 17 // largest such C
@@ -273,7 +274,11 @@ func (p *product[T]) runSlices() {
 		q.beta = 0
 		q.c = parts[i*size : (i+1)*size]
 		q.ldc = p.n
-		q.runBlocks(serially, privateB)
+		if p.a.flat && !p.lower && p.n <= directPanels*p.tile.NR {
+			q.runRows()
+		} else {
+			q.runBlocks(serially, privateB)
+		}
 	})
 
 	// Add the slices in order, so that the bits do not depend on the threads.
@@ -292,6 +297,39 @@ func (p *product[T]) runSlices() {
 			}
 		}
 	})
+}
+
+// runRows is [product.runBlocks] on one thread for an op(A) that is transposed and a narrow C, which starts at zero.
+//
+// A block of op(A) is then a strip of the memory's rows, and a tile takes a strip of a cache line or two. Read strip after
+// strip, every line is waited for: the processor follows no more than some tens of streams. So a few rows are taken from
+// end to end, for all tiles, while the same strip of the next rows is on its way.
+func (p *product[T]) runRows() {
+	mr := p.tile.MR
+	s := getScratch[T]()
+	defer putScratch(s)
+	width := roundUp(p.n, p.tile.NR)
+	packed := s.grow(&s.b, width*rowsK)
+	next := make([]int32, rowsK)
+	for i := range next {
+		next[i] = int32(i)
+	}
+
+	for q0 := 0; q0 < p.k && p.ctx.Err() == nil; q0 += rowsK {
+		q1 := min(q0+rowsK, p.k)
+		p.b.pack(packed, p.tile.NR, 0, p.n, q0, q1)
+		scale(p.alpha, packed[:width*(q1-q0)])
+		a := p.a.direct(s, mr, 0, p.m, q0, q1)
+		for i := 0; i < p.m; i += mr {
+			m := min(mr, p.m-i)
+			if q1+rowsK <= p.k {
+				simd.PrefetchRows(p.a.data[q1*p.a.ld+i:], p.a.ld, next, m)
+			}
+			strip := a
+			strip.data = a.data[i:]
+			multiply(&p.tile, m, p.n, q1-q0, strip, packed, p.c[i*p.ldc:], p.ldc, q0 > 0, p.n, s)
+		}
+	}
 }
 
 // from returns the operand's data from inner index p on.
