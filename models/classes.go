@@ -32,26 +32,37 @@ func Argmax(scores *mat.Dense) []int32 {
 // argmax is [Argmax] of one row. It returns 0 if a score is NaN.
 func argmax(row []float64) int32 {
 	const sign, infinite = 1 << 63, 0x7ff << 52
-	top := row[0]
-	size := uint64(0) // bits of the largest magnitude: as integers they have the same order
+	top := int64(math.MinInt64)
+	size := uint64(0)
 	for _, v := range row {
-		if v > top {
-			top = v
-		}
-		size = max(size, math.Float64bits(v)&^sign)
+		bits := math.Float64bits(v)
+		size = max(size, bits&^sign)
+		top = max(top, ordered(bits))
 	}
-
 	// Bits beyond the bits of infinity are a NaN.
 	if size > infinite {
 		return 0
 	}
-	tie := scoreTie * math.Float64frombits(size)
-	for j, v := range row {
-		if v == top || top-v <= tie {
-			return int32(j)
+
+	// From the last score to the first, so that the first of equals remains.
+	most := math.Float64frombits(uint64(ordered(uint64(top))))
+	tie := math.Float64bits(scoreTie * math.Float64frombits(size))
+	at := 0
+	for j := len(row) - 1; j >= 0; j-- {
+		below := math.Float64bits(most - row[j])
+		if ordered(math.Float64bits(row[j])) == top {
+			below = 0 // two infinities have no difference
+		}
+		if below <= tie {
+			at = j
 		}
 	}
-	return 0
+	return int32(at)
+}
+
+// ordered returns integers in the order of the numbers with these bits, and turns them back into the bits.
+func ordered(bits uint64) int64 {
+	return int64(bits) ^ int64(uint64(int64(bits)>>63)>>1)
 }
 
 // classCounts returns the number of labeled points of every class.

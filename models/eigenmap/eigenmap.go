@@ -378,19 +378,19 @@ const (
 // labels. Models with the same number of eigenvectors share products, unless they left out
 // some eigenvectors. TransduceAll holds 4096×256 scores.
 func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Classifier, ys []*data.Labels) [][]int32 {
-	byP := map[int][]int{}
+	alike := map[[2]int][]int{} // by the numbers of eigenvectors and of columns of scores
 	out := make([][]int32, len(ms))
 	for i, m := range ms {
 		if m.columns != nil {
 			out[i] = m.Transduce(e, c, ys[i])
 			continue
 		}
-		byP[m.Settings.Eigenvectors] = append(byP[m.Settings.Eigenvectors], i)
+		p, columns := m.Coefficients.Dims()
+		alike[[2]int{p, columns}] = append(alike[[2]int{p, columns}], i)
 	}
 
-	for _, group := range byP {
-		_, columns := ms[group[0]].Coefficients.Dims()
-		for part := range slices.Chunk(group, max(1, transduceColumns/columns)) {
+	for size, group := range alike {
+		for part := range slices.Chunk(group, max(1, transduceColumns/size[1])) {
 			transduce(e, ms, part, out)
 			par.For(len(part), 1, func(i, _ int) {
 				at := part[i]
@@ -403,38 +403,32 @@ func TransduceAll(e *lanczos.Result, c *sparse.Components, ms []*Classifier, ys 
 }
 
 // transduce computes the classes of the largest scores for the models of one part, which
-// have the same number of eigenvectors, and puts them into out.
+// have the same numbers of eigenvectors and of columns, and puts them into out.
 func transduce(e *lanczos.Result, ms []*Classifier, part []int, out [][]int32) {
 	n, _ := e.Vectors.Dims()
-	p := ms[part[0]].Settings.Eigenvectors
-	width := 0
-	for _, i := range part {
-		_, w := ms[i].Coefficients.Dims()
-		width += w
-		out[i] = make([]int32, 0, n)
-	}
+	p, w := ms[part[0]].Coefficients.Dims()
+	width := w * len(part)
 
 	// The coefficients of the models stand side by side, so that one product with the
 	// eigenvectors serves them all.
 	a := mat.NewDense(p, width, nil)
-	all := mat.NewDense(min(n, transduceRows), width, nil)
-	at := 0
-	for _, i := range part {
-		_, w := ms[i].Coefficients.Dims()
-		a.Slice(0, p, at, at+w).(*mat.Dense).Copy(ms[i].Coefficients)
-		at += w
+	for i, m := range part {
+		out[m] = make([]int32, n)
+		a.Slice(0, p, i*w, (i+1)*w).(*mat.Dense).Copy(ms[m].Coefficients)
 	}
 
+	// A point has its scores by all models in one row, which is read as a row for each.
+	scores := make([]float64, min(n, transduceRows)*width)
 	for lo := 0; lo < n; lo += transduceRows {
 		hi := min(lo+transduceRows, n)
-		f := all.Slice(0, hi-lo, 0, width).(*mat.Dense)
+		f := mat.NewDense(hi-lo, width, scores[:(hi-lo)*width])
 		dense.Gemm(dense.NoTrans, dense.NoTrans, 1, e.Vectors.Slice(lo, hi, 0, p).(*mat.Dense), a, 0, f)
-		at = 0
-		for _, i := range part {
-			_, w := ms[i].Coefficients.Dims()
-			out[i] = append(out[i], models.Decide(models.BothClasses(f.Slice(0, hi-lo, at,
-				at+w).(*mat.Dense)))...)
-			at += w
+		each := mat.NewDense((hi-lo)*len(part), w, scores[:(hi-lo)*width])
+		classes := models.Decide(models.BothClasses(each))
+		for i, m := range part {
+			for r := range out[m][lo:hi] {
+				out[m][lo+r] = classes[r*len(part)+i]
+			}
 		}
 	}
 }

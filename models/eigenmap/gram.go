@@ -37,7 +37,7 @@ func newNormalEquations(ctx context.Context, basis *mat.Dense, p int, y *data.La
 	err := blocks(ctx, rows, func(block []int) {
 		x := dense.Gather(x, basis, block)
 		dense.Syrk(dense.Transposed, 1, x, 1, e.g)
-		e.addTargets(x, y, block)
+		addTargets([]*normalEquations{e}, []*data.Labels{y}, x, block)
 	})
 	if err != nil {
 		return nil, err
@@ -50,23 +50,38 @@ func newEquations(p, classes, rows int) *normalEquations {
 	return &normalEquations{rows: rows, g: mat.NewDense(p, p, nil), b: mat.NewDense(p, classes, nil)}
 }
 
-// addTargets adds xᵀC to b, where x is the given rows of the basis and C their targets:
-// zeros where a row has no label.
-func (e *normalEquations) addTargets(x *mat.Dense, y *data.Labels, rows []int) {
-	_, c := e.b.Dims()
-	t := mat.NewDense(len(rows), c, nil)
-	for i, r := range rows {
-		if y.Index[r] == data.Unlabeled {
-			continue
-		}
-		row := t.RawRowView(i)
-		for j := range row {
-			row[j] = -1
-		}
-		row[y.Index[r]] = 1
+// addTargets adds xᵀC to the b of every system, where x is the given rows of the basis and C the targets of the labels
+// ys of that system: zeros where a row has no label. One product serves all systems.
+func addTargets(eqs []*normalEquations, ys []*data.Labels, x *mat.Dense, rows []int) {
+	at := []int{0} // where the columns of a system begin
+	for _, y := range ys {
+		at = append(at, at[len(at)-1]+len(y.Classes))
+	}
+	width := at[len(ys)]
+	if width == 0 {
+		return
 	}
 
-	dense.Gemm(dense.Transposed, dense.NoTrans, 1, x, t, 1, e.b)
+	t := mat.NewDense(len(rows), width, nil)
+	for i, r := range rows {
+		for d, y := range ys {
+			if y.Index[r] == data.Unlabeled {
+				continue
+			}
+			row := t.RawRowView(i)[at[d]:at[d+1]]
+			for j := range row {
+				row[j] = -1
+			}
+			row[y.Index[r]] = 1
+		}
+	}
+
+	_, p := x.Dims()
+	sums := mat.NewDense(p, width, nil)
+	dense.Gemm(dense.Transposed, dense.NoTrans, 1, x, t, 0, sums)
+	for d, e := range eqs {
+		e.b.Add(e.b, sums.Slice(0, p, at[d], at[d+1]))
+	}
 }
 
 // blocks calls fn with at most gramRows rows at a time until ctx is cancelled.

@@ -107,18 +107,14 @@ func sharedEquations(ctx context.Context, basis *mat.Dense, p int, ys []*data.La
 	s := &sharing{basis: basis, p: p, ys: ys, minus: make([]bool, len(ys))}
 	s.x, s.t = dense.New(min(gramRows, n), p), dense.New(p, p)
 	count := make([]uint8, n) // the draws that a row counts in, a bit each
+	var most uint             // the draws with labels on more than half of the rows
 	for d, y := range ys {
 		labeled := len(y.Labeled())
 		e := newEquations(p, len(y.Classes), labeled)
 
-		// Targets are sums over labeled rows in any case: zeros elsewhere.
 		if s.minus[d] = whole != nil && 2*labeled > n; s.minus[d] {
 			e.g.Copy(whole.Slice(0, p, 0, p))
-			all := make([]int, n)
-			for i := range all {
-				all[i] = i
-			}
-			e.addTargets(basis.Slice(0, n, 0, p).(*mat.Dense), y, all)
+			most |= 1 << d
 		}
 
 		for i, c := range y.Index {
@@ -127,6 +123,16 @@ func sharedEquations(ctx context.Context, basis *mat.Dense, p int, ys []*data.La
 			}
 		}
 		s.eqs = append(s.eqs, e)
+	}
+
+	// Targets are sums over labeled rows in any case: zeros elsewhere.
+	for lo := 0; lo < n && most != 0; lo += gramRows {
+		hi := min(lo+gramRows, n)
+		rows := make([]int, hi-lo)
+		for i := range rows {
+			rows[i] = lo + i
+		}
+		s.addTargets(most, basis.Slice(lo, hi, 0, p).(*mat.Dense), rows)
 	}
 
 	if err := s.sum(ctx, count); err != nil {
@@ -165,7 +171,7 @@ func (s *sharing) sum(ctx context.Context, count []uint8) error {
 		err := blocks(ctx, rows, func(block []int) {
 			x := dense.Gather(s.x, s.basis, block)
 			dense.SyrkLower(dense.Transposed, s.sign(d), x, 1, s.eqs[d].g)
-			s.addTargets(d, x, block)
+			s.addTargets(s.plus(1<<d), x, block)
 		})
 		if err != nil {
 			return err
@@ -183,11 +189,27 @@ func (s *sharing) sign(d int) float64 {
 	return 1
 }
 
-// addTargets adds the targets of rows that are labeled in draw d.
-func (s *sharing) addTargets(d int, x *mat.Dense, rows []int) {
-	if !s.minus[d] {
-		s.eqs[d].addTargets(x, s.ys[d], rows)
+// plus returns the bits of c without the draws whose rows are subtracted.
+func (s *sharing) plus(c uint) uint {
+	for d, minus := range s.minus {
+		if minus {
+			c &^= 1 << d
+		}
 	}
+	return c
+}
+
+// addTargets adds the targets of the rows in the draws of the bits c.
+func (s *sharing) addTargets(c uint, x *mat.Dense, rows []int) {
+	var eqs []*normalEquations
+	var ys []*data.Labels
+	for d := range s.ys {
+		if c>>d&1 == 1 {
+			eqs = append(eqs, s.eqs[d])
+			ys = append(ys, s.ys[d])
+		}
+	}
+	addTargets(eqs, ys, x, rows)
 }
 
 // addShared adds rows that count in the draws of the bits c.
@@ -197,11 +219,7 @@ func (s *sharing) addShared(ctx context.Context, c uint, rows []int) error {
 		x := dense.Gather(s.x, s.basis, block)
 		dense.SyrkLower(dense.Transposed, 1, x, beta, s.t)
 		beta = 1
-		for d := range s.ys {
-			if c>>d&1 == 1 {
-				s.addTargets(d, x, block)
-			}
-		}
+		s.addTargets(s.plus(c), x, block)
 	})
 
 	// Only the lower triangles are sums so far; they are mirrored at the end.

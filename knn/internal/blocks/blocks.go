@@ -8,6 +8,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
@@ -35,12 +36,14 @@ type Blocks[T Value] struct {
 	// j1 to w.C, its rows Block apart.
 	Multiply func(w *Workspace[T], i0, i1, j0, j1 int)
 	scan     func(hits []int32, c, col, limits []T, row, limit T) []int32
+	unit     int // points can be cut at its multiples too
 }
 
 // tiles sets Stripe and Block to multiples of the tiles' sizes mr and nr.
 func (b *Blocks[T]) tiles(mr, nr int) {
 	b.Stripe = stripeSize / mr * mr
 	b.Block = b.Stripe
+	b.unit = nr
 
 	// The largest size up to blockSize that is a multiple of the stripe and of nr, or the first one
 	// beyond.
@@ -111,7 +114,16 @@ func (b *Blocks[T]) Visit(w *Workspace[T], queries, points Span, limits, ownLimi
 }
 
 // everything returns a limit above every distance that can be found.
-func everything[T Value]() T { return limitOf[T](NoHit, 0) }
+func everything[T Value]() T {
+	var v T
+	switch p := any(&v).(type) {
+	case *float32:
+		*p = float32(math.Inf(1))
+	case *int32:
+		*p = math.MaxInt32
+	}
+	return v
+}
 
 // Nothing returns a limit that no distance is below.
 func Nothing[T Value]() T {
@@ -137,14 +149,7 @@ func NewHit[T Value](d T, index int) Hit {
 	if !(d > 0) {
 		return Hit(index)
 	}
-	var bits uint32
-	switch d := any(d).(type) {
-	case float32:
-		bits = math.Float32bits(d)
-	case int32:
-		bits = uint32(d)
-	}
-	return Hit(bits)<<32 | Hit(index)
+	return Hit(*(*uint32)(unsafe.Pointer(&d)))<<32 | Hit(index)
 }
 
 // Index returns the index of the point.
@@ -152,34 +157,21 @@ func (k Hit) Index() int { return int(uint32(k)) }
 
 // DistanceOf returns the distance of the point.
 func DistanceOf[T Value](k Hit) T {
-	var v T
-	switch p := any(&v).(type) {
-	case *float32:
-		*p = math.Float32frombits(uint32(k >> 32))
-	case *int32:
-		*p = int32(k >> 32)
-	}
-	return v
+	bits := uint32(k >> 32)
+	return *(*T)(unsafe.Pointer(&bits))
 }
 
 // limitOf returns a limit above the distance of every point that comes before k and has an index
 // of at least from. Integers are exact, so a point at the same distance comes before k if its
 // index is smaller. Distances in float32 are not, and ties are not looked for.
 func limitOf[T Value](k Hit, from int) T {
-	v := DistanceOf[T](k)
-	switch p := any(&v).(type) {
-	case *float32:
-		if k == NoHit {
-			*p = float32(math.Inf(1))
-		}
-	case *int32:
-		if k == NoHit {
-			*p = math.MaxInt32
-		} else if k.Index() > from {
-			*p++
-		}
+	if k == NoHit {
+		return everything[T]()
 	}
-
+	v := DistanceOf[T](k)
+	if exact := T(3)/2 == 1; exact && k.Index() > from {
+		v++
+	}
 	return v
 }
 
@@ -343,21 +335,33 @@ func (b *Blocks[T]) SearchIn(w *Workspace[T], queries Span, kept int, numbers []
 // search offers the points of the block that begins at j to the queries.
 func (b *Blocks[T]) search(w *Workspace[T], found *Candidates[T], queries Span, j int, m *Reverse[T]) {
 	lo := queries.Lo
-	found.setLimits(0, queries.Hi-lo, j)
-	end := min(j+b.Block, len(b.Col))
-	var own []T
-	if m != nil {
-		own = m.Limits[j:end]
-	}
-
-	b.Visit(w, queries, Span{j, end}, found.limits, own, func(i, j int, d T) {
+	offer := func(i, j int, d T) {
 		if d < found.limits[i-lo] {
 			found.offer(i-lo, j, d, j)
 		}
 		if m != nil && d < m.Limits[j] {
 			m.Found(i, j, d)
 		}
-	})
+	}
+
+	// Queries that have found nothing yet are offered every point of a range. So the first range is short, and each one
+	// three times as long as all before it.
+	block := Span{j, min(j+b.Block, len(b.Col))}
+	step := b.Block
+	if found.Of(0)[0] == NoHit {
+		step = ((2*found.kept-1)/b.unit + 1) * b.unit
+	}
+	for block.Lo < block.Hi {
+		points := Span{block.Lo, min(block.Lo+step, block.Hi)}
+		found.setLimits(0, queries.Hi-lo, points.Lo)
+		var own []T
+		if m != nil {
+			own = m.Limits[points.Lo:points.Hi]
+		}
+		b.Visit(w, queries, points, found.limits, own, offer)
+		block.Lo = points.Hi
+		step = 3 * (points.Hi - j)
+	}
 }
 
 // Reverse asks for the pairs of query i and point j with D below the limit of the point. Found is
