@@ -16,12 +16,14 @@ import (
 // queries of a sample are decided without a distance in float64.
 type Ranks struct {
 	d       int
-	flat    []float32 // the points, minus their mean
-	sq      []float32 // ‖x‖² of these points
-	largest float64   // the largest ‖x‖
+	flat    []float32       // the points, minus their mean
+	sq      []float32       // ‖x‖² of these points
+	largest float64         // the largest ‖x‖
+	packed  *dense.Packed32 // flat as the left side of products, once most points are queries
 }
 
-// NewRanks copies the points x (n×d) minus their mean. A point takes 4(d+1) bytes.
+// NewRanks copies the points x (n×d) minus their mean. A point takes 4(d+1) bytes, and 4d more once [Ranks.Nearest] is
+// asked for most of them at a time.
 func NewRanks(x *data.Dense[float32]) *Ranks {
 	mean := data.Mean(x)
 	r := &Ranks{d: x.Cols, flat: make([]float32, x.Rows*x.Cols), sq: make([]float32, x.Rows)}
@@ -54,8 +56,8 @@ func (r *Ranks) rounding(norm float64) float64 {
 
 // Nearest calls answer(q, near) for every point queries[q], with the indices of its k nearest
 // among points, the nearest first, or with nil where float32 leaves their order uncertain. points
-// and queries name rows of the points that r was made from. Calls come from several goroutines.
-// Nearest takes 2·len(points)·len(queries)·d operations.
+// and queries name rows of the points that r was made from; no query is named twice. Calls come from several goroutines,
+// but Nearest itself is for one. It takes 2·len(points)·len(queries)·d operations.
 func (r *Ranks) Nearest(ctx context.Context, points, queries []int, k int,
 	answer func(q int, near []int)) error {
 	if !(r.largest < reach) { // squares might overflow
@@ -72,41 +74,79 @@ func (r *Ranks) Nearest(ctx context.Context, points, queries []int, k int,
 		col[p] = r.sq[i]
 	}
 
+	// Most of the points are compared as all of them, which are packed once and for all. at tells the place of a point
+	// among the queries.
+	n := len(r.sq)
+	count := len(queries)
+	var at []int
+	if all := 2*count > n; all {
+		count = n
+		at = slices.Repeat([]int{-1}, n)
+		for q, i := range queries {
+			at[i] = q
+		}
+		r.pack()
+	}
+
 	stripe := r.compare(nil, right, nil, col).Stripe
-	workspaces := make([]*blocks.Workspace[float32], par.Workers(len(queries), stripe))
-	par.ForWorker(len(queries), stripe, func(worker, lo, hi int) {
+	workspaces := make([]*blocks.Workspace[float32], par.Workers(count, stripe))
+	par.ForWorker(count, stripe, func(worker, lo, hi int) {
 		if ctx.Err() != nil {
 			return
 		}
 
-		rows := queries[lo:hi]
-		left := dense.NewPackedA32(len(rows), r.d)
-		row := make([]float32, len(rows))
-		left.Set(0, len(rows), r.gather(rows), r.d)
-		for q, i := range rows {
-			row[q] = r.sq[i]
+		left, row, first := r.packed, r.sq, lo
+		if at == nil {
+			left, row = r.packRows(queries[lo:hi])
+			first = 0
 		}
-
 		b := r.compare(left, right, row, col)
 		if workspaces[worker] == nil {
 			workspaces[worker] = b.NewWorkspace()
 		}
 
 		// One more than k shows whether the k-th place is certain.
-		found := b.Search(workspaces[worker], 0, len(rows), k+1, nil)
+		found := b.Search(workspaces[worker], first, first+hi-lo, k+1, nil)
 		near := make([]int, k)
-		for q := range rows {
-			if r.order(near, found.Of(q), row[q]) {
+		for i := range hi - lo {
+			q := lo + i
+			if at != nil {
+				q = at[lo+i]
+			}
+			switch {
+			case q < 0:
+			case r.order(near, found.Of(i), row[first+i]):
 				for p, j := range near {
 					near[p] = points[j]
 				}
-				answer(lo+q, near)
-			} else {
-				answer(lo+q, nil)
+				answer(q, near)
+			default:
+				answer(q, nil)
 			}
 		}
 	})
 	return ctx.Err()
+}
+
+// pack sets packed.
+func (r *Ranks) pack() {
+	if r.packed != nil {
+		return
+	}
+	r.packed = dense.NewPackedA32(len(r.sq), r.d)
+	grain := 16 * r.packed.Panel()
+	par.For(len(r.sq), grain, func(lo, hi int) { r.packed.Set(lo, hi, r.flat[lo*r.d:hi*r.d], r.d) })
+}
+
+// packRows returns some rows as the left side of products, and their squared norms.
+func (r *Ranks) packRows(rows []int) (left *dense.Packed32, sq []float32) {
+	left = dense.NewPackedA32(len(rows), r.d)
+	left.Set(0, len(rows), r.gather(rows), r.d)
+	sq = make([]float32, len(rows))
+	for q, i := range rows {
+		sq[q] = r.sq[i]
+	}
+	return left, sq
 }
 
 // gather returns some rows of flat.

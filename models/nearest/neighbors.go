@@ -102,6 +102,11 @@ func (v *Poll) KNN(ctx context.Context, y *data.Labels, ks []int) ([][]int32, er
 		}
 	}
 
+	// Lists that hold less than one labeled point each, as a rule, seldom have the answer.
+	lists := v.nb
+	if lists != nil && len(labeled)*lists.K < n {
+		lists = nil
+	}
 	open := make([]bool, n) // still without an answer
 	par.For(n, 1024, func(lo, hi int) {
 		var classes []int32
@@ -110,8 +115,8 @@ func (v *Poll) KNN(ctx context.Context, y *data.Labels, ks []int) ([][]int32, er
 				continue
 			}
 			classes = classes[:0]
-			if v.nb != nil {
-				index, _ := v.nb.Row(i)
+			if lists != nil {
+				index, _ := lists.Row(i)
 				for p := 0; p < len(index) && len(classes) < most; p++ {
 					if c := y.Index[index[p]]; c != data.Unlabeled {
 						classes = append(classes, c)
