@@ -529,7 +529,7 @@ func (k *krylov) certified(ctx context.Context, z *ritz, final bool) (*Result, e
 }
 
 // collectFrom is the size in bytes of a block of work whose memory is collected at once.
-const collectFrom = 16 << 20
+const collectFrom = 4 << 20
 
 // release makes the first K columns of v the vectors of r, as [vectors.narrow] does, and gives v and the blocks of work up.
 func (k *krylov) release(r *Result) {

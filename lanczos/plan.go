@@ -182,7 +182,7 @@ func (p *plan) dense() bool {
 func (p *plan) refined() int { return (p.wanted + refineGuards + 3) / 4 * 4 }
 
 // bytes returns the memory of a run: for the dense method four n×n matrices, otherwise the basis, the
-// blocks of work, the vectors of the result and four projected matrices.
+// blocks of work, the vectors of the result and five projected matrices: Ritz vectors are packed for their product with the basis.
 func (p *plan) bytes() int64 {
 	rows := int64(p.n)
 	if p.dense() {
@@ -195,7 +195,7 @@ func (p *plan) bytes() int64 {
 	}
 	basis := int64(p.columns())
 	blocks := 3 * int64(p.block)
-	projected := 4 * basis * basis
+	projected := 5 * basis * basis
 	switch {
 	case p.Single:
 		return 4*rows*basis + 8*(rows*blocks+projected)
