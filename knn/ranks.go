@@ -79,7 +79,7 @@ func (r *Ranks) Nearest(ctx context.Context, points, queries []int, k int,
 	n := len(r.sq)
 	count := len(queries)
 	var at []int
-	if all := 2*count > n; all {
+	if 2*count > n {
 		count = n
 		at = slices.Repeat([]int{-1}, n)
 		for q, i := range queries {

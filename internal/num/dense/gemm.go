@@ -299,11 +299,11 @@ func (p *product[T]) runSlices() {
 	})
 }
 
-// runRows is [product.runBlocks] on one thread for an op(A) that is transposed and a narrow C, which starts at zero.
+// runRows is [product.runBlocks] on one thread for a transposed A and few columns of C, which starts at zero.
 //
-// A block of op(A) is then a strip of the memory's rows, and a tile takes a strip of a cache line or two. Read strip after
-// strip, every line is waited for: the processor follows no more than some tens of streams. So a few rows are taken from
-// end to end, for all tiles, while the same strip of the next rows is on its way.
+// A tile needs MR adjacent numbers of each row of A in memory: a cache line or two. Over the hundreds of rows of a block
+// each line is waited for, because the processor prefetches some tens of streams and no more. So rowsK rows are read from
+// end to end, tile after tile, and each tile asks for its numbers in the rowsK rows that follow.
 func (p *product[T]) runRows() {
 	mr := p.tile.MR
 	s := getScratch[T]()

@@ -113,28 +113,23 @@ func (b *Blocks[T]) Visit(w *Workspace[T], queries, points Span, limits, ownLimi
 	}
 }
 
+// exact reports whether distances are integers.
+func exact[T Value]() bool { return T(3)/2 == 1 }
+
 // everything returns a limit above every distance that can be found.
 func everything[T Value]() T {
-	var v T
-	switch p := any(&v).(type) {
-	case *float32:
-		*p = float32(math.Inf(1))
-	case *int32:
-		*p = math.MaxInt32
+	if exact[T]() {
+		return T(int64(math.MaxInt32))
 	}
-	return v
+	return T(math.Inf(1))
 }
 
 // Nothing returns a limit that no distance is below.
 func Nothing[T Value]() T {
-	var v T
-	switch p := any(&v).(type) {
-	case *float32:
-		*p = float32(math.Inf(-1))
-	case *int32:
-		*p = math.MinInt32
+	if exact[T]() {
+		return T(int64(math.MinInt32))
 	}
-	return v
+	return T(math.Inf(-1))
 }
 
 // A Hit is a distance and an index in one number, ordered by both. Negative distances, which are
@@ -169,7 +164,7 @@ func limitOf[T Value](k Hit, from int) T {
 		return everything[T]()
 	}
 	v := DistanceOf[T](k)
-	if exact := T(3)/2 == 1; exact && k.Index() > from {
+	if exact[T]() && k.Index() > from {
 		v++
 	}
 	return v
