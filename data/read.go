@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -114,11 +115,22 @@ func (s *source) load(opt ReadOptions) (x Points, what string, err error) {
 	return x, what, nil
 }
 
+// ErrColumns is what errors are, by errors.Is, about points with other columns than asked for.
+var ErrColumns = errors.New("other columns than asked for")
+
+// columnsFault is the text of an [ErrColumns].
+type columnsFault string
+
+func (f columnsFault) Error() string { return string(f) }
+
+func (f columnsFault) Is(target error) bool { return target == ErrColumns }
+
 // begin checks the number of columns of the points that what names and announces the memory that
 // reading them takes.
 func (opt *ReadOptions) begin(what string, rows, columns int, bytes int64) error {
 	if opt.Columns > 0 && columns > 0 && columns != opt.Columns {
-		return fmt.Errorf("%s: it holds points of %d columns; points of %d are needed", what, columns, opt.Columns)
+		return columnsFault(fmt.Sprintf("%s: it holds points of %d columns; points of %d are needed", what, columns,
+			opt.Columns))
 	}
 	if opt.Begin == nil {
 		return nil

@@ -249,9 +249,9 @@ func (t *TableColumns) expect(what string, header []string, roles []role) error 
 				shortNames(have), shortNames(t.Expected), param.Name("columns")))
 			return nil
 		}
-		return fmt.Errorf("%s: the model was fitted to a column %s, and the coordinates here are %s; give points with its "+
-			"columns, %s, or name as many others with %s", what, fields.Quote([]byte(t.Expected[missing])), shortNames(have),
-			shortNames(t.Expected), param.Name("columns"))
+		return columnsFault(fmt.Sprintf("%s: the model was fitted to a column %s, and the coordinates here are %s; give "+
+			"points with its columns, %s, or name as many others with %s", what, fields.Quote([]byte(t.Expected[missing])),
+			shortNames(have), shortNames(t.Expected), param.Name("columns")))
 	}
 
 	// All are there: columns of other names are no coordinates.

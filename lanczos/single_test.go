@@ -106,7 +106,7 @@ func TestSingleBeginsAnew(t *testing.T) {
 	}
 }
 
-// tooRough are graphs whose polynomials of degree 16 and 17 leave residuals of some 8·10⁻⁷·‖L‖ in single precision, which
+// tooRough are graphs whose polynomials of degree 16 and 17 leave residuals of some 7·10⁻⁷·‖L‖ in single precision, which
 // is more than tooFine.
 var tooRough = []family{torus(12, 300), torus(11, 300)}
 

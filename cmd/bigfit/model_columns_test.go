@@ -55,6 +55,7 @@ func TestModelColumns(t *testing.T) {
 		fail(t, 2, []string{`missing.csv: the model was fitted to a column "weight"`}, "predict", "m.npz", "missing.csv", "-o", "no.csv")
 	}
 	succeed(t, "fit", "x.csv", "y.csv", "--model", "lgc", "-o", "m.npz", "-q")
+	fail(t, 2, []string{"was fitted to a column"}, "update", "m.npz", "-X", "missing.csv", "-o", "no.npz")
 	fail(t, 2, []string{"was fitted to a column", "labels are given by -y: -y missing.csv"}, "update", "m.npz", "missing.csv", "-o", "no.npz")
 	succeed(t, "next", "m.npz", "-X", "turned.csv", "-n", "3", "-o", "ask.csv", "-q")
 }

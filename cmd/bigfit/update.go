@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -122,7 +121,7 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 		return fmt.Errorf("%s: a %s model takes no points or labels; make it anew", path, m.Name())
 	}
 
-	growth, hashes, err := a.readGrowth(ctx, o, m, mf)
+	growth, hashes, err := a.readGrowth(o, m, mf)
 	if err != nil {
 		return err
 	}
@@ -208,7 +207,7 @@ func keepsNoAnswers(flag string, m models.Model) error {
 }
 
 // readGrowth reads what joins the model, and what leaves it.
-func (a *app) readGrowth(ctx context.Context, o *updateOptions, m models.Model, mf *models.Manifest) (*pipeline.Growth,
+func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) (*pipeline.Growth,
 	pipeline.Hashes, error) {
 	growth := &pipeline.Growth{Tolerance: o.tolerance}
 	hashes := pipeline.Hashes{}
@@ -218,7 +217,7 @@ func (a *app) readGrowth(ctx context.Context, o *updateOptions, m models.Model, 
 		if growth.Points, err = a.ReadMore("new points", o.x,
 			data.ReadOptions{Columns: m.Dim()}); err != nil {
 			// A table of labels is easily given in the place of points.
-			if o.y == "" && len(o.x) == 1 && !errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+			if o.y == "" && len(o.x) == 1 && errors.Is(err, data.ErrColumns) {
 				err = fmt.Errorf("%w; labels are given by -y: -y %s", err, o.x)
 			}
 			return nil, nil, err

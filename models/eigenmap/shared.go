@@ -126,13 +126,17 @@ func sharedEquations(ctx context.Context, basis *mat.Dense, p int, ys []*data.La
 	}
 
 	// Targets are sums over labeled rows in any case: zeros elsewhere.
-	for lo := 0; lo < n && most != 0; lo += gramRows {
-		hi := min(lo+gramRows, n)
-		rows := make([]int, hi-lo)
-		for i := range rows {
-			rows[i] = lo + i
+	if most != 0 {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
 		}
-		s.addTargets(most, basis.Slice(lo, hi, 0, p).(*mat.Dense), rows)
+		err := blocks(ctx, all, func(block []int) {
+			s.addTargets(most, basis.Slice(block[0], block[0]+len(block), 0, p).(*mat.Dense), block)
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 
 	if err := s.sum(ctx, count); err != nil {
