@@ -7,6 +7,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/num/par"
+	"github.com/bigfit/bigfit/knn/internal/blocks"
 	"github.com/bigfit/bigfit/knn/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -61,18 +62,9 @@ func (e *chunked) search(ctx context.Context, x data.Points, k int, own func(i i
 		if err != nil {
 			return err
 		}
-		// One more than k, as a point may find itself.
-		nb, err := ix.query(ctx, x, min(k+1, hi-lo), nil)
-		if err != nil {
+		if err := out.join(ctx, ix, x, blocks.Span{Lo: lo, Hi: hi}, own); err != nil {
 			return err
 		}
-
-		par.For(queries, 1024, func(a, b int) {
-			list := make([]topk.Pair, 0, k)
-			for i := a; i < b; i++ {
-				list = out.merge(list[:0], i, nb, lo, own(i))
-			}
-		})
 		if hi < n {
 			p.share(float64(hi)/float64(n), queries)
 		}
@@ -83,6 +75,63 @@ func (e *chunked) search(ctx context.Context, x data.Points, k int, own func(i i
 	}
 	p.report(queries, queries)
 	return out, nil
+}
+
+// join enters those of some points, which are indexed by ix, that are nearer than those of the lists so far.
+func (nb *Neighbors) join(ctx context.Context, ix engine, x data.Points, points blocks.Span, own func(i int) int) error {
+	queries, _ := x.Dims()
+	// Complete lists say how near a point must be, and all others are passed over by their distance in float32.
+	if d, ok := ix.(*denseIndex); ok && points.Lo > nb.K {
+		return d.nearer(ctx, x, nb, points.Lo, own)
+	}
+
+	// One more than K, as a point may find itself.
+	more, err := ix.query(ctx, x, min(nb.K+1, points.Hi-points.Lo), nil)
+	if err != nil {
+		return err
+	}
+	par.For(queries, 1024, func(a, b int) {
+		list := make([]topk.Pair, 0, nb.K)
+		for i := a; i < b; i++ {
+			list = nb.merge(list[:0], i, more, points.Lo, own(i))
+		}
+	})
+	return nil
+}
+
+// nearer enters the points that are nearer to a row of x than the last point of its list, which is complete, into the
+// list. Points are numbered from first on, and all in the lists come before.
+func (ix *denseIndex) nearer(ctx context.Context, x data.Points, lists *Neighbors, first int, own func(i int) int) error {
+	n, _ := x.Dims()
+	return inStripes(ctx, n, ix.compare(ix.own).Stripe, nil, func() func(lo, hi int) {
+		c := &comparison{denseIndex: ix, measurer: newMeasurer(ix.x, ix.metric)}
+		return func(lo, hi int) {
+			c.queries = ix.prepareSide(x, lo, hi)
+			c.Blocks = ix.compare(c.queries)
+			if c.Workspace == nil {
+				c.Workspace = c.NewWorkspace()
+			}
+			limits := make([]float32, hi-lo)
+			best := make([]*topk.Set, hi-lo)
+			for i := range limits {
+				best[i] = topk.New(lists.K)
+				index, dist := lists.Row(lo + i)
+				for p, d := range dist {
+					best[i].Add(topk.Pair{Dist: d, Index: index[p]})
+				}
+				limits[i] = ix.limit(c.queries.sq[i], ix.metric.square(dist[lists.K-1]))
+			}
+
+			c.nearby(0, hi-lo, limits, func(i, j int, distance float64) {
+				if j += first; j != own(lo+i) {
+					best[i].Add(topk.Pair{Dist: distance, Index: int32(j)})
+				}
+			})
+			for i, set := range best {
+				lists.set(lo+i, set.Take())
+			}
+		}
+	})
 }
 
 // merge sets list i to the nearest points of list i and of list i of more, without point own. Points
