@@ -77,7 +77,7 @@ func (e *chunked) search(ctx context.Context, x data.Points, k int, own func(i i
 	return out, nil
 }
 
-// join enters those of some points, which are indexed by ix, that are nearer than those of the lists so far.
+// join enters some of the points, which ix indexes, into the lists of x where they are nearer than what is there.
 func (nb *Neighbors) join(ctx context.Context, ix engine, x data.Points, points blocks.Span, own func(i int) int) error {
 	queries, _ := x.Dims()
 	// Complete lists say how near a point must be, and all others are passed over by their distance in float32.
@@ -102,34 +102,25 @@ func (nb *Neighbors) join(ctx context.Context, ix engine, x data.Points, points 
 // nearer enters the points that are nearer to a row of x than the last point of its list, which is complete, into the
 // list. Points are numbered from first on, and all in the lists come before.
 func (ix *denseIndex) nearer(ctx context.Context, x data.Points, lists *Neighbors, first int, own func(i int) int) error {
-	n, _ := x.Dims()
-	return inStripes(ctx, n, ix.compare(ix.own).Stripe, nil, func() func(lo, hi int) {
-		c := &comparison{denseIndex: ix, measurer: newMeasurer(ix.x, ix.metric)}
-		return func(lo, hi int) {
-			c.queries = ix.prepareSide(x, lo, hi)
-			c.Blocks = ix.compare(c.queries)
-			if c.Workspace == nil {
-				c.Workspace = c.NewWorkspace()
+	return ix.compareStripes(ctx, x, nil, func(c *comparison, lo, hi int) {
+		limits := make([]float32, hi-lo)
+		best := make([]*topk.Set, hi-lo)
+		for i := range limits {
+			best[i] = topk.New(lists.K)
+			index, dist := lists.Row(lo + i)
+			for p, d := range dist {
+				best[i].Add(topk.Pair{Dist: d, Index: index[p]})
 			}
-			limits := make([]float32, hi-lo)
-			best := make([]*topk.Set, hi-lo)
-			for i := range limits {
-				best[i] = topk.New(lists.K)
-				index, dist := lists.Row(lo + i)
-				for p, d := range dist {
-					best[i].Add(topk.Pair{Dist: d, Index: index[p]})
-				}
-				limits[i] = ix.limit(c.queries.sq[i], ix.metric.square(dist[lists.K-1]))
-			}
+			limits[i] = ix.limit(c.queries.sq[i], ix.metric.square(dist[lists.K-1]))
+		}
 
-			c.nearby(0, hi-lo, limits, func(i, j int, distance float64) {
-				if j += first; j != own(lo+i) {
-					best[i].Add(topk.Pair{Dist: distance, Index: int32(j)})
-				}
-			})
-			for i, set := range best {
-				lists.set(lo+i, set.Take())
+		c.nearby(0, hi-lo, limits, func(i, j int, distance float64) {
+			if j += first; j != own(lo+i) {
+				best[i].Add(topk.Pair{Dist: distance, Index: int32(j)})
 			}
+		})
+		for i, set := range best {
+			lists.set(lo+i, set.Take())
 		}
 	})
 }

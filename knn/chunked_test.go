@@ -13,7 +13,7 @@ import (
 // Points in chunks have the neighbours that they have at once, with many ties, where the last chunk has fewer points
 // than neighbours are sought, and where distances are lost in rounding to float32.
 func TestChunks(t *testing.T) {
-	testmode.Skip(t, testmode.Race|testmode.PureGo, "three chunks of 16384 points; the searches are those of other tests")
+	testmode.Skip(t, testmode.Race|testmode.PureGo, "many points; the searches are those of other tests")
 	const n, d, k = 2*chunkSize + 7, 5, 12
 	ctx := context.Background()
 	for name, value := range map[string]func(r *rand.Rand) float32{

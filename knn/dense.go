@@ -202,8 +202,23 @@ func (ix *denseIndex) search(ctx context.Context, x data.Points, k int,
 	// behind them.
 	kept := min(k+slack, ix.n)
 	out := newNeighbors(n, k)
-	stripe := ix.compare(ix.own).Stripe
-	err := inStripes(ctx, n, stripe, p, func() func(lo, hi int) {
+	err := ix.compareStripes(ctx, x, p, func(c *comparison, lo, hi int) {
+		var reverse *blocks.Reverse[float32]
+		if join != nil {
+			reverse = join(c, lo)
+		}
+		c.confirm(0, hi-lo, c.Search(c.Workspace, 0, hi-lo, kept, reverse), out)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// compareStripes calls use with a comparison of the rows lo to hi of x, a stripe of them at a time.
+func (ix *denseIndex) compareStripes(ctx context.Context, x data.Points, p progress, use func(c *comparison, lo, hi int)) error {
+	n, _ := x.Dims()
+	return inStripes(ctx, n, ix.compare(ix.own).Stripe, p, func() func(lo, hi int) {
 		c := &comparison{denseIndex: ix, measurer: newMeasurer(ix.x, ix.metric)}
 		return func(lo, hi int) {
 			c.queries = ix.prepareSide(x, lo, hi)
@@ -211,18 +226,9 @@ func (ix *denseIndex) search(ctx context.Context, x data.Points, k int,
 			if c.Workspace == nil {
 				c.Workspace = c.NewWorkspace()
 			}
-
-			var reverse *blocks.Reverse[float32]
-			if join != nil {
-				reverse = join(c, lo)
-			}
-			c.confirm(0, hi-lo, c.Search(c.Workspace, 0, hi-lo, kept, reverse), out)
+			use(c, lo, hi)
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 func (ix *denseIndex) self(ctx context.Context, k int, p progress) (*Neighbors, error) {

@@ -13,89 +13,54 @@ import (
 const pieceSize = 2048
 
 // ProductOrder returns an order of the vertices of a symmetric matrix in which neighbours stand near each other, so that
-// products with blocks of vectors find their rows in the cache: breadth-first pieces of some 2048 vertices, in reverse
-// Cuthill–McKee order of their first vertices. Components of fewer vertices stay in that order themselves.
+// products with blocks of vectors find their rows in the cache: breadth-first pieces of some 2048 vertices. Each piece
+// begins beside the earliest vertex that has a neighbour in none, so that pieces follow one another breadth first too.
 // In a graph of nearest neighbours a level of a single breadth-first search soon holds a large share of all vertices,
 // and neighbours stand a level apart: products in pieces take 0.6 to 1 times the time.
-// Element p is the vertex at place p. It costs O(nnz log of the largest row).
+// Element p is the vertex at place p. It reads every row once, and costs O(nnz).
 func (m *CSR) ProductOrder() []int32 {
-	first := m.reverseCuthillMcKee()
-	rank := make([]int32, m.Rows)
-	for at, v := range first {
-		rank[v] = int32(at)
-	}
-
+	const placed, expanded = 1, 2 // expanded: so are all of its neighbours placed
+	state := make([]uint8, m.Rows)
 	out := make([]int32, 0, m.Rows)
-	placed := make([]bool, m.Rows)
-	for _, seed := range first {
-		if placed[seed] {
-			continue
-		}
-		placed[seed] = true
+
+	place := func(v int32) {
+		state[v] = placed
+		out = append(out, v)
+	}
+	// grow places a piece that begins at seed.
+	grow := func(seed int32) {
 		start := len(out)
-		out = append(out, seed)
+		place(seed)
 		for head := start; head < len(out) && len(out)-start < pieceSize; head++ {
+			state[out[head]] = expanded
 			col, _ := m.Row(int(out[head]))
 			for _, j := range col {
-				if !placed[j] {
-					placed[j] = true
-					out = append(out, j)
+				if state[j] == 0 {
+					place(j)
 				}
 			}
 		}
-		if len(out)-start < pieceSize {
-			slices.SortFunc(out[start:], func(a, b int32) int { return int(rank[a] - rank[b]) })
+	}
+
+	front := 0 // all neighbours of the vertices before are placed
+	for root := range m.Rows {
+		if state[root] != 0 {
+			continue
+		}
+		grow(int32(root))
+		for ; front < len(out); front++ {
+			if state[out[front]] == expanded {
+				continue
+			}
+			col, _ := m.Row(int(out[front]))
+			for _, j := range col {
+				if state[j] == 0 {
+					grow(j)
+				}
+			}
 		}
 	}
 	return out
-}
-
-// reverseCuthillMcKee returns the order that is breadth first, neighbours by ascending degree, component by component
-// from a vertex at its rim, then reversed (Cuthill & McKee, ACM National Conference 1969).
-func (m *CSR) reverseCuthillMcKee() []int32 {
-	order := make([]int32, 0, m.Rows)
-	seen := make([]bool, m.Rows)
-	degree := func(i int32) int64 { return m.Ptr[i+1] - m.Ptr[i] }
-
-	// search appends the component of root to order, breadth first.
-	search := func(root int32) {
-		seen[root] = true
-		order = append(order, root)
-		for head := len(order) - 1; head < len(order); head++ {
-			from := len(order)
-			col, _ := m.Row(int(order[head]))
-			for _, j := range col {
-				if !seen[j] {
-					seen[j] = true
-					order = append(order, j)
-				}
-			}
-			slices.SortFunc(order[from:], func(a, b int32) int {
-				if d := degree(a) - degree(b); d != 0 {
-					return int(d)
-				}
-				return int(a - b)
-			})
-		}
-	}
-
-	for root := range m.Rows {
-		if seen[root] {
-			continue
-		}
-		// The last vertex that a first search reaches lies at the rim.
-		start := len(order)
-		search(int32(root))
-		rim := order[len(order)-1]
-		for _, v := range order[start:] {
-			seen[v] = false
-		}
-		order = order[:start]
-		search(rim)
-	}
-
-	slices.Reverse(order)
-	return order
 }
 
 // Permute returns the symmetric matrix with rows and columns in the given order:
