@@ -118,37 +118,50 @@ func TestLeaveOneOutValues(t *testing.T) {
 	}
 }
 
-// TestProbes compares scores of groups of labels with those of single labels, on a graph whose labels are
+// TestProbes compares scores of groups of labels with those of single labels, on graphs whose labels are
 // far from each other.
 func TestProbes(t *testing.T) {
-	w := weightedGraph(t, 21, 1500)
-	targets := modeltest.ClassTargets(t, drawClasses(21, w.Rows, 45, 3))
-	p, err := NewProblem(w, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, method := range []Method{LGC, Harmonic, Poisson} {
-		s := &Settings{Method: method, Tolerance: 1e-10}
-		exact, known, err := p.LeaveOneOut(t.Context(), targets, s, 0, 0)
+	methods := []Method{LGC, Harmonic, Poisson}
+	sum := make([]float64, len(methods))
+	const graphs = 6
+	for seed := range uint64(graphs) {
+		w := weightedGraph(t, 21+seed, 1500)
+		targets := modeltest.ClassTargets(t, drawClasses(21+seed, w.Rows, 45, 3))
+		p, err := NewProblem(w, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		about, knownToo, err := p.LeaveOneOut(t.Context(), targets, s, 15, 7)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, _, err := p.LeaveOneOut(t.Context(), targets, s, 15, 7)
-		if err != nil || !mat.Equal(about, again) {
-			t.Errorf("%v: the same seed gave other scores, or %v", method, err)
-		}
-		if !slices.Equal(known, knownToo) {
-			t.Errorf("%v: %v known, want %v", method, knownToo, known)
-		}
+		for at, method := range methods {
+			s := &Settings{Method: method, Tolerance: 1e-10}
+			exact, known, err := p.LeaveOneOut(t.Context(), targets, s, 0, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			about, knownToo, err := p.LeaveOneOut(t.Context(), targets, s, 15, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, _, err := p.LeaveOneOut(t.Context(), targets, s, 15, 7)
+			if err != nil || !mat.Equal(about, again) {
+				t.Errorf("%v: the same seed gave other scores, or %v", method, err)
+			}
+			if !slices.Equal(known, knownToo) {
+				t.Errorf("%v: %v known, want %v", method, knownToo, known)
+			}
 
-		var diff mat.Dense
-		diff.Sub(about, exact)
-		if e := mat.Norm(&diff, 2) / mat.Norm(exact, 2); !(e < 0.15) || e == 0 {
-			t.Errorf("%v: scores differ by %.3f of their norm", method, e)
+			var diff mat.Dense
+			diff.Sub(about, exact)
+			e := mat.Norm(&diff, 2) / mat.Norm(exact, 2)
+			t.Logf("%v: scores differ by %.3f of their norm", method, e)
+			if e == 0 {
+				t.Errorf("%v: no label shares a group", method)
+			}
+			sum[at] += e / graphs
+		}
+	}
+	for at, method := range methods {
+		if !(sum[at] < 0.15) {
+			t.Errorf("%v: scores differ by %.3f of their norm in the mean", method, sum[at])
 		}
 	}
 }
