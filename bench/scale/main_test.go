@@ -85,7 +85,7 @@ func TestRun(t *testing.T) {
 // The stages in parts, and what the spread labels err.
 func TestRunInParts(t *testing.T) {
 	dir := t.TempDir()
-	o := options{from: 6000, upTo: 6000, k: 8, pairs: 5, labels: 3000, queries: 1000, parts: 3, classes: 5,
+	o := options{from: 6000, upTo: 6000, k: 8, pairs: 5, labels: 3000, queries: 1000, parts: 3, classes: 5, keep: true,
 		work: filepath.Join(dir, "work"), out: filepath.Join(dir, "out")}
 	if err := run(context.Background(), &o); err != nil {
 		t.Fatal(err)
@@ -98,6 +98,11 @@ func TestRunInParts(t *testing.T) {
 		"% wrong"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	for name, want := range map[string]bool{"graph": true, "answers.npy": true, "graph-parts": false, "fit-parts": false} {
+		if _, err := os.Stat(filepath.Join(o.work, "6000", name)); (err == nil) != want {
+			t.Errorf("%s: %v; there: want %v", name, err, want)
 		}
 	}
 	var wrong float64

@@ -23,6 +23,7 @@ type stage struct {
 	output  string // file with the predicted classes of points, empty if none
 	first   int    // of them, the one that truth.npy begins with
 	resumes bool   // takes --checkpoint and --resume
+	scratch string // folder that is of no use once the stage is done, empty if none
 }
 
 // stages returns the stages in their order. A stage reads files of earlier stages.
@@ -183,6 +184,11 @@ func (s *stage) run(ctx context.Context, o *options, dir string, n int) (measure
 	used, err := o.bigfit.Run(ctx, dir, args...)
 	if err != nil {
 		return measured{}, err
+	}
+	if s.scratch != "" {
+		if err := os.RemoveAll(filepath.Join(dir, s.scratch)); err != nil {
+			return measured{}, err
+		}
 	}
 	row := measured{Stage: s.name, Points: n, Seconds: used.Seconds, Peak: used.Peak,
 		Announced: used.Announced}

@@ -23,11 +23,11 @@ const classesAtATime = 16
 func (o *options) stagesInParts() []stage {
 	return []stage{
 		{name: "graph, in parts", args: []string{"graph", "X", "--parts", strconv.Itoa(o.parts), "--work", "graph-parts",
-			"--neighbors", strconv.Itoa(o.k), "-o", "graph/"}},
+			"--neighbors", strconv.Itoa(o.k), "-o", "graph/"}, scratch: "graph-parts"},
 		// A walk of the default, a hundred steps long, crosses the manifold: its cells need a shorter one.
 		{name: "label spreading, in parts", args: []string{"fit", "--model", "lgc", "--alpha", "0.9", "--graph", "graph/", "y.npy", "--parts",
 			strconv.Itoa((o.classes + classesAtATime - 1) / classesAtATime), "--work", "fit-parts", "--predictions",
-			"answers.npy"}, output: "answers.npy", first: o.labels},
+			"answers.npy"}, output: "answers.npy", first: o.labels, scratch: "fit-parts"},
 	}
 }
 
