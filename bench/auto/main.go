@@ -4,6 +4,7 @@
 //	go run ./bench/auto                        everything; needs BIGFIT_DATA
 //	go run ./bench/auto -sets g50c,coil -draws 3 -peers=false
 //	go run ./bench/auto -sets webkb-page@webkb-link,usps/1@usps/2    columns of one view, the graph of another
+//	go run ./bench/auto -sets usps#4,usps#5                          two classes of 10 and 90 % of the points
 //
 // The table of Laplacians in docs/models.md is made by
 //
@@ -58,7 +59,7 @@ func main() {
 	}
 	var o options
 	flag.StringVar(&o.sets, "sets", strings.Join(names, ","), "data sets; SET@OTHER has the columns of the first and the "+
-		"graph of the second, SET/1 and SET/2 are halves of the columns")
+		"graph of the second, SET/1 and SET/2 are halves of the columns, SET#0 to SET#7 two classes made of those of SET")
 	flag.StringVar(&o.labels, "labels", "5,20", "numbers of labels a class")
 	flag.IntVar(&o.draws, "draws", 10, "draws of the labels")
 	flag.IntVar(&o.limit, "n", 0, "points of a set at most, drawn once; 0 is all")

@@ -62,7 +62,8 @@ type Member struct {
 	Foreign bool
 	// Many replaces values of the settings where there are more than ManyLabels labels.
 	Many models.Values
-	// Even replaces values of the settings where there are more than two classes and as many labels of each.
+	// Even replaces values of the settings where there are as many labels of each class, and more than two classes or one
+	// label of each.
 	Even models.Values
 }
 

@@ -215,14 +215,15 @@ func TestFewLabels(t *testing.T) {
 	}
 }
 
-// Members that are told apart by other values than those for as many labels of each class are one where there are three
-// classes and as many labels of each, with the weights of both.
+// Members that are told apart by other values than those for as many labels of each class are one, with the weights of
+// both, where there are as many labels of each of three classes, or one of each of two.
 func TestEven(t *testing.T) {
 	for _, c := range []struct {
 		classes []int64 // of the labels
 		want    []float64
 	}{
-		{[]int64{0, 1}, []float64{0.5, 0.25, 0.25}},
+		{[]int64{0, 1}, []float64{0.75, 0.25}},
+		{[]int64{0, 1, 1}, []float64{0.5, 0.25, 0.25}},
 		{[]int64{0, 1, 2}, []float64{0.75, 0.25}},
 		{[]int64{0, 1, 2, 1}, []float64{0.5, 0.25, 0.25}},
 	} {

@@ -118,8 +118,10 @@ func (f *fit) resolve(l models.Learner, v models.Values) (models.Values, error) 
 // given returns v with the values of [Member.Even] and [Member.Many] where the labels are such, and with the given shares
 // of the classes of t for [Member.Priors].
 func (f *fit) given(m *Member, v models.Values, t *models.Targets) models.Values {
-	if len(f.in.Targets.Classes) > 2 && m.Even != nil {
-		if counts := f.counts(); slices.Min(counts) == slices.Max(counts) {
+	if m.Even != nil {
+		counts := f.counts()
+		least, most := slices.Min(counts), slices.Max(counts)
+		if least == most && (len(counts) > 2 || most == 1) {
 			v = v.With(m.Even)
 		}
 	}

@@ -2,11 +2,13 @@ package propagation
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/data/synthetic"
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/models/metrics"
@@ -143,6 +145,97 @@ func TestPoissonMBOFewLabels(t *testing.T) {
 	t.Logf("errors: poisson %.3f, equal %.3f, estimated %.3f, wrong sizes %.3f", before, equal, estimated, skewed)
 	if !(equal < 0.8*before) || !(estimated < before) || !(skewed > 0.5) {
 		t.Errorf("errors: poisson %.3f, equal %.3f, estimated %.3f, wrong sizes %.3f", before, equal, estimated, skewed)
+	}
+}
+
+// TestTwoSizes: two classes of uneven sizes and one label each get their sizes, in either order, beside a component
+// without labels too. Poisson learning says little about them, and labels that speak of others are believed.
+func TestTwoSizes(t *testing.T) {
+	const small, n = 120, 1200
+	rng := rand.New(rand.NewPCG(5, 6))
+	x := data.NewDense[float64](n, 2)
+	truth := make([]int64, n)
+	for i := range n {
+		if i >= small {
+			truth[i] = 1
+		}
+		x.Row(i)[0] = rng.NormFloat64() + 5.0*float64(truth[i])
+		x.Row(i)[1] = rng.NormFloat64()
+	}
+	// The last points are far away and have no label.
+	const far = n - 200
+	for i := far; i < n; i++ {
+		x.Row(i)[0] += 1000
+	}
+	problem := modeltest.NewProblem(t, x, knn.GraphSettings{K: 10}, sparse.Combinatorial, 1)
+	p, err := NewProblem(problem.W, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := func(perClass [2]int, turned int64, s SizedSettings) (float64, *SizedSolution) {
+		classes := slices.Clone(truth)
+		labeled := make([]bool, n)
+		for q := range perClass[0] {
+			labeled[10+q] = true
+		}
+		for q := range perClass[1] {
+			labeled[small+200+q] = true
+		}
+		for i := range classes {
+			classes[i] ^= turned
+		}
+		y := modeltest.ClassTargets(t, data.NewLabels(classes, labeled))
+		g, err := p.FitPoissonMBO(t.Context(), y, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := 0
+		for i := range far {
+			if int64(g.Labels[i]) != classes[i] {
+				wrong++
+			}
+		}
+		return float64(wrong) / far, g
+	}
+
+	for turned := range int64(2) {
+		kept, _ := wrong([2]int{1, 1}, turned, SizedSettings{KeepSizes: true})
+		found, g := wrong([2]int{1, 1}, turned, SizedSettings{})
+		t.Logf("errors: %.3f with the estimate, %.3f with shares %v", kept, found, g.Shares)
+		if !(kept > 0.1) || !(found < 0.03) || !(math.Abs(g.Shares[turned]-small/float64(far)) < 0.03) || g.Off > mostVolumeTolerance {
+			t.Errorf("errors: %.3f with the estimate, %.3f with shares %v, off by %g", kept, found, g.Shares, g.Off)
+		}
+	}
+	// 30 labels of the small class and 30 of the other say nothing; 60 and 20 say that it is the larger one.
+	if e, g := wrong([2]int{30, 30}, 0, SizedSettings{}); e > 0.03 {
+		t.Errorf("even labels: error %.3f with shares %v", e, g.Shares)
+	}
+	if _, g := wrong([2]int{60, 20}, 0, SizedSettings{}); g.Shares[0] < 0.4 {
+		t.Errorf("60 of 80 labels say that the first class has most points: shares %v", g.Shares)
+	}
+}
+
+// TestThreshold: about as many scores as asked for are above it, and scores that are about equal are on one side.
+func TestThreshold(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for _, c := range []struct {
+		scores      []float32
+		count, want int
+	}{
+		{[]float32{1, 2, 3, 4}, 0, 0}, {[]float32{1, 2, 3, 4}, 1, 1}, {[]float32{1, 2, 3, 4}, 4, 4},
+		{[]float32{0, 0, 0, 1, 1}, 1, 2}, {[]float32{0, 0, 0, 1, 1}, 3, 2}, {[]float32{0, 0, 0, 1, 1}, 4, 5},
+		{[]float32{0, 1e-7, 2e-7, 1, 1}, 3, 2}, {[]float32{-inf, 0, inf}, 1, 1},
+	} {
+		least := threshold(c.scores, c.count)
+		got := 0
+		for _, v := range c.scores {
+			if v >= least {
+				got++
+			}
+		}
+		if got != c.want {
+			t.Errorf("%v, %d wanted: %d above %g, want %d", c.scores, c.count, got, least, c.want)
+		}
 	}
 }
 

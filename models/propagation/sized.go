@@ -78,7 +78,8 @@ type SizedSettings struct {
 	// Otherwise pairs of three classes and more are divided anew.
 	KeepPairs bool
 	// KeepSizes holds the sizes to the end also where Priors do not give them. Otherwise three classes and more begin
-	// with the sizes and then let them go; Cut has those that they came to.
+	// with the sizes and then let them go, and two take those with which the fewest edges leave them; Cut has those that
+	// they came to.
 	KeepSizes bool
 	// Perturbation is s of Cut, in (0, 0.3]. Default 0.1.
 	Perturbation float64
@@ -107,7 +108,7 @@ var (
 		At: func(s *SizedSettings) any { return &s.KeepPairs }}
 	keepSizesParam = models.Field[SizedSettings]{Param: models.Param{Name: "keep-sizes",
 		Doc: "hold the sizes of class-shares to the end; else three classes and more begin with them and then let them " +
-			"go. Sizes of priors are always held", Default: "false"},
+			"go, and two of estimated sizes try others. Sizes of priors are always held", Default: "false"},
 		At: func(s *SizedSettings) any { return &s.KeepSizes }}
 	perturbationParam = models.Field[SizedSettings]{Param: models.Param{Name: "perturbation",
 		Doc: "weight s of −sD, which drives each point to one class", Default: models.FormatFloat(defaultPerturbation),
@@ -329,6 +330,9 @@ func (l SizedLearner) cost(in *models.Input, v models.Values) (sizedCost, error)
 		if s.divides(int(c)) {
 			rounds += pair
 		}
+		if s.triesSizes(int(c)) {
+			rounds += trialBytes(n)
+		}
 	}
 	if l.Method == Cut {
 		passes += 2 * usualCutRounds
@@ -354,6 +358,9 @@ func (s *SizedSettings) usualRounds(classes int) int {
 	}
 	if s.divides(classes) {
 		rounds += 10
+	}
+	if s.triesSizes(classes) {
+		rounds += 30 // of two columns; about 20 of ten
 	}
 	return rounds
 }

@@ -1101,7 +1101,7 @@ class PoissonMboParameters(BaseEstimator):
 
     keep_sizes : bool, default=False
         Hold the sizes of class-shares to the end; else three classes and more begin with them and
-        then let them go. Sizes of priors are always held.
+        then let them go, and two of estimated sizes try others. Sizes of priors are always held.
 
     standardize : bool, default=False
         Divide each column of dense points by its standard deviation first.
@@ -1259,7 +1259,7 @@ class CutParameters(BaseEstimator):
 
     keep_sizes : bool, default=False
         Hold the sizes of class-shares to the end; else three classes and more begin with them and
-        then let them go. Sizes of priors are always held.
+        then let them go, and two of estimated sizes try others. Sizes of priors are always held.
 
     standardize : bool, default=False
         Divide each column of dense points by its standard deviation first.
