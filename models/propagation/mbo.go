@@ -50,9 +50,9 @@ const (
 //
 // Two classes whose sizes are estimated take others, unless KeepSizes is set: rounds begin with the first class on 10, 20, …
 // 90 % of the points too, and from each of them follow rounds without sizes, as long as the share stays within 10 % of the
-// points. The sizes are taken with which the fewest edges leave the classes, Σ_c cut/vol(c) of all points and a quarter of the
-// same sum of the labeled points alone. Labels whose numbers are not about equal leave out sizes that they make
-// unlikely. This is not in the paper either.
+// points. The sizes are taken with which the fewest edges leave the classes: Σ_c cut/vol(c) of all points, and l/(l+3) of the
+// same sum of the labeled points alone, with l labels a class. Labels whose numbers are not about equal leave out sizes that
+// they make unlikely. This is not in the paper either.
 //
 // Sizes of the classes are those of [SizedSettings]. The estimate and the limit of the rounds are not
 // in the paper. Scores are s_c (u_ic − min u) of the last round. ȳ is the mean of the labels of the
