@@ -15,7 +15,7 @@ const (
 	sizeStep = 0.1
 	// doubtfulLabels is the number of labels a class at which the edges around them count half of what all edges do: see
 	// [mbo.leaving]. One label says little. With one label a class a quarter had the smallest error of 0, 0.1, 0.25, 0.5, 1 and 2
-	// on 48 sets of two classes that were made of six sets of many, and with five 0.25 to 2 had the same.
+	// on 48 sets of two classes that were made of six sets of many, and with five 0.25 to 2 had the same (docs/auto.md).
 	doubtfulLabels = 3
 	// evenRatio is the ratio of the numbers of labels up to which they say nothing about sizes. A fold of a cross-validation
 	// of as many labels of each class leaves out one or two more of one.
