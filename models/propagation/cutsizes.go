@@ -6,6 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -20,14 +23,13 @@ const (
 	// evenRatio is the ratio of the numbers of labels up to which they say nothing about sizes. A fold of a cross-validation
 	// of as many labels of each class leaves out one or two more of one.
 	evenRatio = 1.25
-	// equalScores is a difference of scores, of which the classes' are 0 and 1, that counts as none.
+	// equalScores is a difference that counts as none between scores from 0 to 1.
 	equalScores = 1e-5
 )
 
-// trySizes takes two classes to the sizes with which the fewest of their edges leave them. It takes rounds with the sizes of
-// the start and with the first class on 10, 20, … 90 % of the points, and from each of them rounds without sizes, as far as
-// the share moves by at most 10 % of the points; [mbo.leaving] is what is compared. It leaves the classes where the best
-// rounds took them.
+// trySizes gives two classes the sizes with the smallest [mbo.leaving]. It takes rounds with the sizes of the start, and with
+// the first class on 10, 20, … 90 % of the points. From where each of these end it takes rounds without sizes, until the share
+// has moved by 10 % of the points. The classes of the best rounds stay.
 //
 // The answers of Poisson learning say little about sizes where each class has one label: two classes of 12 and 88 % of the
 // points, with few edges between them, get 39 and 61 %.
@@ -58,9 +60,8 @@ func (m *mbo) trySizes(ctx context.Context) error {
 	return nil
 }
 
-// likely reports whether labels of two classes in such numbers may have been drawn from points of which the first class has
-// a share: their share differs by at most two standard deviations. About as many labels of each are taken for a choice
-// that says nothing.
+// likely reports whether the first class may have this share of the points, by the numbers of labels: at most two standard
+// deviations of a random draw lie between. About as many labels of each class say nothing: somebody chose so many.
 func likely(share float64, counts []float64) bool {
 	if slices.Max(counts) <= evenRatio*slices.Min(counts)+1 {
 		return true
@@ -70,26 +71,27 @@ func likely(share float64, counts []float64) bool {
 	return off*off <= 4*share*(1-share)/all
 }
 
-// trialBytes returns the memory of trials for n points: two blocks of one column a trial, and for each the classes now and
+// trialBytes returns the memory of trials for n points: three blocks of one column a trial, and for each the classes now and
 // at best, and sorted scores.
 func trialBytes(n int64) int64 {
 	trials := int(math.Round(1 / sizeStep))
-	return 4 * n * int64(2*sparse.SingleWidth(trials)+3*trials)
+	return 4 * n * int64(3*sparse.SingleWidth(trials)+3*trials)
 }
 
 // sizeTrials are rounds from several sizes at once, in one column each: both scores of a point have the same sum
 // everywhere, so that a class has the points whose score is above a threshold.
 type sizeTrials struct {
-	*mbo
-	heat *heat
-	list []*sizeTrial
+	of    *mbo
+	heat  *heat
+	list  []*sizeTrial
+	first []float32 // what addFirst adds
 }
 
 // sizeTrial is a size of the first of two classes and where it took the points.
 type sizeTrial struct {
 	share   float64 // wanted, of the points that count
 	labels  []int32
-	best    []int32   // the labels of which the least left
+	best    []int32   // the labels with the smallest leaving so far
 	leaving float64   // of best
 	sorted  []float32 // scratch
 }
@@ -97,7 +99,8 @@ type sizeTrial struct {
 // newSizeTrials begins trials with the classes that Poisson learning has with each of the shares.
 func (m *mbo) newSizeTrials(shares []float64) *sizeTrials {
 	b := m.start
-	t := &sizeTrials{mbo: m, heat: newHeat(b.draw.problem.steps(), m.steps, len(shares))}
+	t := &sizeTrials{of: m, heat: newHeat(b.draw.problem.steps(), m.steps, len(shares))}
+	t.first = dense.Zeros[float32](len(t.heat.a))
 	for _, share := range shares {
 		b.volumes.begin([]float64{share, 1 - share}, b.scores)
 		t.list = append(t.list, &sizeTrial{share: share, labels: slices.Clone(b.volumes.labels), leaving: math.Inf(1)})
@@ -107,14 +110,14 @@ func (m *mbo) newSizeTrials(shares []float64) *sizeTrials {
 
 // run takes the rounds of all trials, first with sizes, then without.
 func (t *sizeTrials) run(ctx context.Context) error {
-	live := t.start.volumes.live
-	err := t.settle(ctx, func(s *sizeTrial, score func(i int) float32) float64 {
+	live := t.of.start.volumes.live
+	err := t.rounds(ctx, func(s *sizeTrial, score func(i int) float32) float64 {
 		return s.decide(score, s.quantile(score, live), live)
 	})
 	if err != nil {
 		return err
 	}
-	return t.settle(ctx, func(s *sizeTrial, score func(i int) float32) float64 {
+	return t.rounds(ctx, func(s *sizeTrial, score func(i int) float32) float64 {
 		changed := s.decide(score, 0.5, live)
 		if math.Abs(firstShare(s.labels, live)-s.share) > sizeStep && s.best != nil {
 			copy(s.labels, s.best)
@@ -124,30 +127,35 @@ func (t *sizeTrials) run(ctx context.Context) error {
 	})
 }
 
-// settle takes rounds of each trial until at most looseShare of the points change, and compares where they end with the best
+// rounds takes rounds of each trial until at most looseShare of the points change, and compares where they end with the best
 // before. decide decides the classes by the scores of the first one and returns the share of the points that changed.
-func (t *sizeTrials) settle(ctx context.Context, decide func(s *sizeTrial, score func(i int) float32) float64) error {
-	b := t.start
-	changed := slices.Repeat([]float64{1}, len(t.list))
-	for round := 1; round <= t.limit && slices.Max(changed) > looseShare; round++ {
+func (t *sizeTrials) rounds(ctx context.Context, decide func(s *sizeTrial, score func(i int) float32) float64) error {
+	b := t.of.start
+	going := slices.Clone(t.list)
+	for round := 1; round <= t.of.limit && len(going) > 0; round++ {
+		width := t.mark(going)
 		u := t.heat.apply(t.heat.decay, t.addFirst)
-		par.For(len(t.list), 1, func(k, _ int) {
-			if changed[k] > looseShare {
-				changed[k] = decide(t.list[k], func(i int) float32 {
-					return u[i*t.heat.width+k] + t.sources[i*t.mbo.heat.width]
-				})
-			}
+		changed := make([]float64, len(going))
+		par.For(len(going), 1, func(k, _ int) {
+			changed[k] = decide(going[k], func(i int) float32 { return u[i*width+k] + t.of.sources[i*t.of.heat.width] })
 		})
+		var next []*sizeTrial
+		for k, s := range going {
+			if changed[k] > looseShare {
+				next = append(next, s)
+			}
+		}
+		going = next
 		b.out.Rounds++
 		b.out.Changed = slices.Max(changed)
-		if err := b.report(ctx, t.settings, round, t.limit); err != nil {
+		if err := b.report(ctx, t.of.settings, round, t.of.limit); err != nil {
 			return err
 		}
 	}
 
 	par.For(len(t.list), 1, func(k, _ int) {
 		s := t.list[k]
-		if leaving := t.leaving(s.labels); leaving < s.leaving {
+		if leaving := t.of.leaving(s.labels); leaving < s.leaving {
 			s.leaving = leaving
 			s.best = append(s.best[:0], s.labels...)
 		}
@@ -155,17 +163,31 @@ func (t *sizeTrials) settle(ctx context.Context, decide func(s *sizeTrial, score
 	return nil
 }
 
-// addFirst adds a factor where a point counts and has the first class, a column for each trial.
-func (t *sizeTrials) addFirst(to []float32, factor float32) {
-	live := t.start.volumes.live
+// mark sets the indicators of the first class, a column for each of the trials, and makes the heat as wide as they are. It
+// returns that width.
+func (t *sizeTrials) mark(trials []*sizeTrial) int {
+	width := sparse.SingleWidth(max(2, len(trials))) // one column takes longer than eight
+	t.heat.narrow(width)
+	live := t.of.start.volumes.live
+	t.first = t.first[:t.heat.m.n*width]
 	par.For(t.heat.m.n, heatGrain, func(lo, hi int) {
+		clear(t.first[lo*width : hi*width])
 		for i := lo; i < hi; i++ {
-			for k, s := range t.list {
-				if s.labels[i] == 0 && (live == nil || live[i]) {
-					to[i*t.heat.width+k] += factor
-				}
+			if live != nil && !live[i] {
+				continue
+			}
+			for k, s := range trials {
+				t.first[i*width+k] = float32(1 - s.labels[i])
 			}
 		}
+	})
+	return width
+}
+
+// addFirst adds the indicators of the first class times a factor.
+func (t *sizeTrials) addFirst(to []float32, factor float32) {
+	par.For(len(to), heatGrain*t.heat.width, func(lo, hi int) {
+		blas32.Axpy(factor, blas32.Vector{N: hi - lo, Inc: 1, Data: t.first[lo:hi]}, blas32.Vector{N: hi - lo, Inc: 1, Data: to[lo:hi]})
 	})
 }
 

@@ -51,6 +51,13 @@ func newHeat(matrix *stepMatrix, m, c int) *heat {
 	return h
 }
 
+// narrow makes the scratch of fewer columns.
+func (h *heat) narrow(width int) {
+	h.width = width
+	h.a = h.a[:h.m.n*width]
+	h.b = h.b[:h.m.n*width]
+}
+
 // stepMatrix is 2L/λ − I of a Laplacian L = D − W.
 type stepMatrix struct {
 	*sparse.Single

@@ -151,7 +151,7 @@ func (s *SizedSettings) releases(classes int) bool {
 	return classes >= leastClasses && !s.KeepSizes && s.Priors == nil
 }
 
-// triesSizes reports whether the sizes of so many classes are those of which the least leaves.
+// triesSizes reports whether so many classes get their sizes by [mbo.trySizes].
 func (s *SizedSettings) triesSizes(classes int) bool {
 	return classes == 2 && s.Sizes == EstimatedSizes && s.Priors == nil && !s.KeepSizes
 }

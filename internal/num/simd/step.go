@@ -11,7 +11,7 @@ type stepKernel func(dst, x, r []float32, first int, ptr []int64, col []int32, v
 // StepColumns returns the width of a block of at least n columns for which
 // [GraphStep] is fastest: n itself, or more.
 func StepColumns(n int) int {
-	const few = 4 // by rows
+	const few = 1 // by rows
 	for i, width := range stepColumns {
 		if few < n && n <= width && active.graphSteps[i] != nil {
 			return width

@@ -64,7 +64,7 @@ func TestGraphStep(t *testing.T) {
 				})
 			}
 		}
-		for _, c := range [][2]int{{3, 3}, {4, 4}, {5, 8}, {8, 8}, {9, 16}, {16, 16}, {20, 20}} {
+		for _, c := range [][2]int{{1, 1}, {2, 8}, {4, 8}, {5, 8}, {8, 8}, {9, 16}, {16, 16}, {20, 20}} {
 			want := c[1]
 			if p == &generic {
 				want = c[0]
