@@ -43,6 +43,9 @@ func (m *mbo) trySizes(ctx context.Context) error {
 			shares = append(shares, share)
 		}
 	}
+	if len(shares) == 1 {
+		return nil // the labels tell
+	}
 	t := m.newSizeTrials(shares)
 	if err := t.run(ctx); err != nil {
 		return err

@@ -206,9 +206,13 @@ func TestTwoSizes(t *testing.T) {
 			t.Errorf("errors: %.3f with the estimate, %.3f with shares %v, off by %g", kept, found, g.Shares, g.Off)
 		}
 	}
-	// 30 labels of the small class and 30 of the other say nothing; 60 and 20 say that it is the larger one.
+	// 30 labels of the small class and 30 of the other say nothing; 4 and 400 leave no other size; 60 and 20 say that it is the larger
+	// one.
 	if e, g := wrong([2]int{30, 30}, 0, SizedSettings{}); e > 0.03 {
 		t.Errorf("even labels: error %.3f with shares %v", e, g.Shares)
+	}
+	if e, g := wrong([2]int{4, 400}, 0, SizedSettings{}); e > 0.1 || g.Shares[0] > 0.2 {
+		t.Errorf("4 of 404 labels: error %.3f with shares %v", e, g.Shares)
 	}
 	if _, g := wrong([2]int{60, 20}, 0, SizedSettings{}); g.Shares[0] < 0.4 {
 		t.Errorf("60 of 80 labels say that the first class has most points: shares %v", g.Shares)
