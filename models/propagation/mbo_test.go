@@ -219,6 +219,43 @@ func TestTwoSizes(t *testing.T) {
 	}
 }
 
+// TestUnevenSizes: three classes of very uneven sizes that are clusters get those that Poisson learning gives them, where
+// sizes that are about equal keep to them.
+func TestUnevenSizes(t *testing.T) {
+	sizes := []int{40, 100, 660}
+	rng := rand.New(rand.NewPCG(9, 1))
+	x := data.NewDense[float64](800, 2)
+	truth := &data.Labels{Classes: []int64{0, 1, 2}}
+	var rows []int
+	for c, size := range sizes {
+		rows = append(rows, len(truth.Index)+7)
+		for range size {
+			row := x.Row(len(truth.Index))
+			row[0] = rng.NormFloat64() + 5.2*float64(c)
+			row[1] = rng.NormFloat64()
+			truth.Index = append(truth.Index, int32(c))
+		}
+	}
+	problem := modeltest.NewProblem(t, x, knn.GraphSettings{K: 10}, sparse.Combinatorial, 1)
+	p, err := NewProblem(problem.W, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := truth.Keep(rows)
+	errorOf := func(s SizedSettings) float64 {
+		g, err := p.FitPoissonMBO(t.Context(), modeltest.ClassTargets(t, y), &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return metrics.ErrorRate(g.Labels, truth, y)
+	}
+	kept, found := errorOf(SizedSettings{KeepSizes: true}), errorOf(SizedSettings{})
+	t.Logf("errors: %.3f with sizes that are held, %.3f without", kept, found)
+	if !(kept > 0.2) || !(found < 0.05) {
+		t.Errorf("errors: %.3f with sizes that are held, %.3f without", kept, found)
+	}
+}
+
 // TestThreshold: about as many scores as asked for are above it, and scores that are about equal are on one side.
 func TestThreshold(t *testing.T) {
 	inf := float32(math.Inf(1))
