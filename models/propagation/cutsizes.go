@@ -64,21 +64,21 @@ func (m *mbo) trySizes(ctx context.Context) error {
 }
 
 // poissonSizes is for three classes and more. It takes rounds with the sizes that the classes have in the answers of Poisson
-// learning. They stay where [mbo.leaving] is a fifth less by them, else all is as before: classes of very uneven sizes
-// that are clusters of the graph have about their sizes there, and others do not. Of nine sets of classes whose sizes
-// differ little it changes two, for the better (docs/auto.md).
+// learning. They stay where the normalized cut is a fifth less by them, else all is as before: classes of very uneven sizes
+// that are clusters of the graph have about their sizes there, and others do not. Edges around labels do not count here: of one
+// label in each of ten classes some lies badly, and sizes by Poisson learning then follow it.
 func (m *mbo) poissonSizes(ctx context.Context) error {
 	b := m.start
 	v := b.volumes
 	shares, log, labels := v.shares, slices.Clone(v.log), slices.Clone(v.labels)
-	most := (1 - leastGain) * m.leaving(labels)
+	most := (1 - leastGain) * m.normalizedCut(labels)
 
 	clear(v.log)
 	v.begin(v.decide(b.scores, v.lowest(b.scores)), b.scores)
 	if err := m.settle(ctx, m.sized, looseShare); err != nil {
 		return err
 	}
-	if m.leaving(v.labels) < most {
+	if m.normalizedCut(v.labels) < most {
 		b.out.Shares = v.shares
 		b.out.LetGo = false
 		return nil
@@ -280,32 +280,40 @@ func threshold(scores []float32, count int) float32 {
 	return at + equalScores
 }
 
-// leaving returns Σ_c cut(c)/vol(c) + l/(l+3) Σ_c λ_c of classes with l labels each in the mean: the share of the edges of a
-// class that leave it, of all its points and of its labeled points alone, λ_c = Σ_q w_q y_qc (1 − p_qc) / Σ_q w_q y_qc, with
-// p_qc the share of class c in the weights of the edges of label q. The first sum is the normalized cut (Shi & Malik, IEEE
-// PAMI 22, 2000). The second one is large for a class that is too small to hold the neighbours of its own labels.
-func (m *mbo) leaving(labels []int32) float64 {
-	d := m.start.draw
-	w := d.problem.plain.Graph()
-	degrees := d.problem.plain.Degrees()
-	counts := d.counts()
-	volume := make([]float64, len(counts))
+// normalizedCut returns Σ_c cut(c)/vol(c), the share of the edges of a class that leave it, summed (Shi & Malik, IEEE PAMI
+// 22, 2000); infinity where a class has no edges.
+func (m *mbo) normalizedCut(labels []int32) float64 {
+	plain := m.start.draw.problem.plain
+	degrees := plain.Degrees()
+	volume := make([]float64, len(m.start.volumes.shares))
 	for i, c := range labels {
 		if live := m.start.volumes.live; live == nil || live[i] {
 			volume[c] += degrees[i]
 		}
 	}
 
-	cut := make([]float64, len(counts))
-	cutEdges(w, labels, func(a, _ int32, weight float64) { cut[a] += weight })
-	var sum, given float64
+	cut := make([]float64, len(volume))
+	cutEdges(plain.Graph(), labels, func(a, _ int32, weight float64) { cut[a] += weight })
+	var sum float64
 	for c, volume := range volume {
 		if volume == 0 {
 			return math.Inf(1)
 		}
 		sum += cut[c] / volume
-		given += counts[c] / float64(len(counts))
 	}
+	return sum
+}
+
+// leaving returns Σ_c cut(c)/vol(c) + l/(l+3) Σ_c λ_c of two classes with l labels each in the mean: the share of the edges of a
+// class that leave it, of all its points and of its labeled points alone, λ_c = Σ_q w_q y_qc (1 − p_qc) / Σ_q w_q y_qc, with
+// p_qc the share of class c in the weights of the edges of label q. The second sum is large for a class that is too small
+// to hold the neighbours of its own labels.
+func (m *mbo) leaving(labels []int32) float64 {
+	d := m.start.draw
+	w := d.problem.plain.Graph()
+	counts := d.counts()
+	sum := m.normalizedCut(labels)
+	given := (counts[0] + counts[1]) / 2
 	part := given / (given + doubtfulLabels)
 	for q, at := range d.at {
 		around := sharesAround(w, int(at), labels, len(counts))

@@ -46,8 +46,8 @@ const (
 //     each other's points.
 //   - Without Priors the sizes are let go: rounds with s = 1 go on until no class changes, unless KeepSizes is set.
 //     Estimated sizes are tried in two ways, first (n_c + 5)/(l + 5C) and then (r + q)/2. Where a class then doubles or
-//     halves beyond what the start and the labels give it, the last sizes are kept after all. Where a fifth less of the edges
-//     leave the classes with sizes q alone, in the sense below, these are kept.
+//     halves beyond what the start and the labels give it, the last sizes are kept after all. Where the normalized cut is
+//     a fifth less with sizes q alone, these are kept.
 //
 // Two classes whose sizes are estimated take others, unless KeepSizes is set: rounds begin with the first class on 10, 20, …
 // 90 % of the points too, and from each of them follow rounds without sizes, as long as the share stays within 10 % of the
