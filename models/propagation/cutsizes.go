@@ -39,7 +39,7 @@ func (m *mbo) trySizes(ctx context.Context) error {
 	counts := b.draw.counts()
 	shares := []float64{v.shares[0]}
 	for share := sizeStep; share < 1-sizeStep/2; share += sizeStep {
-		if likely(share, counts) {
+		if likely(share, 0, counts) {
 			shares = append(shares, share)
 		}
 	}
@@ -66,22 +66,31 @@ func (m *mbo) trySizes(ctx context.Context) error {
 // poissonSizes is for three classes and more. It takes rounds with the sizes that the classes have in the answers of Poisson
 // learning. They stay where the normalized cut is a fifth less by them, else all is as before: classes of very uneven sizes
 // that are clusters of the graph have about their sizes there, and others do not. Edges around labels do not count here: of one
-// label in each of ten classes some lies badly, and sizes by Poisson learning then follow it.
+// label in each of ten classes some lies badly, and sizes by Poisson learning then follow it. Sizes that the numbers of
+// labels make unlikely are not tried.
 func (m *mbo) poissonSizes(ctx context.Context) error {
 	b := m.start
 	v := b.volumes
+	counts := b.draw.counts()
 	shares, log, labels := v.shares, slices.Clone(v.log), slices.Clone(v.labels)
 	most := (1 - leastGain) * m.normalizedCut(labels)
 
 	clear(v.log)
-	v.begin(v.decide(b.scores, v.lowest(b.scores)), b.scores)
-	if err := m.settle(ctx, m.sized, looseShare); err != nil {
-		return err
+	found := v.decide(b.scores, v.lowest(b.scores))
+	plausible := true
+	for c, share := range found {
+		plausible = plausible && likely(share, c, counts)
 	}
-	if m.normalizedCut(v.labels) < most {
-		b.out.Shares = v.shares
-		b.out.LetGo = false
-		return nil
+	if plausible {
+		v.begin(found, b.scores)
+		if err := m.settle(ctx, m.sized, looseShare); err != nil {
+			return err
+		}
+		if m.normalizedCut(v.labels) < most {
+			b.out.Shares = found
+			b.out.LetGo = false
+			return nil
+		}
 	}
 	v.shares = shares
 	copy(v.log, log)
@@ -90,14 +99,17 @@ func (m *mbo) poissonSizes(ctx context.Context) error {
 	return nil
 }
 
-// likely reports whether the first class may have this share of the points, by the numbers of labels: at most two standard
+// likely reports whether class c may have this share of the points, by the numbers of labels: at most two standard
 // deviations of a random draw lie between. About as many labels of each class say nothing: somebody chose so many.
-func likely(share float64, counts []float64) bool {
+func likely(share float64, c int, counts []float64) bool {
 	if slices.Max(counts) <= evenRatio*slices.Min(counts)+1 {
 		return true
 	}
-	all := counts[0] + counts[1]
-	off := counts[0]/all - share
+	var all float64
+	for _, count := range counts {
+		all += count
+	}
+	off := counts[c]/all - share
 	return off*off <= 4*share*(1-share)/all
 }
 

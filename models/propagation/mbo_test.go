@@ -256,6 +256,24 @@ func TestUnevenSizes(t *testing.T) {
 	}
 }
 
+// TestLikely: shares far from those of many labels are unlikely, and about as many labels of each class say nothing.
+func TestLikely(t *testing.T) {
+	for _, c := range []struct {
+		share  float64
+		counts []float64
+		want   bool
+	}{
+		{0.05, []float64{5, 5}, true}, {0.05, []float64{5, 7, 6}, true},
+		{0.3, []float64{30, 70}, true}, {0.38, []float64{30, 70}, true}, {0.41, []float64{30, 70}, false},
+		{0.2, []float64{30, 70}, false}, {0.3, []float64{30, 10, 60}, true}, {0.6, []float64{30, 10, 60}, false},
+		{0, []float64{4, 400}, false},
+	} {
+		if got := likely(c.share, 0, c.counts); got != c.want {
+			t.Errorf("%g of the points and labels %v: likely %v", c.share, c.counts, got)
+		}
+	}
+}
+
 // TestThreshold: about as many scores as asked for are above it, and scores that are about equal are on one side.
 func TestThreshold(t *testing.T) {
 	inf := float32(math.Inf(1))
