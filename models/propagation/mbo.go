@@ -108,8 +108,9 @@ func newMBO(b *sizedStart, s *SizedSettings) *mbo {
 	return m
 }
 
-// search divides pairs of classes anew and lets the sizes go, as the settings ask for with three classes and more. Sizes
-// that are estimated first begin nearly even. Where they cannot go, it leaves the classes near the sizes of the start.
+// search tries sizes of two classes. With three and more it divides pairs of classes anew and lets the sizes go, as the
+// settings ask for. Sizes that are estimated first begin nearly even. Where they cannot go, it leaves the classes near the
+// sizes of the start; last come the sizes of Poisson learning.
 func (m *mbo) search(ctx context.Context) error {
 	b, s := m.start, m.settings
 	classes := len(b.volumes.shares)
