@@ -7,9 +7,9 @@ package par
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 )
 
@@ -67,38 +67,16 @@ func ForWorker(n, grain int, fn func(worker, lo, hi int)) {
 		return
 	}
 
-	// Workers take the next chunk until none is left. The first panic ends the hand-out.
-	var next atomic.Int64
-	var once sync.Once
-	var failure *Panic
-	var wg sync.WaitGroup
-	body := func(worker int) {
-		defer wg.Done()
-		debug.SetPanicOnFault(true)
-		defer func() {
-			if r := recover(); r != nil {
-				once.Do(func() { failure = &Panic{r, debug.Stack()} })
-				next.Store(int64(chunks))
-			}
-		}()
-
-		for {
-			c := int(next.Add(1)) - 1
-			if c >= chunks {
-				return
-			}
-			fn(worker, c*grain, min((c+1)*grain, n))
-		}
+	j := newJob(n, grain, workers, fn)
+	given := give(j, workers-1)
+	for range workers - 1 - bits.OnesCount64(given) {
+		go help(j)
 	}
-
-	wg.Add(workers)
-	for w := 1; w < workers; w++ {
-		go body(w)
-	}
-	body(0)
-	wg.Wait()
-	if failure != nil {
-		panic(failure)
+	j.work()
+	takeBack(j, given)
+	j.wait()
+	if j.failure != nil {
+		panic(j.failure)
 	}
 }
 

@@ -1006,7 +1006,7 @@ fold:
 	RET
 
 // func graphRows8AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, FMA3, MMX+
 TEXT ·graphRows8AVX512(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -1029,88 +1029,120 @@ weights:
 	VBROADCASTSD c+224(FP), Z1
 	VMOVSD       a+208(FP), X2
 	VMOVSD       b+216(FP), X3
-	MOVQ         (SI)(DI*8), R11
-	DECQ         R11
 	TESTQ        DI, DI
 	JZ           end
-	MOVQ         (SI), R12
+	MOVQ         (SI), R11
 
 row:
-	MOVQ   8(SI), R13
+	MOVQ   8(SI), R12
 	VXORPD Z4, Z4, Z4
 	TESTQ  R9, R9
 	JZ     ones
-	MOVQ   val_base+128(FP), R15
-	TESTQ  R15, R15
+	MOVQ   val_base+128(FP), R13
+	TESTQ  R13, R13
 	JZ     unit
-	CMPQ   R12, R13
-	JGE    own
+	CMPQ   R11, R12
+	JGE    weighted_done
+	LEAQ   24(R12), R13
+	CMPQ   R13, col_len+112(FP)
+	JG     weighted_last
 
 weighted:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x06, R15
-	PREFETCHT0   (CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x06, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R12*8), Z5
-	VFMADD231PD  (R14), Z5, Z4
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x06, R13
+	PREFETCHT0   (CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Z5
+	SHLQ         $0x06, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Z5, Z4
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           weighted
-	JMP          own
+	JMP          weighted_done
+
+weighted_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Z5
+	SHLQ         $0x06, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Z5, Z4
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           weighted_last
+
+weighted_done:
+	JMP own
 
 unit:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  scaled_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   scaled_last
 
 scaled:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x06, R15
-	PREFETCHT0   (CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x06, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R15*8), Z5
-	VFMADD231PD  (R14), Z5, Z4
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x06, R13
+	PREFETCHT0   (CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Z5
+	SHLQ         $0x06, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Z5, Z4
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           scaled
-	MOVQ         BX, R15
-	SUBQ         CX, R15
-	SHRQ         $0x03, R15
-	VBROADCASTSD (R9)(R15*1), Z5
+	JMP          scaled_done
+
+scaled_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Z5
+	SHLQ         $0x06, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Z5, Z4
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           scaled_last
+
+scaled_done:
+	MOVQ         BX, R13
+	SUBQ         CX, R13
+	SHRQ         $0x03, R13
+	VBROADCASTSD (R9)(R13*1), Z5
 	VMULPD       Z5, Z4, Z4
 	JMP          own
 
 ones:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  unweighted_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   unweighted_last
 
 unweighted:
-	LEAQ       24(R12), R15
-	CMPQ       R15, R11
-	CMOVQGT    R11, R15
-	MOVLQSX    (R8)(R15*4), R15
-	SHLQ       $0x06, R15
-	PREFETCHT0 (CX)(R15*1)
-	MOVLQSX    (R8)(R12*4), R15
-	MOVQ       R15, R14
-	SHLQ       $0x06, R14
-	ADDQ       CX, R14
-	VADDPD     (R14), Z4, Z4
-	INCQ       R12
-	CMPQ       R12, R13
+	MOVLQSX    96(R8)(R11*4), R13
+	SHLQ       $0x06, R13
+	PREFETCHT0 (CX)(R13*1)
+	MOVLQSX    (R8)(R11*4), R13
+	SHLQ       $0x06, R13
+	ADDQ       CX, R13
+	VADDPD     (R13), Z4, Z4
+	INCQ       R11
+	CMPQ       R11, R12
 	JL         unweighted
+	JMP        unweighted_done
 
+unweighted_last:
+	MOVLQSX (R8)(R11*4), R13
+	SHLQ    $0x06, R13
+	ADDQ    CX, R13
+	VADDPD  (R13), Z4, Z4
+	INCQ    R11
+	CMPQ    R11, R12
+	JL      unweighted_last
+
+unweighted_done:
 own:
 	VMOVAPD      X3, X5
 	VFMADD231SD  (R10), X2, X5
@@ -1136,7 +1168,7 @@ end:
 	RET
 
 // func graphRows16AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, FMA3, MMX+
 TEXT ·graphRows16AVX512(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -1159,96 +1191,131 @@ weights:
 	VBROADCASTSD c+224(FP), Z1
 	VMOVSD       a+208(FP), X2
 	VMOVSD       b+216(FP), X3
-	MOVQ         (SI)(DI*8), R11
-	DECQ         R11
 	TESTQ        DI, DI
 	JZ           end
-	MOVQ         (SI), R12
+	MOVQ         (SI), R11
 
 row:
-	MOVQ   8(SI), R13
+	MOVQ   8(SI), R12
 	VXORPD Z4, Z4, Z4
 	VXORPD Z5, Z5, Z5
 	TESTQ  R9, R9
 	JZ     ones
-	MOVQ   val_base+128(FP), R15
-	TESTQ  R15, R15
+	MOVQ   val_base+128(FP), R13
+	TESTQ  R13, R13
 	JZ     unit
-	CMPQ   R12, R13
-	JGE    own
+	CMPQ   R11, R12
+	JGE    weighted_done
+	LEAQ   24(R12), R13
+	CMPQ   R13, col_len+112(FP)
+	JG     weighted_last
 
 weighted:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x07, R15
-	PREFETCHT0   (CX)(R15*1)
-	PREFETCHT0   64(CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x07, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R12*8), Z6
-	VFMADD231PD  (R14), Z6, Z4
-	VFMADD231PD  64(R14), Z6, Z5
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x07, R13
+	PREFETCHT0   (CX)(R13*1)
+	PREFETCHT0   64(CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Z6
+	SHLQ         $0x07, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Z6, Z4
+	VFMADD231PD  64(R13), Z6, Z5
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           weighted
-	JMP          own
+	JMP          weighted_done
+
+weighted_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Z6
+	SHLQ         $0x07, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Z6, Z4
+	VFMADD231PD  64(R13), Z6, Z5
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           weighted_last
+
+weighted_done:
+	JMP own
 
 unit:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  scaled_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   scaled_last
 
 scaled:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x07, R15
-	PREFETCHT0   (CX)(R15*1)
-	PREFETCHT0   64(CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x07, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R15*8), Z6
-	VFMADD231PD  (R14), Z6, Z4
-	VFMADD231PD  64(R14), Z6, Z5
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x07, R13
+	PREFETCHT0   (CX)(R13*1)
+	PREFETCHT0   64(CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Z6
+	SHLQ         $0x07, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Z6, Z4
+	VFMADD231PD  64(R13), Z6, Z5
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           scaled
-	MOVQ         BX, R15
-	SUBQ         CX, R15
-	SHRQ         $0x04, R15
-	VBROADCASTSD (R9)(R15*1), Z6
+	JMP          scaled_done
+
+scaled_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Z6
+	SHLQ         $0x07, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Z6, Z4
+	VFMADD231PD  64(R13), Z6, Z5
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           scaled_last
+
+scaled_done:
+	MOVQ         BX, R13
+	SUBQ         CX, R13
+	SHRQ         $0x04, R13
+	VBROADCASTSD (R9)(R13*1), Z6
 	VMULPD       Z6, Z4, Z4
 	VMULPD       Z6, Z5, Z5
 	JMP          own
 
 ones:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  unweighted_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   unweighted_last
 
 unweighted:
-	LEAQ       24(R12), R15
-	CMPQ       R15, R11
-	CMOVQGT    R11, R15
-	MOVLQSX    (R8)(R15*4), R15
-	SHLQ       $0x07, R15
-	PREFETCHT0 (CX)(R15*1)
-	PREFETCHT0 64(CX)(R15*1)
-	MOVLQSX    (R8)(R12*4), R15
-	MOVQ       R15, R14
-	SHLQ       $0x07, R14
-	ADDQ       CX, R14
-	VADDPD     (R14), Z4, Z4
-	VADDPD     64(R14), Z5, Z5
-	INCQ       R12
-	CMPQ       R12, R13
+	MOVLQSX    96(R8)(R11*4), R13
+	SHLQ       $0x07, R13
+	PREFETCHT0 (CX)(R13*1)
+	PREFETCHT0 64(CX)(R13*1)
+	MOVLQSX    (R8)(R11*4), R13
+	SHLQ       $0x07, R13
+	ADDQ       CX, R13
+	VADDPD     (R13), Z4, Z4
+	VADDPD     64(R13), Z5, Z5
+	INCQ       R11
+	CMPQ       R11, R12
 	JL         unweighted
+	JMP        unweighted_done
 
+unweighted_last:
+	MOVLQSX (R8)(R11*4), R13
+	SHLQ    $0x07, R13
+	ADDQ    CX, R13
+	VADDPD  (R13), Z4, Z4
+	VADDPD  64(R13), Z5, Z5
+	INCQ    R11
+	CMPQ    R11, R12
+	JL      unweighted_last
+
+unweighted_done:
 own:
 	VMOVAPD      X3, X6
 	VFMADD231SD  (R10), X2, X6
@@ -1278,7 +1345,7 @@ end:
 	RET
 
 // func graphRows32AVX512(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX512DQ, AVX512F, CMOV, FMA3, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, FMA3, MMX+
 TEXT ·graphRows32AVX512(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -1301,80 +1368,108 @@ weights:
 	VBROADCASTSD c+224(FP), Z1
 	VMOVSD       a+208(FP), X2
 	VMOVSD       b+216(FP), X3
-	MOVQ         (SI)(DI*8), R11
-	DECQ         R11
 	TESTQ        DI, DI
 	JZ           end
-	MOVQ         (SI), R12
+	MOVQ         (SI), R11
 
 row:
-	MOVQ   8(SI), R13
+	MOVQ   8(SI), R12
 	VXORPD Z4, Z4, Z4
 	VXORPD Z5, Z5, Z5
 	VXORPD Z6, Z6, Z6
 	VXORPD Z7, Z7, Z7
 	TESTQ  R9, R9
 	JZ     ones
-	MOVQ   val_base+128(FP), R15
-	TESTQ  R15, R15
+	MOVQ   val_base+128(FP), R13
+	TESTQ  R13, R13
 	JZ     unit
-	CMPQ   R12, R13
-	JGE    own
+	CMPQ   R11, R12
+	JGE    weighted_done
+	LEAQ   24(R12), R13
+	CMPQ   R13, col_len+112(FP)
+	JG     weighted_last
 
 weighted:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x08, R15
-	PREFETCHT0   (CX)(R15*1)
-	PREFETCHT0   64(CX)(R15*1)
-	PREFETCHT0   128(CX)(R15*1)
-	PREFETCHT0   192(CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x08, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R12*8), Z8
-	VFMADD231PD  (R14), Z8, Z4
-	VFMADD231PD  64(R14), Z8, Z5
-	VFMADD231PD  128(R14), Z8, Z6
-	VFMADD231PD  192(R14), Z8, Z7
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x08, R13
+	PREFETCHT0   (CX)(R13*1)
+	PREFETCHT0   64(CX)(R13*1)
+	PREFETCHT0   128(CX)(R13*1)
+	PREFETCHT0   192(CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Z8
+	SHLQ         $0x08, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Z8, Z4
+	VFMADD231PD  64(R13), Z8, Z5
+	VFMADD231PD  128(R13), Z8, Z6
+	VFMADD231PD  192(R13), Z8, Z7
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           weighted
-	JMP          own
+	JMP          weighted_done
+
+weighted_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Z8
+	SHLQ         $0x08, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Z8, Z4
+	VFMADD231PD  64(R13), Z8, Z5
+	VFMADD231PD  128(R13), Z8, Z6
+	VFMADD231PD  192(R13), Z8, Z7
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           weighted_last
+
+weighted_done:
+	JMP own
 
 unit:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  scaled_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   scaled_last
 
 scaled:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x08, R15
-	PREFETCHT0   (CX)(R15*1)
-	PREFETCHT0   64(CX)(R15*1)
-	PREFETCHT0   128(CX)(R15*1)
-	PREFETCHT0   192(CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x08, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R15*8), Z8
-	VFMADD231PD  (R14), Z8, Z4
-	VFMADD231PD  64(R14), Z8, Z5
-	VFMADD231PD  128(R14), Z8, Z6
-	VFMADD231PD  192(R14), Z8, Z7
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x08, R13
+	PREFETCHT0   (CX)(R13*1)
+	PREFETCHT0   64(CX)(R13*1)
+	PREFETCHT0   128(CX)(R13*1)
+	PREFETCHT0   192(CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Z8
+	SHLQ         $0x08, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Z8, Z4
+	VFMADD231PD  64(R13), Z8, Z5
+	VFMADD231PD  128(R13), Z8, Z6
+	VFMADD231PD  192(R13), Z8, Z7
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           scaled
-	MOVQ         BX, R15
-	SUBQ         CX, R15
-	SHRQ         $0x05, R15
-	VBROADCASTSD (R9)(R15*1), Z8
+	JMP          scaled_done
+
+scaled_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Z8
+	SHLQ         $0x08, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Z8, Z4
+	VFMADD231PD  64(R13), Z8, Z5
+	VFMADD231PD  128(R13), Z8, Z6
+	VFMADD231PD  192(R13), Z8, Z7
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           scaled_last
+
+scaled_done:
+	MOVQ         BX, R13
+	SUBQ         CX, R13
+	SHRQ         $0x05, R13
+	VBROADCASTSD (R9)(R13*1), Z8
 	VMULPD       Z8, Z4, Z4
 	VMULPD       Z8, Z5, Z5
 	VMULPD       Z8, Z6, Z6
@@ -1382,31 +1477,44 @@ scaled:
 	JMP          own
 
 ones:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  unweighted_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   unweighted_last
 
 unweighted:
-	LEAQ       24(R12), R15
-	CMPQ       R15, R11
-	CMOVQGT    R11, R15
-	MOVLQSX    (R8)(R15*4), R15
-	SHLQ       $0x08, R15
-	PREFETCHT0 (CX)(R15*1)
-	PREFETCHT0 64(CX)(R15*1)
-	PREFETCHT0 128(CX)(R15*1)
-	PREFETCHT0 192(CX)(R15*1)
-	MOVLQSX    (R8)(R12*4), R15
-	MOVQ       R15, R14
-	SHLQ       $0x08, R14
-	ADDQ       CX, R14
-	VADDPD     (R14), Z4, Z4
-	VADDPD     64(R14), Z5, Z5
-	VADDPD     128(R14), Z6, Z6
-	VADDPD     192(R14), Z7, Z7
-	INCQ       R12
-	CMPQ       R12, R13
+	MOVLQSX    96(R8)(R11*4), R13
+	SHLQ       $0x08, R13
+	PREFETCHT0 (CX)(R13*1)
+	PREFETCHT0 64(CX)(R13*1)
+	PREFETCHT0 128(CX)(R13*1)
+	PREFETCHT0 192(CX)(R13*1)
+	MOVLQSX    (R8)(R11*4), R13
+	SHLQ       $0x08, R13
+	ADDQ       CX, R13
+	VADDPD     (R13), Z4, Z4
+	VADDPD     64(R13), Z5, Z5
+	VADDPD     128(R13), Z6, Z6
+	VADDPD     192(R13), Z7, Z7
+	INCQ       R11
+	CMPQ       R11, R12
 	JL         unweighted
+	JMP        unweighted_done
 
+unweighted_last:
+	MOVLQSX (R8)(R11*4), R13
+	SHLQ    $0x08, R13
+	ADDQ    CX, R13
+	VADDPD  (R13), Z4, Z4
+	VADDPD  64(R13), Z5, Z5
+	VADDPD  128(R13), Z6, Z6
+	VADDPD  192(R13), Z7, Z7
+	INCQ    R11
+	CMPQ    R11, R12
+	JL      unweighted_last
+
+unweighted_done:
 own:
 	VMOVAPD      X3, X8
 	VFMADD231SD  (R10), X2, X8
@@ -2678,7 +2786,7 @@ end:
 	RET
 
 // func graphRows4AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·graphRows4AVX2(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -2701,88 +2809,120 @@ weights:
 	VBROADCASTSD c+224(FP), Y1
 	VMOVSD       a+208(FP), X2
 	VMOVSD       b+216(FP), X3
-	MOVQ         (SI)(DI*8), R11
-	DECQ         R11
 	TESTQ        DI, DI
 	JZ           end
-	MOVQ         (SI), R12
+	MOVQ         (SI), R11
 
 row:
-	MOVQ   8(SI), R13
+	MOVQ   8(SI), R12
 	VXORPD Y4, Y4, Y4
 	TESTQ  R9, R9
 	JZ     ones
-	MOVQ   val_base+128(FP), R15
-	TESTQ  R15, R15
+	MOVQ   val_base+128(FP), R13
+	TESTQ  R13, R13
 	JZ     unit
-	CMPQ   R12, R13
-	JGE    own
+	CMPQ   R11, R12
+	JGE    weighted_done
+	LEAQ   24(R12), R13
+	CMPQ   R13, col_len+112(FP)
+	JG     weighted_last
 
 weighted:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x05, R15
-	PREFETCHT0   (CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x05, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R12*8), Y5
-	VFMADD231PD  (R14), Y5, Y4
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x05, R13
+	PREFETCHT0   (CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Y5
+	SHLQ         $0x05, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y5, Y4
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           weighted
-	JMP          own
+	JMP          weighted_done
+
+weighted_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Y5
+	SHLQ         $0x05, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y5, Y4
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           weighted_last
+
+weighted_done:
+	JMP own
 
 unit:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  scaled_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   scaled_last
 
 scaled:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x05, R15
-	PREFETCHT0   (CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x05, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R15*8), Y5
-	VFMADD231PD  (R14), Y5, Y4
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x05, R13
+	PREFETCHT0   (CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Y5
+	SHLQ         $0x05, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y5, Y4
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           scaled
-	MOVQ         BX, R15
-	SUBQ         CX, R15
-	SHRQ         $0x02, R15
-	VBROADCASTSD (R9)(R15*1), Y5
+	JMP          scaled_done
+
+scaled_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Y5
+	SHLQ         $0x05, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y5, Y4
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           scaled_last
+
+scaled_done:
+	MOVQ         BX, R13
+	SUBQ         CX, R13
+	SHRQ         $0x02, R13
+	VBROADCASTSD (R9)(R13*1), Y5
 	VMULPD       Y5, Y4, Y4
 	JMP          own
 
 ones:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  unweighted_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   unweighted_last
 
 unweighted:
-	LEAQ       24(R12), R15
-	CMPQ       R15, R11
-	CMOVQGT    R11, R15
-	MOVLQSX    (R8)(R15*4), R15
-	SHLQ       $0x05, R15
-	PREFETCHT0 (CX)(R15*1)
-	MOVLQSX    (R8)(R12*4), R15
-	MOVQ       R15, R14
-	SHLQ       $0x05, R14
-	ADDQ       CX, R14
-	VADDPD     (R14), Y4, Y4
-	INCQ       R12
-	CMPQ       R12, R13
+	MOVLQSX    96(R8)(R11*4), R13
+	SHLQ       $0x05, R13
+	PREFETCHT0 (CX)(R13*1)
+	MOVLQSX    (R8)(R11*4), R13
+	SHLQ       $0x05, R13
+	ADDQ       CX, R13
+	VADDPD     (R13), Y4, Y4
+	INCQ       R11
+	CMPQ       R11, R12
 	JL         unweighted
+	JMP        unweighted_done
 
+unweighted_last:
+	MOVLQSX (R8)(R11*4), R13
+	SHLQ    $0x05, R13
+	ADDQ    CX, R13
+	VADDPD  (R13), Y4, Y4
+	INCQ    R11
+	CMPQ    R11, R12
+	JL      unweighted_last
+
+unweighted_done:
 own:
 	VMOVAPD      X3, X5
 	VFMADD231SD  (R10), X2, X5
@@ -2808,7 +2948,7 @@ end:
 	RET
 
 // func graphRows8AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·graphRows8AVX2(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -2831,93 +2971,128 @@ weights:
 	VBROADCASTSD c+224(FP), Y1
 	VMOVSD       a+208(FP), X2
 	VMOVSD       b+216(FP), X3
-	MOVQ         (SI)(DI*8), R11
-	DECQ         R11
 	TESTQ        DI, DI
 	JZ           end
-	MOVQ         (SI), R12
+	MOVQ         (SI), R11
 
 row:
-	MOVQ   8(SI), R13
+	MOVQ   8(SI), R12
 	VXORPD Y4, Y4, Y4
 	VXORPD Y5, Y5, Y5
 	TESTQ  R9, R9
 	JZ     ones
-	MOVQ   val_base+128(FP), R15
-	TESTQ  R15, R15
+	MOVQ   val_base+128(FP), R13
+	TESTQ  R13, R13
 	JZ     unit
-	CMPQ   R12, R13
-	JGE    own
+	CMPQ   R11, R12
+	JGE    weighted_done
+	LEAQ   24(R12), R13
+	CMPQ   R13, col_len+112(FP)
+	JG     weighted_last
 
 weighted:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x06, R15
-	PREFETCHT0   (CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x06, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R12*8), Y6
-	VFMADD231PD  (R14), Y6, Y4
-	VFMADD231PD  32(R14), Y6, Y5
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x06, R13
+	PREFETCHT0   (CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Y6
+	SHLQ         $0x06, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y6, Y4
+	VFMADD231PD  32(R13), Y6, Y5
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           weighted
-	JMP          own
+	JMP          weighted_done
+
+weighted_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Y6
+	SHLQ         $0x06, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y6, Y4
+	VFMADD231PD  32(R13), Y6, Y5
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           weighted_last
+
+weighted_done:
+	JMP own
 
 unit:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  scaled_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   scaled_last
 
 scaled:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x06, R15
-	PREFETCHT0   (CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x06, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R15*8), Y6
-	VFMADD231PD  (R14), Y6, Y4
-	VFMADD231PD  32(R14), Y6, Y5
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x06, R13
+	PREFETCHT0   (CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Y6
+	SHLQ         $0x06, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y6, Y4
+	VFMADD231PD  32(R13), Y6, Y5
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           scaled
-	MOVQ         BX, R15
-	SUBQ         CX, R15
-	SHRQ         $0x03, R15
-	VBROADCASTSD (R9)(R15*1), Y6
+	JMP          scaled_done
+
+scaled_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Y6
+	SHLQ         $0x06, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y6, Y4
+	VFMADD231PD  32(R13), Y6, Y5
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           scaled_last
+
+scaled_done:
+	MOVQ         BX, R13
+	SUBQ         CX, R13
+	SHRQ         $0x03, R13
+	VBROADCASTSD (R9)(R13*1), Y6
 	VMULPD       Y6, Y4, Y4
 	VMULPD       Y6, Y5, Y5
 	JMP          own
 
 ones:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  unweighted_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   unweighted_last
 
 unweighted:
-	LEAQ       24(R12), R15
-	CMPQ       R15, R11
-	CMOVQGT    R11, R15
-	MOVLQSX    (R8)(R15*4), R15
-	SHLQ       $0x06, R15
-	PREFETCHT0 (CX)(R15*1)
-	MOVLQSX    (R8)(R12*4), R15
-	MOVQ       R15, R14
-	SHLQ       $0x06, R14
-	ADDQ       CX, R14
-	VADDPD     (R14), Y4, Y4
-	VADDPD     32(R14), Y5, Y5
-	INCQ       R12
-	CMPQ       R12, R13
+	MOVLQSX    96(R8)(R11*4), R13
+	SHLQ       $0x06, R13
+	PREFETCHT0 (CX)(R13*1)
+	MOVLQSX    (R8)(R11*4), R13
+	SHLQ       $0x06, R13
+	ADDQ       CX, R13
+	VADDPD     (R13), Y4, Y4
+	VADDPD     32(R13), Y5, Y5
+	INCQ       R11
+	CMPQ       R11, R12
 	JL         unweighted
+	JMP        unweighted_done
 
+unweighted_last:
+	MOVLQSX (R8)(R11*4), R13
+	SHLQ    $0x06, R13
+	ADDQ    CX, R13
+	VADDPD  (R13), Y4, Y4
+	VADDPD  32(R13), Y5, Y5
+	INCQ    R11
+	CMPQ    R11, R12
+	JL      unweighted_last
+
+unweighted_done:
 own:
 	VMOVAPD      X3, X6
 	VFMADD231SD  (R10), X2, X6
@@ -2947,7 +3122,7 @@ end:
 	RET
 
 // func graphRows16AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·graphRows16AVX2(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -2970,76 +3145,104 @@ weights:
 	VBROADCASTSD c+224(FP), Y1
 	VMOVSD       a+208(FP), X2
 	VMOVSD       b+216(FP), X3
-	MOVQ         (SI)(DI*8), R11
-	DECQ         R11
 	TESTQ        DI, DI
 	JZ           end
-	MOVQ         (SI), R12
+	MOVQ         (SI), R11
 
 row:
-	MOVQ   8(SI), R13
+	MOVQ   8(SI), R12
 	VXORPD Y4, Y4, Y4
 	VXORPD Y5, Y5, Y5
 	VXORPD Y6, Y6, Y6
 	VXORPD Y7, Y7, Y7
 	TESTQ  R9, R9
 	JZ     ones
-	MOVQ   val_base+128(FP), R15
-	TESTQ  R15, R15
+	MOVQ   val_base+128(FP), R13
+	TESTQ  R13, R13
 	JZ     unit
-	CMPQ   R12, R13
-	JGE    own
+	CMPQ   R11, R12
+	JGE    weighted_done
+	LEAQ   24(R12), R13
+	CMPQ   R13, col_len+112(FP)
+	JG     weighted_last
 
 weighted:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x07, R15
-	PREFETCHT0   (CX)(R15*1)
-	PREFETCHT0   64(CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x07, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R12*8), Y8
-	VFMADD231PD  (R14), Y8, Y4
-	VFMADD231PD  32(R14), Y8, Y5
-	VFMADD231PD  64(R14), Y8, Y6
-	VFMADD231PD  96(R14), Y8, Y7
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x07, R13
+	PREFETCHT0   (CX)(R13*1)
+	PREFETCHT0   64(CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Y8
+	SHLQ         $0x07, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y8, Y4
+	VFMADD231PD  32(R13), Y8, Y5
+	VFMADD231PD  64(R13), Y8, Y6
+	VFMADD231PD  96(R13), Y8, Y7
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           weighted
-	JMP          own
+	JMP          weighted_done
+
+weighted_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Y8
+	SHLQ         $0x07, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y8, Y4
+	VFMADD231PD  32(R13), Y8, Y5
+	VFMADD231PD  64(R13), Y8, Y6
+	VFMADD231PD  96(R13), Y8, Y7
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           weighted_last
+
+weighted_done:
+	JMP own
 
 unit:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  scaled_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   scaled_last
 
 scaled:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x07, R15
-	PREFETCHT0   (CX)(R15*1)
-	PREFETCHT0   64(CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x07, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R15*8), Y8
-	VFMADD231PD  (R14), Y8, Y4
-	VFMADD231PD  32(R14), Y8, Y5
-	VFMADD231PD  64(R14), Y8, Y6
-	VFMADD231PD  96(R14), Y8, Y7
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x07, R13
+	PREFETCHT0   (CX)(R13*1)
+	PREFETCHT0   64(CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Y8
+	SHLQ         $0x07, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y8, Y4
+	VFMADD231PD  32(R13), Y8, Y5
+	VFMADD231PD  64(R13), Y8, Y6
+	VFMADD231PD  96(R13), Y8, Y7
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           scaled
-	MOVQ         BX, R15
-	SUBQ         CX, R15
-	SHRQ         $0x04, R15
-	VBROADCASTSD (R9)(R15*1), Y8
+	JMP          scaled_done
+
+scaled_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Y8
+	SHLQ         $0x07, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y8, Y4
+	VFMADD231PD  32(R13), Y8, Y5
+	VFMADD231PD  64(R13), Y8, Y6
+	VFMADD231PD  96(R13), Y8, Y7
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           scaled_last
+
+scaled_done:
+	MOVQ         BX, R13
+	SUBQ         CX, R13
+	SHRQ         $0x04, R13
+	VBROADCASTSD (R9)(R13*1), Y8
 	VMULPD       Y8, Y4, Y4
 	VMULPD       Y8, Y5, Y5
 	VMULPD       Y8, Y6, Y6
@@ -3047,29 +3250,42 @@ scaled:
 	JMP          own
 
 ones:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  unweighted_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   unweighted_last
 
 unweighted:
-	LEAQ       24(R12), R15
-	CMPQ       R15, R11
-	CMOVQGT    R11, R15
-	MOVLQSX    (R8)(R15*4), R15
-	SHLQ       $0x07, R15
-	PREFETCHT0 (CX)(R15*1)
-	PREFETCHT0 64(CX)(R15*1)
-	MOVLQSX    (R8)(R12*4), R15
-	MOVQ       R15, R14
-	SHLQ       $0x07, R14
-	ADDQ       CX, R14
-	VADDPD     (R14), Y4, Y4
-	VADDPD     32(R14), Y5, Y5
-	VADDPD     64(R14), Y6, Y6
-	VADDPD     96(R14), Y7, Y7
-	INCQ       R12
-	CMPQ       R12, R13
+	MOVLQSX    96(R8)(R11*4), R13
+	SHLQ       $0x07, R13
+	PREFETCHT0 (CX)(R13*1)
+	PREFETCHT0 64(CX)(R13*1)
+	MOVLQSX    (R8)(R11*4), R13
+	SHLQ       $0x07, R13
+	ADDQ       CX, R13
+	VADDPD     (R13), Y4, Y4
+	VADDPD     32(R13), Y5, Y5
+	VADDPD     64(R13), Y6, Y6
+	VADDPD     96(R13), Y7, Y7
+	INCQ       R11
+	CMPQ       R11, R12
 	JL         unweighted
+	JMP        unweighted_done
 
+unweighted_last:
+	MOVLQSX (R8)(R11*4), R13
+	SHLQ    $0x07, R13
+	ADDQ    CX, R13
+	VADDPD  (R13), Y4, Y4
+	VADDPD  32(R13), Y5, Y5
+	VADDPD  64(R13), Y6, Y6
+	VADDPD  96(R13), Y7, Y7
+	INCQ    R11
+	CMPQ    R11, R12
+	JL      unweighted_last
+
+unweighted_done:
 own:
 	VMOVAPD      X3, X8
 	VFMADD231SD  (R10), X2, X8
@@ -3107,7 +3323,7 @@ end:
 	RET
 
 // func graphRows32AVX2(dst []float64, x []float64, y []float64, first int, ptr []int64, col []int32, val []float64, scale []float64, diag []float64, s float64, a float64, b float64, c float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·graphRows32AVX2(SB), NOSPLIT, $0-232
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
@@ -3130,14 +3346,12 @@ weights:
 	VBROADCASTSD c+224(FP), Y1
 	VMOVSD       a+208(FP), X2
 	VMOVSD       b+216(FP), X3
-	MOVQ         (SI)(DI*8), R11
-	DECQ         R11
 	TESTQ        DI, DI
 	JZ           end
-	MOVQ         (SI), R12
+	MOVQ         (SI), R11
 
 row:
-	MOVQ   8(SI), R13
+	MOVQ   8(SI), R12
 	VXORPD Y4, Y4, Y4
 	VXORPD Y5, Y5, Y5
 	VXORPD Y6, Y6, Y6
@@ -3148,74 +3362,112 @@ row:
 	VXORPD Y11, Y11, Y11
 	TESTQ  R9, R9
 	JZ     ones
-	MOVQ   val_base+128(FP), R15
-	TESTQ  R15, R15
+	MOVQ   val_base+128(FP), R13
+	TESTQ  R13, R13
 	JZ     unit
-	CMPQ   R12, R13
-	JGE    own
+	CMPQ   R11, R12
+	JGE    weighted_done
+	LEAQ   24(R12), R13
+	CMPQ   R13, col_len+112(FP)
+	JG     weighted_last
 
 weighted:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x08, R15
-	PREFETCHT0   (CX)(R15*1)
-	PREFETCHT0   64(CX)(R15*1)
-	PREFETCHT0   128(CX)(R15*1)
-	PREFETCHT0   192(CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x08, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R12*8), Y12
-	VFMADD231PD  (R14), Y12, Y4
-	VFMADD231PD  32(R14), Y12, Y5
-	VFMADD231PD  64(R14), Y12, Y6
-	VFMADD231PD  96(R14), Y12, Y7
-	VFMADD231PD  128(R14), Y12, Y8
-	VFMADD231PD  160(R14), Y12, Y9
-	VFMADD231PD  192(R14), Y12, Y10
-	VFMADD231PD  224(R14), Y12, Y11
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x08, R13
+	PREFETCHT0   (CX)(R13*1)
+	PREFETCHT0   64(CX)(R13*1)
+	PREFETCHT0   128(CX)(R13*1)
+	PREFETCHT0   192(CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Y12
+	SHLQ         $0x08, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y12, Y4
+	VFMADD231PD  32(R13), Y12, Y5
+	VFMADD231PD  64(R13), Y12, Y6
+	VFMADD231PD  96(R13), Y12, Y7
+	VFMADD231PD  128(R13), Y12, Y8
+	VFMADD231PD  160(R13), Y12, Y9
+	VFMADD231PD  192(R13), Y12, Y10
+	VFMADD231PD  224(R13), Y12, Y11
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           weighted
-	JMP          own
+	JMP          weighted_done
+
+weighted_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R11*8), Y12
+	SHLQ         $0x08, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y12, Y4
+	VFMADD231PD  32(R13), Y12, Y5
+	VFMADD231PD  64(R13), Y12, Y6
+	VFMADD231PD  96(R13), Y12, Y7
+	VFMADD231PD  128(R13), Y12, Y8
+	VFMADD231PD  160(R13), Y12, Y9
+	VFMADD231PD  192(R13), Y12, Y10
+	VFMADD231PD  224(R13), Y12, Y11
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           weighted_last
+
+weighted_done:
+	JMP own
 
 unit:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  scaled_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   scaled_last
 
 scaled:
-	LEAQ         24(R12), R15
-	CMPQ         R15, R11
-	CMOVQGT      R11, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x08, R15
-	PREFETCHT0   (CX)(R15*1)
-	PREFETCHT0   64(CX)(R15*1)
-	PREFETCHT0   128(CX)(R15*1)
-	PREFETCHT0   192(CX)(R15*1)
-	MOVLQSX      (R8)(R12*4), R15
-	MOVQ         R15, R14
-	SHLQ         $0x08, R14
-	ADDQ         CX, R14
-	VBROADCASTSD (R9)(R15*8), Y12
-	VFMADD231PD  (R14), Y12, Y4
-	VFMADD231PD  32(R14), Y12, Y5
-	VFMADD231PD  64(R14), Y12, Y6
-	VFMADD231PD  96(R14), Y12, Y7
-	VFMADD231PD  128(R14), Y12, Y8
-	VFMADD231PD  160(R14), Y12, Y9
-	VFMADD231PD  192(R14), Y12, Y10
-	VFMADD231PD  224(R14), Y12, Y11
-	INCQ         R12
-	CMPQ         R12, R13
+	MOVLQSX      96(R8)(R11*4), R13
+	SHLQ         $0x08, R13
+	PREFETCHT0   (CX)(R13*1)
+	PREFETCHT0   64(CX)(R13*1)
+	PREFETCHT0   128(CX)(R13*1)
+	PREFETCHT0   192(CX)(R13*1)
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Y12
+	SHLQ         $0x08, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y12, Y4
+	VFMADD231PD  32(R13), Y12, Y5
+	VFMADD231PD  64(R13), Y12, Y6
+	VFMADD231PD  96(R13), Y12, Y7
+	VFMADD231PD  128(R13), Y12, Y8
+	VFMADD231PD  160(R13), Y12, Y9
+	VFMADD231PD  192(R13), Y12, Y10
+	VFMADD231PD  224(R13), Y12, Y11
+	INCQ         R11
+	CMPQ         R11, R12
 	JL           scaled
-	MOVQ         BX, R15
-	SUBQ         CX, R15
-	SHRQ         $0x05, R15
-	VBROADCASTSD (R9)(R15*1), Y12
+	JMP          scaled_done
+
+scaled_last:
+	MOVLQSX      (R8)(R11*4), R13
+	VBROADCASTSD (R9)(R13*8), Y12
+	SHLQ         $0x08, R13
+	ADDQ         CX, R13
+	VFMADD231PD  (R13), Y12, Y4
+	VFMADD231PD  32(R13), Y12, Y5
+	VFMADD231PD  64(R13), Y12, Y6
+	VFMADD231PD  96(R13), Y12, Y7
+	VFMADD231PD  128(R13), Y12, Y8
+	VFMADD231PD  160(R13), Y12, Y9
+	VFMADD231PD  192(R13), Y12, Y10
+	VFMADD231PD  224(R13), Y12, Y11
+	INCQ         R11
+	CMPQ         R11, R12
+	JL           scaled_last
+
+scaled_done:
+	MOVQ         BX, R13
+	SUBQ         CX, R13
+	SHRQ         $0x05, R13
+	VBROADCASTSD (R9)(R13*1), Y12
 	VMULPD       Y12, Y4, Y4
 	VMULPD       Y12, Y5, Y5
 	VMULPD       Y12, Y6, Y6
@@ -3227,35 +3479,52 @@ scaled:
 	JMP          own
 
 ones:
-	CMPQ R12, R13
-	JGE  own
+	CMPQ R11, R12
+	JGE  unweighted_done
+	LEAQ 24(R12), R13
+	CMPQ R13, col_len+112(FP)
+	JG   unweighted_last
 
 unweighted:
-	LEAQ       24(R12), R15
-	CMPQ       R15, R11
-	CMOVQGT    R11, R15
-	MOVLQSX    (R8)(R15*4), R15
-	SHLQ       $0x08, R15
-	PREFETCHT0 (CX)(R15*1)
-	PREFETCHT0 64(CX)(R15*1)
-	PREFETCHT0 128(CX)(R15*1)
-	PREFETCHT0 192(CX)(R15*1)
-	MOVLQSX    (R8)(R12*4), R15
-	MOVQ       R15, R14
-	SHLQ       $0x08, R14
-	ADDQ       CX, R14
-	VADDPD     (R14), Y4, Y4
-	VADDPD     32(R14), Y5, Y5
-	VADDPD     64(R14), Y6, Y6
-	VADDPD     96(R14), Y7, Y7
-	VADDPD     128(R14), Y8, Y8
-	VADDPD     160(R14), Y9, Y9
-	VADDPD     192(R14), Y10, Y10
-	VADDPD     224(R14), Y11, Y11
-	INCQ       R12
-	CMPQ       R12, R13
+	MOVLQSX    96(R8)(R11*4), R13
+	SHLQ       $0x08, R13
+	PREFETCHT0 (CX)(R13*1)
+	PREFETCHT0 64(CX)(R13*1)
+	PREFETCHT0 128(CX)(R13*1)
+	PREFETCHT0 192(CX)(R13*1)
+	MOVLQSX    (R8)(R11*4), R13
+	SHLQ       $0x08, R13
+	ADDQ       CX, R13
+	VADDPD     (R13), Y4, Y4
+	VADDPD     32(R13), Y5, Y5
+	VADDPD     64(R13), Y6, Y6
+	VADDPD     96(R13), Y7, Y7
+	VADDPD     128(R13), Y8, Y8
+	VADDPD     160(R13), Y9, Y9
+	VADDPD     192(R13), Y10, Y10
+	VADDPD     224(R13), Y11, Y11
+	INCQ       R11
+	CMPQ       R11, R12
 	JL         unweighted
+	JMP        unweighted_done
 
+unweighted_last:
+	MOVLQSX (R8)(R11*4), R13
+	SHLQ    $0x08, R13
+	ADDQ    CX, R13
+	VADDPD  (R13), Y4, Y4
+	VADDPD  32(R13), Y5, Y5
+	VADDPD  64(R13), Y6, Y6
+	VADDPD  96(R13), Y7, Y7
+	VADDPD  128(R13), Y8, Y8
+	VADDPD  160(R13), Y9, Y9
+	VADDPD  192(R13), Y10, Y10
+	VADDPD  224(R13), Y11, Y11
+	INCQ    R11
+	CMPQ    R11, R12
+	JL      unweighted_last
+
+unweighted_done:
 own:
 	VMOVAPD      X3, X12
 	VFMADD231SD  (R10), X2, X12
@@ -4666,7 +4935,7 @@ end:
 	RET
 
 // func graphStep16AVX512(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, diag []float32, factor []float32, a float32, b float32, c float32)
-// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·graphStep16AVX512(SB), NOSPLIT, $0-212
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         x_base+24(FP), CX
@@ -4684,56 +4953,78 @@ TEXT ·graphStep16AVX512(SB), NOSPLIT, $0-212
 	VBROADCASTSS a+200(FP), Z0
 	VBROADCASTSS b+204(FP), Z1
 	VBROADCASTSS c+208(FP), Z2
-	MOVQ         (SI)(DI*8), R12
-	DECQ         R12
 	TESTQ        DI, DI
 	JZ           end
-	MOVQ         (SI), R13
+	MOVQ         (SI), R12
 
 row:
-	MOVQ   8(SI), R14
+	MOVQ   8(SI), R13
 	VXORPS Z3, Z3, Z3
 	TESTQ  R9, R9
 	JZ     ones
-	CMPQ   R13, R14
-	JGE    own
+	CMPQ   R12, R13
+	JGE    weighted_done
+	LEAQ   24(R13), R14
+	CMPQ   R14, col_len+112(FP)
+	JG     weighted_last
 
 weighted:
-	LEAQ         24(R13), R15
-	CMPQ         R15, R12
-	CMOVQGT      R12, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x06, R15
-	PREFETCHT0   (CX)(R15*1)
-	MOVLQSX      (R8)(R13*4), R15
-	SHLQ         $0x06, R15
-	ADDQ         CX, R15
-	VBROADCASTSS (R9)(R13*4), Z4
-	VFMADD231PS  (R15), Z4, Z3
-	INCQ         R13
-	CMPQ         R13, R14
+	MOVLQSX      96(R8)(R12*4), R14
+	SHLQ         $0x06, R14
+	PREFETCHT0   (CX)(R14*1)
+	MOVLQSX      (R8)(R12*4), R14
+	VBROADCASTSS (R9)(R12*4), Z4
+	SHLQ         $0x06, R14
+	ADDQ         CX, R14
+	VFMADD231PS  (R14), Z4, Z3
+	INCQ         R12
+	CMPQ         R12, R13
 	JL           weighted
-	JMP          own
+	JMP          weighted_done
+
+weighted_last:
+	MOVLQSX      (R8)(R12*4), R14
+	VBROADCASTSS (R9)(R12*4), Z4
+	SHLQ         $0x06, R14
+	ADDQ         CX, R14
+	VFMADD231PS  (R14), Z4, Z3
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           weighted_last
+
+weighted_done:
+	JMP own
 
 ones:
-	CMPQ R13, R14
-	JGE  own
+	CMPQ R12, R13
+	JGE  unweighted_done
+	LEAQ 24(R13), R14
+	CMPQ R14, col_len+112(FP)
+	JG   unweighted_last
 
 unweighted:
-	LEAQ       24(R13), R15
-	CMPQ       R15, R12
-	CMOVQGT    R12, R15
-	MOVLQSX    (R8)(R15*4), R15
-	SHLQ       $0x06, R15
-	PREFETCHT0 (CX)(R15*1)
-	MOVLQSX    (R8)(R13*4), R15
-	SHLQ       $0x06, R15
-	ADDQ       CX, R15
-	VADDPS     (R15), Z3, Z3
-	INCQ       R13
-	CMPQ       R13, R14
+	MOVLQSX    96(R8)(R12*4), R14
+	SHLQ       $0x06, R14
+	PREFETCHT0 (CX)(R14*1)
+	MOVLQSX    (R8)(R12*4), R14
+	SHLQ       $0x06, R14
+	ADDQ       CX, R14
+	VADDPS     (R14), Z3, Z3
+	INCQ       R12
+	CMPQ       R12, R13
 	JL         unweighted
+	JMP        unweighted_done
 
+unweighted_last:
+	MOVLQSX (R8)(R12*4), R14
+	SHLQ    $0x06, R14
+	ADDQ    CX, R14
+	VADDPS  (R14), Z3, Z3
+	INCQ    R12
+	CMPQ    R12, R13
+	JL      unweighted_last
+
+unweighted_done:
 own:
 	TESTQ        R10, R10
 	JZ           combine
@@ -5545,7 +5836,7 @@ end:
 	RET
 
 // func graphStep16AVX2(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, diag []float32, factor []float32, a float32, b float32, c float32)
-// Requires: AVX, CMOV, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·graphStep16AVX2(SB), NOSPLIT, $0-212
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         x_base+24(FP), CX
@@ -5563,59 +5854,83 @@ TEXT ·graphStep16AVX2(SB), NOSPLIT, $0-212
 	VBROADCASTSS a+200(FP), Y0
 	VBROADCASTSS b+204(FP), Y1
 	VBROADCASTSS c+208(FP), Y2
-	MOVQ         (SI)(DI*8), R12
-	DECQ         R12
 	TESTQ        DI, DI
 	JZ           end
-	MOVQ         (SI), R13
+	MOVQ         (SI), R12
 
 row:
-	MOVQ   8(SI), R14
+	MOVQ   8(SI), R13
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	TESTQ  R9, R9
 	JZ     ones
-	CMPQ   R13, R14
-	JGE    own
+	CMPQ   R12, R13
+	JGE    weighted_done
+	LEAQ   24(R13), R14
+	CMPQ   R14, col_len+112(FP)
+	JG     weighted_last
 
 weighted:
-	LEAQ         24(R13), R15
-	CMPQ         R15, R12
-	CMOVQGT      R12, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x06, R15
-	PREFETCHT0   (CX)(R15*1)
-	MOVLQSX      (R8)(R13*4), R15
-	SHLQ         $0x06, R15
-	ADDQ         CX, R15
-	VBROADCASTSS (R9)(R13*4), Y5
-	VFMADD231PS  (R15), Y5, Y3
-	VFMADD231PS  32(R15), Y5, Y4
-	INCQ         R13
-	CMPQ         R13, R14
+	MOVLQSX      96(R8)(R12*4), R14
+	SHLQ         $0x06, R14
+	PREFETCHT0   (CX)(R14*1)
+	MOVLQSX      (R8)(R12*4), R14
+	VBROADCASTSS (R9)(R12*4), Y5
+	SHLQ         $0x06, R14
+	ADDQ         CX, R14
+	VFMADD231PS  (R14), Y5, Y3
+	VFMADD231PS  32(R14), Y5, Y4
+	INCQ         R12
+	CMPQ         R12, R13
 	JL           weighted
-	JMP          own
+	JMP          weighted_done
+
+weighted_last:
+	MOVLQSX      (R8)(R12*4), R14
+	VBROADCASTSS (R9)(R12*4), Y5
+	SHLQ         $0x06, R14
+	ADDQ         CX, R14
+	VFMADD231PS  (R14), Y5, Y3
+	VFMADD231PS  32(R14), Y5, Y4
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           weighted_last
+
+weighted_done:
+	JMP own
 
 ones:
-	CMPQ R13, R14
-	JGE  own
+	CMPQ R12, R13
+	JGE  unweighted_done
+	LEAQ 24(R13), R14
+	CMPQ R14, col_len+112(FP)
+	JG   unweighted_last
 
 unweighted:
-	LEAQ       24(R13), R15
-	CMPQ       R15, R12
-	CMOVQGT    R12, R15
-	MOVLQSX    (R8)(R15*4), R15
-	SHLQ       $0x06, R15
-	PREFETCHT0 (CX)(R15*1)
-	MOVLQSX    (R8)(R13*4), R15
-	SHLQ       $0x06, R15
-	ADDQ       CX, R15
-	VADDPS     (R15), Y3, Y3
-	VADDPS     32(R15), Y4, Y4
-	INCQ       R13
-	CMPQ       R13, R14
+	MOVLQSX    96(R8)(R12*4), R14
+	SHLQ       $0x06, R14
+	PREFETCHT0 (CX)(R14*1)
+	MOVLQSX    (R8)(R12*4), R14
+	SHLQ       $0x06, R14
+	ADDQ       CX, R14
+	VADDPS     (R14), Y3, Y3
+	VADDPS     32(R14), Y4, Y4
+	INCQ       R12
+	CMPQ       R12, R13
 	JL         unweighted
+	JMP        unweighted_done
 
+unweighted_last:
+	MOVLQSX (R8)(R12*4), R14
+	SHLQ    $0x06, R14
+	ADDQ    CX, R14
+	VADDPS  (R14), Y3, Y3
+	VADDPS  32(R14), Y4, Y4
+	INCQ    R12
+	CMPQ    R12, R13
+	JL      unweighted_last
+
+unweighted_done:
 own:
 	TESTQ        R10, R10
 	JZ           combine
@@ -5651,7 +5966,7 @@ end:
 	RET
 
 // func graphStep8AVX2(dst []float32, x []float32, r []float32, first int, ptr []int64, col []int32, val []float32, diag []float32, factor []float32, a float32, b float32, c float32)
-// Requires: AVX, CMOV, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·graphStep8AVX2(SB), NOSPLIT, $0-212
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         x_base+24(FP), CX
@@ -5669,56 +5984,78 @@ TEXT ·graphStep8AVX2(SB), NOSPLIT, $0-212
 	VBROADCASTSS a+200(FP), Y0
 	VBROADCASTSS b+204(FP), Y1
 	VBROADCASTSS c+208(FP), Y2
-	MOVQ         (SI)(DI*8), R12
-	DECQ         R12
 	TESTQ        DI, DI
 	JZ           end
-	MOVQ         (SI), R13
+	MOVQ         (SI), R12
 
 row:
-	MOVQ   8(SI), R14
+	MOVQ   8(SI), R13
 	VXORPS Y3, Y3, Y3
 	TESTQ  R9, R9
 	JZ     ones
-	CMPQ   R13, R14
-	JGE    own
+	CMPQ   R12, R13
+	JGE    weighted_done
+	LEAQ   24(R13), R14
+	CMPQ   R14, col_len+112(FP)
+	JG     weighted_last
 
 weighted:
-	LEAQ         24(R13), R15
-	CMPQ         R15, R12
-	CMOVQGT      R12, R15
-	MOVLQSX      (R8)(R15*4), R15
-	SHLQ         $0x05, R15
-	PREFETCHT0   (CX)(R15*1)
-	MOVLQSX      (R8)(R13*4), R15
-	SHLQ         $0x05, R15
-	ADDQ         CX, R15
-	VBROADCASTSS (R9)(R13*4), Y4
-	VFMADD231PS  (R15), Y4, Y3
-	INCQ         R13
-	CMPQ         R13, R14
+	MOVLQSX      96(R8)(R12*4), R14
+	SHLQ         $0x05, R14
+	PREFETCHT0   (CX)(R14*1)
+	MOVLQSX      (R8)(R12*4), R14
+	VBROADCASTSS (R9)(R12*4), Y4
+	SHLQ         $0x05, R14
+	ADDQ         CX, R14
+	VFMADD231PS  (R14), Y4, Y3
+	INCQ         R12
+	CMPQ         R12, R13
 	JL           weighted
-	JMP          own
+	JMP          weighted_done
+
+weighted_last:
+	MOVLQSX      (R8)(R12*4), R14
+	VBROADCASTSS (R9)(R12*4), Y4
+	SHLQ         $0x05, R14
+	ADDQ         CX, R14
+	VFMADD231PS  (R14), Y4, Y3
+	INCQ         R12
+	CMPQ         R12, R13
+	JL           weighted_last
+
+weighted_done:
+	JMP own
 
 ones:
-	CMPQ R13, R14
-	JGE  own
+	CMPQ R12, R13
+	JGE  unweighted_done
+	LEAQ 24(R13), R14
+	CMPQ R14, col_len+112(FP)
+	JG   unweighted_last
 
 unweighted:
-	LEAQ       24(R13), R15
-	CMPQ       R15, R12
-	CMOVQGT    R12, R15
-	MOVLQSX    (R8)(R15*4), R15
-	SHLQ       $0x05, R15
-	PREFETCHT0 (CX)(R15*1)
-	MOVLQSX    (R8)(R13*4), R15
-	SHLQ       $0x05, R15
-	ADDQ       CX, R15
-	VADDPS     (R15), Y3, Y3
-	INCQ       R13
-	CMPQ       R13, R14
+	MOVLQSX    96(R8)(R12*4), R14
+	SHLQ       $0x05, R14
+	PREFETCHT0 (CX)(R14*1)
+	MOVLQSX    (R8)(R12*4), R14
+	SHLQ       $0x05, R14
+	ADDQ       CX, R14
+	VADDPS     (R14), Y3, Y3
+	INCQ       R12
+	CMPQ       R12, R13
 	JL         unweighted
+	JMP        unweighted_done
 
+unweighted_last:
+	MOVLQSX (R8)(R12*4), R14
+	SHLQ    $0x05, R14
+	ADDQ    CX, R14
+	VADDPS  (R14), Y3, Y3
+	INCQ    R12
+	CMPQ    R12, R13
+	JL      unweighted_last
+
+unweighted_done:
 own:
 	TESTQ        R10, R10
 	JZ           combine

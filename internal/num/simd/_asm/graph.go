@@ -9,6 +9,50 @@ import (
 // graphAhead is the number of neighbours by which a row is prefetched.
 const graphAhead = 24
 
+// gatherer goes over the neighbours of a vertex: entries p to end of col, with rows of so many bytes in x.
+type gatherer struct {
+	x, col, p, end, row reg.Register
+	bytes               int
+}
+
+// gather calls weight with the number of each neighbour in g.row, and then add with the address of its row there. It asks
+// for the rows of later neighbours, but for the last ones of all, where there are none: two loops, because a bound in one
+// would cost more than the sum of eight columns.
+func (g *gatherer) gather(label string, weight, add func()) {
+	done := label + "_done"
+	CMPQ(g.p, g.end)
+	JGE(LabelRef(done))
+	length, err := Param("col").Len().Resolve()
+	if err != nil {
+		panic(err)
+	}
+	LEAQ(Mem{Base: g.end, Disp: graphAhead}, g.row)
+	CMPQ(g.row, length.Addr)
+	JG(LabelRef(label + "_last"))
+	for _, name := range []string{label, label + "_last"} {
+		Label(name)
+		if name == label {
+			MOVLQSX(Mem{Base: g.col, Index: g.p, Scale: 4, Disp: 4 * graphAhead}, g.row)
+			SHLQ(U8(log2(g.bytes)), g.row)
+			for line := 0; line < g.bytes; line += 64 {
+				PREFETCHT0(Mem{Base: g.x, Index: g.row, Scale: 1, Disp: line})
+			}
+		}
+		MOVLQSX(Mem{Base: g.col, Index: g.p, Scale: 4}, g.row)
+		weight()
+		SHLQ(U8(log2(g.bytes)), g.row)
+		ADDQ(g.x, g.row)
+		add()
+		INCQ(g.p)
+		CMPQ(g.p, g.end)
+		JL(LabelRef(name))
+		if name == label {
+			JMP(LabelRef(done))
+		}
+	}
+	Label(done)
+}
+
 // graphRows writes the rows of a graph product for blocks of the given number
 // of columns, whose rows are adjacent: all of a row's sums stay in registers.
 func (m *machine) graphRows(columns int) {
@@ -37,39 +81,12 @@ func (m *machine) graphRows(columns int) {
 	VMOVSD(address("a"), a)
 	VMOVSD(address("b"), b)
 
-	// The last neighbour of all, beyond which nothing is asked for.
-	last := GP64()
-	MOVQ(Mem{Base: ptr, Index: rows, Scale: 8}, last)
-	DECQ(last)
-
-	p, end, row, next := GP64(), GP64(), GP64(), GP64()
-	neighbor := next // free once it is known what to ask for
+	p, end, row := GP64(), GP64(), GP64()
 	acc := make([]reg.VecVirtual, columns/m.lanes)
 	for i := range acc {
 		acc[i] = m.vector()
 	}
-	// gather adds the rows of all neighbours.
-	gather := func(label string, add func(row reg.Register)) {
-		CMPQ(p, end)
-		JGE(LabelRef("own"))
-		Label(label)
-		LEAQ(Mem{Base: p, Disp: graphAhead}, next)
-		CMPQ(next, last)
-		CMOVQGT(last, next)
-		MOVLQSX(Mem{Base: col, Index: next, Scale: 4}, next)
-		SHLQ(U8(log2(bytes)), next)
-		for line := 0; line < bytes; line += 64 {
-			PREFETCHT0(Mem{Base: x, Index: next, Scale: 1, Disp: line})
-		}
-		MOVLQSX(Mem{Base: col, Index: p, Scale: 4}, neighbor)
-		MOVQ(neighbor, row)
-		SHLQ(U8(log2(bytes)), row)
-		ADDQ(x, row)
-		add(row)
-		INCQ(p)
-		CMPQ(p, end)
-		JL(LabelRef(label))
-	}
+	g := gatherer{x: x, col: col, p: p, end: end, row: row, bytes: bytes}
 
 	TESTQ(rows, rows)
 	JZ(LabelRef("end"))
@@ -81,34 +98,31 @@ func (m *machine) graphRows(columns int) {
 	}
 	TESTQ(weights, weights)
 	JZ(LabelRef("ones"))
-	weighted := func(w Mem) func(row reg.Register) {
-		return func(row reg.Register) {
-			wv := m.vector()
-			m.bcast(w, wv)
-			for i, v := range acc {
-				m.fma(Mem{Base: row, Disp: i * m.lanes * m.size}, wv, v)
-			}
+	wv := m.vector()
+	weighted := func() {
+		for i, v := range acc {
+			m.fma(Mem{Base: row, Disp: i * m.lanes * m.size}, wv, v)
 		}
 	}
-	Load(Param("val").Base(), next)
-	TESTQ(next, next)
+	Load(Param("val").Base(), row)
+	TESTQ(row, row)
 	JZ(LabelRef("unit"))
-	gather("weighted", weighted(Mem{Base: weights, Index: p, Scale: 8}))
+	g.gather("weighted", func() { m.bcast(Mem{Base: weights, Index: p, Scale: 8}, wv) }, weighted)
 	JMP(LabelRef("own"))
 	Label("unit")
-	gather("scaled", weighted(Mem{Base: weights, Index: neighbor, Scale: 8}))
+	g.gather("scaled", func() { m.bcast(Mem{Base: weights, Index: row, Scale: 8}, wv) }, weighted)
 	// This row's own scale: own − x is its number times bytes.
-	MOVQ(own, next)
-	SUBQ(x, next)
-	SHRQ(U8(log2(columns)), next)
+	MOVQ(own, row)
+	SUBQ(x, row)
+	SHRQ(U8(log2(columns)), row)
 	scale := m.vector()
-	m.bcast(Mem{Base: weights, Index: next, Scale: 1}, scale)
+	m.bcast(Mem{Base: weights, Index: row, Scale: 1}, scale)
 	for _, v := range acc {
 		m.mul(scale, v, v)
 	}
 	JMP(LabelRef("own"))
 	Label("ones")
-	gather("unweighted", func(row reg.Register) {
+	g.gather("unweighted", func() {}, func() {
 		for i, v := range acc {
 			m.add(Mem{Base: row, Disp: i * m.lanes * m.size}, v, v)
 		}

@@ -27,35 +27,13 @@ func (m *machine) graphStep(columns int) {
 	factor := Load(Param("factor").Base(), GP64())
 	a, b, c := m.scalar("a"), m.scalar("b"), m.scalar("c")
 
-	// The last neighbour of all, beyond which nothing is asked for.
-	last := GP64()
-	MOVQ(Mem{Base: ptr, Index: rows, Scale: 8}, last)
-	DECQ(last)
-
-	p, end, row, next := GP64(), GP64(), GP64(), GP64()
+	p, end, row := GP64(), GP64(), GP64()
 	acc := make([]reg.VecVirtual, columns/m.lanes)
 	for i := range acc {
 		acc[i] = m.vector()
 	}
 	at := func(base reg.Register, i int) Mem { return Mem{Base: base, Disp: i * m.lanes * m.size} }
-	gather := func(label string, add func()) {
-		CMPQ(p, end)
-		JGE(LabelRef("own"))
-		Label(label)
-		LEAQ(Mem{Base: p, Disp: graphAhead}, next)
-		CMPQ(next, last)
-		CMOVQGT(last, next)
-		MOVLQSX(Mem{Base: col, Index: next, Scale: 4}, next)
-		SHLQ(U8(log2(bytes)), next)
-		PREFETCHT0(Mem{Base: x, Index: next, Scale: 1})
-		MOVLQSX(Mem{Base: col, Index: p, Scale: 4}, row)
-		SHLQ(U8(log2(bytes)), row)
-		ADDQ(x, row)
-		add()
-		INCQ(p)
-		CMPQ(p, end)
-		JL(LabelRef(label))
-	}
+	g := gatherer{x: x, col: col, p: p, end: end, row: row, bytes: bytes}
 
 	TESTQ(rows, rows)
 	JZ(LabelRef("end"))
@@ -67,16 +45,15 @@ func (m *machine) graphStep(columns int) {
 	}
 	TESTQ(val, val)
 	JZ(LabelRef("ones"))
-	gather("weighted", func() {
-		w := m.vector()
-		m.bcast(Mem{Base: val, Index: p, Scale: 4}, w)
+	w := m.vector()
+	g.gather("weighted", func() { m.bcast(Mem{Base: val, Index: p, Scale: 4}, w) }, func() {
 		for i, v := range acc {
 			m.fma(at(row, i), w, v)
 		}
 	})
 	JMP(LabelRef("own"))
 	Label("ones")
-	gather("unweighted", func() {
+	g.gather("unweighted", func() {}, func() {
 		for i, v := range acc {
 			m.add(at(row, i), v, v)
 		}
