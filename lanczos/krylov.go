@@ -42,6 +42,8 @@ type krylov struct {
 	kept    int // accurate pairs at the last random block, see keepAccurate
 	// unchecked are the operations since the Ritz values were last looked at.
 	unchecked float64
+	looked    int // size at that look; 0 for none since the start or a restart
+	expected  int // size at which all pairs are expected to be converged; 0 if that is not known
 }
 
 // growth is the logarithm of the filter's largest value. A larger value means fewer basis vectors
@@ -142,6 +144,7 @@ func (k *krylov) columns(lo, hi int) vectors { return k.v.slice(lo, hi) }
 // vectors: a random one, or random combinations of the columns of start.
 func (k *krylov) begin(start *mat.Dense) {
 	k.size = 0
+	k.looked, k.expected = 0, 0
 	w := k.work[0]
 	if start == nil {
 		randomize(w, k.rng)
@@ -340,6 +343,7 @@ func (k *krylov) setRitz(theta []float64) {
 		k.t.Set(j, j, v)
 	}
 	k.size = len(theta)
+	k.looked, k.expected = 0, 0
 }
 
 // report calls the hook and looks at ctx.
@@ -366,11 +370,8 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 		if err := k.report(ctx); err != nil {
 			return nil, err
 		}
-		// A full basis must be examined. One that could hold the wanted pairs is examined when the
-		// products since the last time have cost six times as much as its Ritz pairs: this bounds
-		// the price of early looks by a sixth.
 		full := k.size+k.block > k.basis
-		if !full && (k.size < k.wanted || k.unchecked < 6*ritzOperations(k.size)) {
+		if !full && !k.mayBeDone() {
 			if err := k.checkpoint(); err != nil {
 				return nil, err
 			}
@@ -383,7 +384,7 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		k.assess(z)
+		k.expect(z)
 		spent := full && k.state.Restart >= k.MaxRestarts
 		switch {
 		case full && z.theta[k.wanted-1] < amplified && k.f.selects():
@@ -406,6 +407,27 @@ func (k *krylov) run(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 	}
+}
+
+// mayBeDone reports whether a basis that is not full is worth a look, which costs its Ritz pairs. It has to hold the
+// wanted pairs, and the products since the last look to have cost six times as much, or as much once all pairs are expected
+// to be converged. So early looks take a sixth of the time.
+func (k *krylov) mayBeDone() bool {
+	price := ritzOperations(k.size)
+	return k.size >= k.wanted && (k.unchecked >= 6*price ||
+		k.expected > 0 && k.size >= k.expected && k.unchecked >= price)
+}
+
+// expect assesses z and continues the line through the numbers of converged pairs at this look and at the one before, in
+// the same basis, to the size at which there are K. Pairs converge ever faster, so the line is late rather than early.
+func (k *krylov) expect(z *ritz) {
+	before := k.state.Converged
+	k.assess(z)
+	k.expected = 0
+	if more := k.state.Converged - before; k.looked > 0 && more > 0 {
+		k.expected = k.size + (k.K-k.state.Converged)*(k.size-k.looked)/more
+	}
+	k.looked = k.size
 }
 
 // amplified is the least Ritz value that counts as one of a wanted pair. The filter is at most 1

@@ -62,7 +62,7 @@ type Settings struct {
 	// snapshots, and by a Krylov process below it. Default 50,000: smaller graphs take seconds either way.
 	DescentFrom int
 	// Basis is the largest number of basis vectors held, beside those known.
-	// Default about 1.75·K, and at least K + 6 blocks.
+	// Default about 1.75·K, of 500 pairs and more 1.9·K, and at least K + 6 blocks.
 	Basis int
 	// MemoryLimit, if positive, makes the basis smaller than the default where
 	// [Bytes] would exceed it. Fewer vectors mean more restarts.

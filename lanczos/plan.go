@@ -139,12 +139,17 @@ func (p *plan) setKnown(known int) {
 		p.block = 8
 	}
 
-	// Six blocks beside the wanted vectors let the search for missed pairs take its steps. The
-	// default of 1.75 times the wanted pairs balances the cost of orthogonalization, which
-	// grows with the basis, against restarts, which become rarer.
+	// Six blocks beside the wanted vectors let the search for missed pairs take its steps. The default balances the cost
+	// of orthogonalization, which grows with the basis, against restarts, which become rarer. Many pairs converge in 1.75
+	// to 1.85 times their number of vectors, and a restart costs as much as a quarter of all products before it: 1000 pairs
+	// of MNIST's graph, combinatorial, take 31 s with 1.75 times as many vectors, 25 with 1.9 and 27 with twice as many.
 	least := p.wanted + 6*p.block
 	p.basis = p.Basis
-	if p.basis == 0 {
+	switch {
+	case p.basis > 0:
+	case p.wanted >= manyPairs:
+		p.basis = p.wanted + p.wanted*9/10
+	default:
 		p.basis = p.wanted + max(p.wanted*3/4, 8*p.block)
 	}
 	p.basis = (max(p.basis, least) + p.block - 1) / p.block * p.block

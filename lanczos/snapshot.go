@@ -60,6 +60,8 @@ type snapshotState struct {
 	Widened   int     `json:"moved"`
 	Kept      int     `json:"found,omitempty"`
 	Unchecked float64 `json:"unchecked"`
+	Looked    int     `json:"looked,omitempty"`
+	Expected  int     `json:"expected,omitempty"`
 	// Narrow says that polynomials were applied in single precision.
 	Narrow bool  `json:"narrow,omitempty"`
 	State  State `json:"state"`
@@ -101,7 +103,7 @@ func (s *Snapshot) Save(path, operator string) error {
 	st := snapshotState{operator, k.n, k.K, k.known, k.Nullity, k.basis, k.block, k.Largest, k.Single,
 		k.Tolerance, k.Seed,
 		k.f.degree, k.f.lo, k.f.hi, k.f.sigma, k.low, k.high, k.norm, k.size, k.target, k.widened, k.kept,
-		k.unchecked, k.m != nil, k.state, ""}
+		k.unchecked, k.looked, k.expected, k.m != nil, k.state, ""}
 	if st.Sum, err = st.sum(arrays); err != nil {
 		return err
 	}
@@ -140,7 +142,7 @@ func LoadSnapshot(path, operator string, limit int64) (*Snapshot, error) {
 		basis: st.Basis, narrow: st.Narrow}
 	k := &krylov{plan: p, f: filter{degree: st.Degree, lo: st.Cut, hi: st.High, sigma: st.Sigma}, low: st.Low,
 		high: st.Top, norm: st.Norm, size: st.Size, target: st.Target, widened: st.Widened, kept: st.Kept,
-		unchecked: st.Unchecked, state: st.State}
+		unchecked: st.Unchecked, looked: st.Looked, expected: st.Expected, state: st.State}
 	columns := st.Known + st.Basis + st.Block
 	dtype := "float64"
 	if st.Single {
