@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,6 +14,9 @@ type IDs struct {
 	// From says where they were read, for errors: "points.csv: column id".
 	From   string
 	Values []string
+	// Column is the column of a table that they are of, by its name; empty for none. Other tables of such points are
+	// expected to have it.
+	Column string
 	// Notes say how the file was understood where it could be otherwise.
 	Notes []string
 
@@ -41,6 +45,19 @@ func NewIDs(from string, values []string) (*IDs, error) {
 		return nil, err
 	}
 	return ids, nil
+}
+
+// idsOfColumn is NewIDs for the ids in a column of tables.
+func idsOfColumn(tables, column string, values []string) (*IDs, error) {
+	ids, err := NewIDs(tables+": column "+column, values)
+	var repeated *RepeatedIDError
+	switch {
+	case err == nil:
+		ids.Column = column
+	case errors.As(err, &repeated):
+		repeated.IDs.Column = column
+	}
+	return ids, err
 }
 
 // Check returns an error for an id that is there twice, or empty: it names the rows. Ids of [NewIDs]
@@ -78,12 +95,12 @@ func (ids *IDs) Append(more *IDs) (*IDs, error) {
 				ids.From)
 		}
 	}
-	return &IDs{From: ids.From + " and " + more.From, Values: slices.Concat(ids.Values, more.Values)}, nil
+	return &IDs{From: ids.From + " and " + more.From, Values: slices.Concat(ids.Values, more.Values), Column: ids.Column}, nil
 }
 
 // Select returns the names of the points in rows, in that order.
 func (ids *IDs) Select(rows []int) *IDs {
-	out := &IDs{From: ids.From, Values: make([]string, len(rows))}
+	out := &IDs{From: ids.From, Values: make([]string, len(rows)), Column: ids.Column}
 	for k, i := range rows {
 		out.Values[k] = ids.Values[i]
 	}

@@ -115,7 +115,7 @@ func IDsBeside(points, tables []string, column string, limit int64) (*IDs, error
 		}
 	}
 
-	return NewIDs(fmt.Sprintf("%s: column %s", shards.Names(tables).Range(), column), r.ids)
+	return idsOfColumn(shards.Names(tables).Range(), column, r.ids)
 }
 
 // ReadRows returns the numbers of the points that a file names, ascending, each once. They are the

@@ -25,6 +25,10 @@ func TestExpectedColumns(t *testing.T) {
 		"missing":                 {"a,c\n1,2\n", TableColumns{}, `the model was fitted to a column "b", and the coordinates here are a, c`, nil},
 		"dropped too":             {"a,b,c\n1,2,3\n", TableColumns{Drop: []string{"b"}}, `the model was fitted to a column "b"`, nil},
 		"named":                   {"a,c,d\n1,2,3\n", TableColumns{Only: []string{"a", "c"}}, "the coordinates a, c stand for those of the model, a, b", []float64{1, 2}},
+		"ids of the model":        {"name,a,b\nx,1,2\n", TableColumns{UsualID: true, ExpectedID: "name"}, `column "name" holds the ids of the points, as it does of those of the model`, []float64{1, 2}},
+		"other ids":               {"serial,name,a,b\nx,3,1,2\n", TableColumns{ID: "serial", UsualID: true, ExpectedID: "name"}, "left out, as the model was fitted without: name", []float64{1, 2}},
+		"no ids of the model":     {"a,b\n1,2\n", TableColumns{UsualID: true, ExpectedID: "name"}, "", []float64{1, 2}},
+		"a coordinate":            {"a,b\n1,2\n", TableColumns{UsualID: true, ExpectedID: "a"}, "", []float64{1, 2}},
 		"JSON Lines":              {"{\"b\":2,\"a\":1}\n", TableColumns{}, "the columns b, a are taken in the order", []float64{1, 2}},
 		"named, in another order": {"c,b,a\n3,2,1\n", TableColumns{Only: []string{"a", "b"}}, "the columns b, a are taken in the order", []float64{1, 2}},
 	} {

@@ -33,6 +33,9 @@ type TableColumns struct {
 	// header must have them, and they are read in this order. Its other columns are left out, unless Only or Drop name
 	// columns.
 	Expected []string
+	// ExpectedID is the column that names the points of that model, by [IDs.Column]; empty for none. UsualID takes it
+	// where a file has it.
+	ExpectedID string
 
 	// Notes say how the files were understood where it could be otherwise.
 	Notes []string
@@ -317,6 +320,12 @@ func (t *TableColumns) usualID(what string, header []string, text func(int) bool
 
 	// A column that a flag or the model names is no candidate.
 	known := slices.Concat([]string{t.Label}, t.Drop, t.Only, t.Shown, t.Expected)
+	if at := slices.Index(header, t.ExpectedID); t.ExpectedID != "" && at >= 0 && !slices.Contains(known, t.ExpectedID) {
+		t.usual = t.ExpectedID
+		t.Notes = append(t.Notes, fmt.Sprintf("%s: column %s holds the ids of the points, as it does of those of the model; %s names "+
+			"another column", what, fields.Quote([]byte(t.usual)), param.Name("id")))
+		return at, nil
+	}
 	var free []string
 	for i, name := range header {
 		if name != table.Unnamed(i) && !slices.Contains(known, name) && !slices.Contains(known, strconv.Itoa(i)) {
@@ -375,7 +384,7 @@ func (t *TableColumns) IDs() (*IDs, error) {
 	if name == "" {
 		return nil, nil
 	}
-	return NewIDs(t.from+": column "+name, t.ids)
+	return idsOfColumn(t.from, name, t.ids)
 }
 
 // FoundID reports whether UsualID found a column of ids.

@@ -77,6 +77,9 @@ func Save(path string, m Model, hashes map[string]string, files ...archive.Files
 	settings := Manifest{Learner: m.Name(), Output: m.Output(), Dim: m.Dim(), Params: e.Values, Fit: fit,
 		Columns: ColumnsOf(m), Arrays: DescribeArrays(e.Arrays), Calibration: CalibrationOf(m),
 		Consensus: ConsensusOf(m).file()}
+	if ids := IDsOf(m); ids != nil {
+		settings.IDColumn = ids.Column
+	}
 	settings.Soft, settings.Weighted = e.Soft()
 	mf, err := archive.New(archive.Model, settings, hashes, files...)
 	if err != nil {

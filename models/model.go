@@ -202,6 +202,8 @@ type Manifest struct {
 	Dim     int    `json:"dim"` // columns of the points that it takes; 0 for none
 	// Columns are the names of these columns, nil if they have none.
 	Columns []string `json:"columns,omitempty"`
+	// IDColumn is the column of tables that holds the ids, [data.IDs]; empty for none.
+	IDColumn string `json:"id_column,omitempty"`
 	// Params are the parameters in use, as text in Values.
 	Params Values `json:"params"`
 	// Fit holds the other results that the learner keeps.

@@ -359,7 +359,7 @@ func (r *Reader) ids() (*data.IDs, error) {
 		return nil, r.Err
 	}
 	// All ids share the memory of one text.
-	out := &data.IDs{From: r.archive.Path(), Values: make([]string, len(ends))}
+	out := &data.IDs{From: r.archive.Path(), Values: make([]string, len(ends)), Column: r.Manifest.IDColumn}
 	begin := int64(0)
 	for i, end := range ends {
 		if end <= begin || end > int64(len(texts)) {

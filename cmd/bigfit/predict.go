@@ -163,7 +163,7 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 				"give points with -X", path, m.Name())
 		}
 	} else {
-		a.Points.Expected = models.ColumnsOf(m)
+		a.Points.Expect(m)
 		x, err := a.ReadPoints(o.x, data.ReadOptions{Columns: m.Dim()})
 		if err != nil {
 			return err

@@ -213,7 +213,7 @@ func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) 
 	hashes := pipeline.Hashes{}
 	var err error
 	if len(o.x) > 0 {
-		a.Points.Expected = models.ColumnsOf(m)
+		a.Points.Expect(m)
 		if growth.Points, err = a.ReadMore("new points", o.x,
 			data.ReadOptions{Columns: m.Dim()}); err != nil {
 			// A table of labels is easily given in the place of points.

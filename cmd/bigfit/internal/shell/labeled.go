@@ -63,7 +63,7 @@ func (a *App) ReadLabeled(ctx context.Context, path string, o *LabeledOptions,
 		return nil, err
 	}
 	out.Values = e.Values
-	a.Points.Expected = models.ColumnsOf(m)
+	a.Points.Expect(m)
 	info := out.Learner.Info()
 	kept, short := a.readGraph(ctx, path, o, out, graph || info.UsesGraph(e.Values))
 	if !models.Usable(short) {

@@ -107,7 +107,7 @@ func (a *App) ReadMore(what string, names shards.Names, opt data.ReadOptions) (d
 	// the table the ids and labels that it met.
 	p := &a.Points
 	p.table = &data.TableColumns{ID: p.id, UsualID: true, Label: p.Label, Drop: p.drop, Only: p.columns, Shown: p.Shown,
-		Expected: p.Expected}
+		Expected: p.expected, ExpectedID: p.expectedID}
 	if p.show != "" {
 		p.table.Shown = append(slices.Clone(p.Shown), p.show)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/shards"
+	"github.com/bigfit/bigfit/models"
 )
 
 // PointOptions say what the columns of a table of points are, and what the points are
@@ -20,7 +21,8 @@ type PointOptions struct {
 	OpenGraph      bool     // the model chooses the settings of its graph, [pipeline.AutoGraph]
 	GraphAlone     bool     // a graph is given, and the model measures no other distances
 	drop, columns  []string
-	Expected       []string // columns of a model that the points are for, [data.TableColumns]
+	expected       []string // columns of a model that the points are for, [data.TableColumns]
+	expectedID     string   // the one of its ids
 
 	table *data.TableColumns // of the points that were read
 	read  *shards.Files      // of those points
@@ -52,6 +54,14 @@ func (p *PointOptions) LabelFlags(f *pflag.FlagSet) {
 // IDFlag adds the flag of the ids of points.
 func (p *PointOptions) IDFlag(f *pflag.FlagSet) {
 	f.StringVar(&p.ids, "ids", "", "`file` of the ids of the points, in their order: .npy, text, FILE:COLUMN of a table")
+}
+
+// Expect says that the points are for m.
+func (p *PointOptions) Expect(m models.Model) {
+	p.expected = models.ColumnsOf(m)
+	if ids := models.IDsOf(m); ids != nil {
+		p.expectedID = ids.Column
+	}
 }
 
 // Take makes ids the names of the points, unless flags say what the points are called.
@@ -126,6 +136,12 @@ func (p *PointOptions) beside(a *App, files *shards.Files) (*data.IDs, error) {
 		return p.named(a, files)
 	}
 
+	if p.expectedID != "" {
+		if ids, err := p.inColumn(a, files, p.expectedID); ids != nil || err != nil {
+			return ids, err
+		}
+	}
+
 	// Of tables that may hold ids, the first kinds with a usual column do.
 	var found []tablesBeside
 	var without []string
@@ -178,13 +194,25 @@ func (p *PointOptions) beside(a *App, files *shards.Files) (*data.IDs, error) {
 
 // named returns the ids in the column --id of the tables beside the files of the points.
 func (p *PointOptions) named(a *App, files *shards.Files) (*data.IDs, error) {
-	for _, paths := range files.Beside(a.namedFiles()...) {
-		if ok, _ := data.HasColumn(paths[0], p.id, a.Left()); ok {
-			return data.IDsBeside(files.Paths, paths, p.id, a.Left())
-		}
+	if ids, err := p.inColumn(a, files, p.id); ids != nil || err != nil {
+		return ids, err
 	}
 	return nil, Usagef("--id %s names a column of X, but %s has no columns with names, and no table beside it has this "+
 		"one; give the file of the ids with --ids FILE:COLUMN", p.id, shards.Names(files.Paths).Range())
+}
+
+// inColumn returns the ids in a column of the tables beside the files of the points; nil if no table has it.
+func (p *PointOptions) inColumn(a *App, files *shards.Files, column string) (*data.IDs, error) {
+	for _, paths := range files.Beside(a.namedFiles()...) {
+		if ok, _ := data.HasColumn(paths[0], column, a.Left()); ok {
+			if column != p.id {
+				a.Note("ids: column %q of %s beside the points, as of those of the model; --ids names others", column,
+					shards.Names(paths).Range())
+			}
+			return data.IDsBeside(files.Paths, paths, column, a.Left())
+		}
+	}
+	return nil, nil
 }
 
 // elsewhere is the remedy where a table beside the points is at fault.
