@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/archive"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/knn/internal/topk"
 	"github.com/bigfit/bigfit/sparse"
 )
@@ -64,7 +65,7 @@ func (nb *Neighbors) First(i, k int) (index []int32, distance []float64) {
 
 // newNeighbors returns n empty lists of k.
 func newNeighbors(n, k int) *Neighbors {
-	return &Neighbors{K: k, Index: make([]int32, n*k), Distance: make([]float64, n*k)}
+	return &Neighbors{K: k, Index: dense.Zeros[int32](n * k), Distance: dense.Zeros[float64](n * k)}
 }
 
 // set writes the list of query i.

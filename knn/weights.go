@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/knn/internal/edges"
 	"github.com/bigfit/bigfit/sparse"
@@ -128,11 +129,11 @@ const rowGrain = 256
 func (s *GraphSettings) weighLists(nb *Neighbors) *sparse.CSR {
 	n := nb.Len()
 	k := s.K
-	m := &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1), Col: make([]int32, n*k)}
+	m := &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1), Col: dense.Zeros[int32](n * k)}
 	var weights []float64
 	var by fill
 	if s.Weights != One {
-		weights = make([]float64, n*k)
+		weights = dense.Zeros[float64](n * k)
 		by = s.filler(nb)
 	}
 

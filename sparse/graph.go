@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bigfit/bigfit/internal/enum"
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
@@ -116,9 +117,9 @@ func sortAndSum(m *CSR) *CSR {
 
 // T returns the transpose, in O(nnz + rows + cols).
 func (m *CSR) T() *CSR {
-	t := &CSR{Rows: m.Cols, Cols: m.Rows, Ptr: make([]int64, m.Cols+1), Col: make([]int32, len(m.Col))}
+	t := &CSR{Rows: m.Cols, Cols: m.Rows, Ptr: make([]int64, m.Cols+1), Col: dense.Zeros[int32](len(m.Col))}
 	if m.Val != nil {
-		t.Val = make([]float64, len(m.Val))
+		t.Val = dense.Zeros[float64](len(m.Val))
 	}
 	// A few goroutines each read all entries and write a range of columns, because writing takes
 	// longer than reading.
@@ -220,9 +221,9 @@ func Combine(m, t *CSR, s Symmetry, f func(a, b float64) float64) *CSR {
 		room = m.NNZ() + t.NNZ() - room
 	}
 	weighted := m.Val != nil || s == Sum
-	out := &CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1), Col: make([]int32, 0, room)}
+	out := &CSR{Rows: m.Rows, Cols: m.Cols, Ptr: make([]int64, m.Rows+1), Col: dense.Zeros[int32](room)[:0]}
 	if weighted {
-		out.Val = make([]float64, 0, room)
+		out.Val = dense.Zeros[float64](room)[:0]
 	}
 
 	// Merge the rows of both.

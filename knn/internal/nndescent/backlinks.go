@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
@@ -16,7 +17,7 @@ type backlinks struct {
 
 // newBacklinks returns room for the links of n points with lists of a width.
 func newBacklinks(n, width int) *backlinks {
-	return &backlinks{ptr: make([]int64, n), from: make([]uint32, n*width)}
+	return &backlinks{ptr: dense.Zeros[int64](n), from: dense.Zeros[uint32](n * width)}
 }
 
 // row returns the points that list point i.

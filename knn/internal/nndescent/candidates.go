@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
@@ -39,8 +40,8 @@ func newCandidateGraph(rows Rows, n, width int) *candidateGraph {
 
 // widen makes room for longer lists. Free places hold number at an infinite distance.
 func (g *candidateGraph) widen(width int) {
-	index := make([]uint32, g.n*width)
-	dist := make([]float32, g.n*width)
+	index := dense.Zeros[uint32](g.n * width)
+	dist := dense.Zeros[float32](g.n * width)
 	par.For(g.n, 4096, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			have := copy(index[i*width:][:width], g.index[i*g.width:][:g.width])

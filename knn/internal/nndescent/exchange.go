@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
@@ -28,7 +29,7 @@ func newExchange(g *candidateGraph) *exchange {
 	return &exchange{
 		candidateGraph: g,
 		back:           newBacklinks(g.n, g.width),
-		limit:          make([]float32, g.n),
+		limit:          dense.Zeros[float32](g.n),
 		own:            make([]uint32, min(exchangeBlock, g.n)*g.width),
 	}
 }
