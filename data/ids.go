@@ -1,9 +1,9 @@
 package data
 
 import (
-	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/bigfit/bigfit/internal/file/fields"
@@ -40,24 +40,24 @@ func (e *RepeatedIDError) Error() string {
 // NewIDs returns the names of points, read from the place from. An id that is empty, or there twice, is an
 // error that names its rows: a *[RepeatedIDError] in the second case.
 func NewIDs(from string, values []string) (*IDs, error) {
-	ids := &IDs{From: from, Values: values}
+	return (&IDs{From: from, Values: values}).checked()
+}
+
+// idsOfColumn is NewIDs for the ids in a column of tables. A number is the place of a column, and names none.
+func idsOfColumn(tables, column string, values []string) (*IDs, error) {
+	ids := &IDs{From: tables + ": column " + column, Values: values}
+	if _, err := strconv.Atoi(column); err != nil {
+		ids.Column = column
+	}
+	return ids.checked()
+}
+
+// checked returns ids, or the error of Check.
+func (ids *IDs) checked() (*IDs, error) {
 	if err := ids.Check(); err != nil {
 		return nil, err
 	}
 	return ids, nil
-}
-
-// idsOfColumn is NewIDs for the ids in a column of tables.
-func idsOfColumn(tables, column string, values []string) (*IDs, error) {
-	ids, err := NewIDs(tables+": column "+column, values)
-	var repeated *RepeatedIDError
-	switch {
-	case err == nil:
-		ids.Column = column
-	case errors.As(err, &repeated):
-		repeated.IDs.Column = column
-	}
-	return ids, err
 }
 
 // Check returns an error for an id that is there twice, or empty: it names the rows. Ids of [NewIDs]

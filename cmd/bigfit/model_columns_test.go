@@ -106,4 +106,14 @@ func TestModelIDColumn(t *testing.T) {
 	if !strings.Contains(fileText(t, "p.csv"), "\nu2,") {
 		t.Errorf("ids beside arrays: %s", fileText(t, "p.csv"))
 	}
+
+	// A number is the place of a column: numbers above the columns of another table are no names of ids.
+	lines := strings.SplitAfterN(points.String(), "\n", 2)
+	must(t, os.WriteFile("bare.csv", []byte(lines[1]), 0o666))
+	must(t, os.WriteFile("numbers.csv", []byte("0,1\n0,1\n9,2\n"), 0o666))
+	succeed(t, "fit", "bare.csv", "y.csv", "--id", "0", "--model", "lgc", "-o", "m.npz", "-q")
+	succeed(t, "predict", "m.npz", "numbers.csv", "-o", "p.csv", "-q")
+	if p := fileText(t, "p.csv"); !strings.HasPrefix(p, "row,") {
+		t.Errorf("ids of a column without a name: %s", p)
+	}
 }
