@@ -323,31 +323,32 @@ func Describe(x Points) string {
 	return fmt.Sprintf("%d points × %d, %s", n, d, kind)
 }
 
-// Touch reads a little of the points of dense x in rows, all at once: where they are
-// scattered, whoever reads them one after another waits for the memory each time. The result
-// has no meaning.
-func Touch(x Points, rows []int32) (sum byte) {
-	const line, most = 64, 1 << 10
-	for _, i := range rows {
-		var row []byte
-		switch x := x.(type) {
-		case *Dense[uint8]:
-			row = x.Row(int(i))
-		case *Dense[float32]:
-			row = numbers.Bytes(x.Row(int(i)))
-		case *Dense[float64]:
-			row = numbers.Bytes(x.Row(int(i)))
-		case *Stored:
-			row = x.row(int(i))
+// Prefetch asks the memory for the dense points of x that rows names: whoever reads scattered points one after another
+// waits for each otherwise. It has no effect but on the time of later reads.
+func Prefetch(x Points, rows []int32) {
+	switch x := x.(type) {
+	case *Dense[uint8]:
+		prefetch(x.Data, x.Cols, rows)
+	case *Dense[float32]:
+		prefetch(x.Data, x.Cols, rows)
+	case *Dense[float64]:
+		prefetch(x.Data, x.Cols, rows)
+	case *Stored:
+		if len(x.parts) == 1 {
+			prefetch(x.parts[0].raw, x.rowBytes(), rows)
+			return
 		}
-		// One byte of each line of the cache, of the first 1 KiB: the processor then loads further
-		// ones itself.
-		for p := 0; p < min(len(row), most); p += line {
-			sum += row[p]
+		for _, i := range rows {
+			row := x.row(int(i))
+			prefetch(row, len(row), []int32{0})
 		}
 	}
+}
 
-	return sum
+// prefetch asks for the first 1 KiB of rows; the processor then loads further lines itself.
+func prefetch[T Element](x []T, cols int, rows []int32) {
+	const most = 1 << 10
+	simd.PrefetchRows(x, cols, rows, min(cols, most/int(unsafe.Sizeof(*new(T)))))
 }
 
 // checkFinite returns an error for the first value that is NaN or infinite; what names

@@ -292,13 +292,12 @@ func (ix *descent) self(ctx context.Context, k int, p progress) (*Neighbors, err
 
 	// The lists of the search are measured again in float64.
 	out := newNeighbors(ix.n, k)
-	err = inStripes(ctx, ix.n, 256, nil, func() func(lo, hi int) {
-		m := ix.newListMeasurer()
-		return func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				out.set(int(g.Order()[i]), m.list(g.Graph, i)[:k])
-			}
-		}
+	lists := func(dst []int32, i int) (int, []int32) {
+		return int(g.Order()[i]), g.AppendList(dst, int32(i))
+	}
+	err = measureLists(ctx, ix.x, ix.newMeter, lists, func(point int, list []topk.Pair) {
+		topk.Sort(list)
+		out.set(point, list[:k])
 	})
 	if err != nil {
 		return nil, err
@@ -445,7 +444,6 @@ type listMeasurer struct {
 	x    data.Points
 	rows []int32
 	best []topk.Pair
-	sink byte // keeps the compiler from dropping loads that only bring pages into memory
 }
 
 func (ix *descent) newListMeasurer() *listMeasurer {
@@ -457,7 +455,7 @@ func (ix *descent) newListMeasurer() *listMeasurer {
 func (m *listMeasurer) list(g *nndescent.Graph, i int) []topk.Pair {
 	m.load(m.x, int(g.Order()[i]))
 	m.rows = g.AppendList(m.rows[:0], int32(i))
-	m.sink += data.Touch(m.x, m.rows)
+	data.Prefetch(m.x, m.rows)
 	return m.sorted()
 }
 

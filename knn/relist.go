@@ -152,7 +152,6 @@ func (s *State) lister() lister {
 // relist measures the lists of all points of x in float64, in parallel, and hands each one to done. A
 // list is valid until done returns.
 func relist(x data.Points, m Metric, lists lister, done func(point int, list []topk.Pair)) error {
-	n, _ := x.Dims()
 	if z, ok := x.(*sparse.CSR); ok {
 		if err := checkBits(x, m); err != nil {
 			return err
@@ -164,15 +163,34 @@ func relist(x data.Points, m Metric, lists lister, done func(point int, list []t
 		return err
 	}
 
-	return inStripes(context.Background(), n, relistStripe, nil, func() func(lo, hi int) {
-		m := &listMeasurer{meter: newMeter(), x: x}
+	return measureLists(context.Background(), x, newMeter, lists, done)
+}
+
+// measureLists is relist for points that are as newMeter measures them.
+func measureLists(ctx context.Context, x data.Points, newMeter func() meter, lists lister,
+	done func(point int, list []topk.Pair)) error {
+	n, _ := x.Dims()
+	return inStripes(ctx, n, relistStripe, nil, func() func(lo, hi int) {
+		m := &listMeasurer{meter: newMeter()}
+		var current, ahead []int32
 		return func(lo, hi int) {
+			var point int
+			point, current = lists(current[:0], lo)
 			for i := lo; i < hi; i++ {
-				point, rows := lists(m.rows[:0], i)
-				m.rows = rows
+				// The memory brings the points of the next list while this one is measured.
+				next := 0
+				if i+1 < hi {
+					next, ahead = lists(ahead[:0], i+1)
+					ahead = append(ahead, int32(next))
+					data.Prefetch(x, ahead)
+					ahead = ahead[:len(ahead)-1]
+				}
+
+				m.rows = current
 				m.load(x, point)
-				m.sink += data.Touch(x, rows)
 				done(point, m.measure())
+				point = next
+				current, ahead = ahead, current
 			}
 		}
 	})

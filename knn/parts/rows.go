@@ -35,7 +35,7 @@ func (r *rows) fast(dst []float32, ids []int32) bool {
 	}
 
 	scale := float32(r.Scale)
-	data.Touch(r.x, ids)
+	data.Prefetch(r.x, ids)
 	switch x := r.x.(type) {
 	case *data.Dense[float32]:
 		for p, i := range ids {

@@ -1,15 +1,12 @@
 package nndescent
 
 import (
-	"slices"
-	"sync/atomic"
-
 	"github.com/bigfit/bigfit/internal/num/dense"
 	"github.com/bigfit/bigfit/internal/num/par"
 )
 
 // backlinks holds the lists of a candidateGraph turned round: row j holds the points that list j,
-// with the mark of j in their list, in no certain order.
+// with the mark of j in their list, in ascending order.
 type backlinks struct {
 	ptr  []int64
 	from []uint32
@@ -29,10 +26,26 @@ func (b *backlinks) row(i int) []uint32 {
 	return b.from[lo:b.ptr[i]]
 }
 
-// fill turns the lists of g round, by a counting sort.
+// fill turns the lists of g round, by a counting sort. Every goroutine reads all lists and takes the links to one range of
+// points: counts that two of them change would have to be changed one after another, each with a wait for memory.
 func (b *backlinks) fill(g *candidateGraph) {
 	clear(b.ptr)
-	g.eachLink(func(_ int, v uint32) { atomic.AddInt64(&b.ptr[v&number], 1) })
+	ranges := par.Workers(g.n, 1)
+	each := func(visit func(lo int, ptr []int64)) {
+		par.For(ranges, 1, func(r, _ int) {
+			lo, hi := r*g.n/ranges, (r+1)*g.n/ranges
+			visit(lo, b.ptr[lo:hi])
+		})
+	}
+
+	each(func(lo int, ptr []int64) {
+		for _, v := range g.index {
+			// An empty place of a list is in no range.
+			if at := uint(v&number) - uint(lo); at < uint(len(ptr)) {
+				ptr[at]++
+			}
+		}
+	})
 	var sum int64
 	for i, count := range b.ptr {
 		b.ptr[i] = sum
@@ -40,17 +53,14 @@ func (b *backlinks) fill(g *candidateGraph) {
 	}
 
 	// Each row's pointer moves from its beginning to its end.
-	g.eachLink(func(i int, v uint32) {
-		at := atomic.AddInt64(&b.ptr[v&number], 1) - 1
-		b.from[at] = uint32(i) | v&^number
-	})
-}
-
-// sort puts every row in ascending order.
-func (b *backlinks) sort() {
-	par.For(len(b.ptr), 1024, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			slices.Sort(b.row(i))
+	each(func(lo int, ptr []int64) {
+		for i := range g.n {
+			for _, v := range g.list(int32(i)) {
+				if at := uint(v&number) - uint(lo); at < uint(len(ptr)) {
+					b.from[ptr[at]] = uint32(i) | v&^number
+					ptr[at]++
+				}
+			}
 		}
 	})
 }

@@ -189,16 +189,3 @@ func (g *candidateGraph) offerLocked(i, j int32, d float32) (entered int64) {
 	m.Unlock()
 	return entered
 }
-
-// eachLink calls visit(i, v) with every entry v of the list of every point i, in parallel.
-func (g *candidateGraph) eachLink(visit func(i int, v uint32)) {
-	par.For(g.n, 4096, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for _, v := range g.list(int32(i)) {
-				if v&number != number {
-					visit(i, v)
-				}
-			}
-		}
-	})
-}

@@ -139,8 +139,7 @@ func (w *joiner) take(list []uint32, mark uint32, sample int) {
 	}
 }
 
-// draw makes a random choice of at most sample links with the given mark members. The choice does
-// not depend on the order of the links, which is not determined.
+// draw makes a random choice of at most sample links with the given mark members.
 func (w *joiner) draw(links []uint32, mark uint32, sample int, r *rand.PCG) {
 	w.edges = w.edges[:0]
 	for _, v := range links {
@@ -149,8 +148,7 @@ func (w *joiner) draw(links []uint32, mark uint32, sample int, r *rand.PCG) {
 		}
 	}
 
-	// A partial Fisher–Yates shuffle of the sorted links.
-	slices.Sort(w.edges)
+	// A partial Fisher–Yates shuffle.
 	for k := range min(sample, len(w.edges)) {
 		left := w.edges[k:]
 		if len(w.edges) > sample {

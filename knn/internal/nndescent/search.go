@@ -309,7 +309,6 @@ func (g *Graph) finish() {
 	g.links = sync.OnceValue(func() *backlinks {
 		back := newBacklinks(g.n, g.width)
 		back.fill(g.candidateGraph)
-		back.sort()
 		return back
 	})
 }

@@ -109,8 +109,11 @@ func (s *sieve) sift(m coordinates, count int, limits []float32, near func(a int
 	}
 }
 
-// above returns the next number after v: a distance below it is at most v.
-func above(v float32) float32 { return math.Nextafter32(v, float32(math.Inf(1))) }
+// above returns the next number after a distance v, or infinity: a distance below it is at most v.
+func above(v float32) float32 {
+	const infinity = 0xff << 23
+	return math.Float32frombits(min(math.Float32bits(v)+1, infinity))
+}
 
 // Columns returns the number of coordinates.
 func (m *FloatMeter) Columns() int { return m.rows.d }

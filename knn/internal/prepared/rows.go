@@ -154,6 +154,9 @@ func (s *Scaling) spread(x data.Points) (float64, error) {
 	return slices.Max(largest), nil
 }
 
+// ahead is how many points before its turn a point of an order is asked for.
+const ahead = 8
+
 // prepare writes the rows of the points of x to flat, in the given order or, if that is nil, in
 // the order of x.
 func (f *floatRows) prepare(flat []float32, order []int32) {
@@ -163,6 +166,7 @@ func (f *floatRows) prepare(flat []float32, order []int32) {
 			at := i
 			if order != nil {
 				at = int(order[i])
+				data.Prefetch(f.x, order[min(i+ahead, f.n-1):min(i+ahead+1, f.n)])
 			}
 			f.Row(flat[i*f.d:][:f.d], f.x, at, row)
 		}
