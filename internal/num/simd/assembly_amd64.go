@@ -39,6 +39,7 @@ func assembly() []*path {
 			neighbors: neighborKernels{
 				gemm:       bytesAVX512(),
 				scanFloats: scanFloatsAVX512,
+				least:      leastAVX512,
 				scanInts:   scanIntsAVX512,
 				scaleInts:  scaleIntsAVX512,
 				bytes:      byteProductsAVX2,
@@ -76,6 +77,7 @@ func assembly() []*path {
 			neighbors: neighborKernels{
 				gemm:       bytesAVX2,
 				scanFloats: scanFloatsAVX2,
+				least:      leastAVX2,
 				scanInts:   scanIntsAVX2,
 				scaleInts:  scaleIntsAVX2,
 				bytes:      byteProductsAVX2,

@@ -16,6 +16,7 @@ var generic = path{
 	neighbors: neighborKernels{
 		gemm:       GemmBytes{MR: 4, NR: 4, Depth: 1, tile: gemmBytesGeneric},
 		scanFloats: scanGeneric[float32],
+		least:      leastGeneric,
 		scanInts:   scanGeneric[int32],
 		scaleInts:  scaleIntsGeneric,
 		bytes:      productsGeneric[uint8],

@@ -249,6 +249,11 @@ func scanFloatsAVX512(hits []int32, c []float32, col []float32, limits []float32
 //go:noescape
 func scanIntsAVX512(hits []int32, c []int32, col []int32, limits []int32, row int32, limit int32) (count int)
 
+// leastAVX512 finds the smallest distances of a row, see [Least].
+//
+//go:noescape
+func leastAVX512(dst []uint8, c []float32, col []float32)
+
 // scaleIntsAVX512 scales integers, see [ScaleInts].
 //
 //go:noescape
@@ -263,6 +268,11 @@ func scanFloatsAVX2(hits []int32, c []float32, col []float32, limits []float32, 
 //
 //go:noescape
 func scanIntsAVX2(hits []int32, c []int32, col []int32, limits []int32, row int32, limit int32) (count int)
+
+// leastAVX2 finds the smallest distances of a row, see [Least].
+//
+//go:noescape
+func leastAVX2(dst []uint8, c []float32, col []float32)
 
 // scaleIntsAVX2 scales integers, see [ScaleInts].
 //

@@ -7528,6 +7528,71 @@ end:
 	MOVQ R8, count+104(FP)
 	RET
 
+// func leastAVX512(dst []uint8, c []float32, col []float32)
+// Requires: AVX, AVX512F, BMI
+TEXT ·leastAVX512(SB), NOSPLIT, $192-72
+	MOVQ    dst_base+0(FP), AX
+	MOVQ    dst_len+8(FP), CX
+	MOVQ    c_base+24(FP), DX
+	MOVQ    col_base+48(FP), BX
+	VMOVUPS (DX), Z0
+	VADDPS  Z0, Z0, Z0
+	VMOVUPS (BX), Z1
+	VSUBPS  Z0, Z1, Z0
+	VMOVUPS Z0, (SP)
+	VMOVUPS 64(DX), Z1
+	VADDPS  Z1, Z1, Z1
+	VMOVUPS 64(BX), Z0
+	VSUBPS  Z1, Z0, Z1
+	VMOVUPS Z1, 64(SP)
+	VMOVUPS 128(DX), Z2
+	VADDPS  Z2, Z2, Z2
+	VMOVUPS 128(BX), Z0
+	VSUBPS  Z2, Z0, Z2
+	VMOVUPS Z2, 128(SP)
+	MOVL    $0x7f800000, DX
+	LEAQ    (SP), BX
+
+loop:
+	TESTQ         CX, CX
+	JZ            end
+	VMOVUPS       (SP), Z0
+	VMOVUPS       64(SP), Z1
+	VMOVUPS       128(SP), Z2
+	VMINPS        Z0, Z1, Z3
+	VMINPS        Z2, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMINPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VMINPS        X4, X3, X3
+	VPERMILPS     $0x4e, X3, X4
+	VMINPS        X4, X3, X3
+	VPERMILPS     $0xb1, X3, X4
+	VMINPS        X4, X3, X3
+	VBROADCASTSS  X3, Z3
+	MOVQ          $0x0000800000000000, SI
+	VCMPPS        $0x00, Z0, Z3, K1
+	KMOVW         K1, DI
+	ORQ           DI, SI
+	VCMPPS        $0x00, Z1, Z3, K1
+	KMOVW         K1, DI
+	SHLQ          $0x10, DI
+	ORQ           DI, SI
+	VCMPPS        $0x00, Z2, Z3, K1
+	KMOVW         K1, DI
+	SHLQ          $0x20, DI
+	ORQ           DI, SI
+	TZCNTQ        SI, SI
+	MOVB          SI, (AX)
+	MOVL          DX, (BX)(SI*4)
+	INCQ          AX
+	DECQ          CX
+	JMP           loop
+
+end:
+	VZEROUPPER
+	RET
+
 // func scaleIntsAVX512(dst []float32, c []int32, row float32, col []float32)
 // Requires: AVX, AVX512F
 TEXT ·scaleIntsAVX512(SB), NOSPLIT, $0-80
@@ -7718,6 +7783,102 @@ step:
 end:
 	VZEROUPPER
 	MOVQ R8, count+104(FP)
+	RET
+
+// func leastAVX2(dst []uint8, c []float32, col []float32)
+// Requires: AVX, AVX2, BMI
+TEXT ·leastAVX2(SB), NOSPLIT, $192-72
+	MOVQ    dst_base+0(FP), AX
+	MOVQ    dst_len+8(FP), CX
+	MOVQ    c_base+24(FP), DX
+	MOVQ    col_base+48(FP), BX
+	VMOVUPS (DX), Y0
+	VADDPS  Y0, Y0, Y0
+	VMOVUPS (BX), Y1
+	VSUBPS  Y0, Y1, Y0
+	VMOVUPS Y0, (SP)
+	VMOVUPS 32(DX), Y1
+	VADDPS  Y1, Y1, Y1
+	VMOVUPS 32(BX), Y0
+	VSUBPS  Y1, Y0, Y1
+	VMOVUPS Y1, 32(SP)
+	VMOVUPS 64(DX), Y2
+	VADDPS  Y2, Y2, Y2
+	VMOVUPS 64(BX), Y0
+	VSUBPS  Y2, Y0, Y2
+	VMOVUPS Y2, 64(SP)
+	VMOVUPS 96(DX), Y3
+	VADDPS  Y3, Y3, Y3
+	VMOVUPS 96(BX), Y0
+	VSUBPS  Y3, Y0, Y3
+	VMOVUPS Y3, 96(SP)
+	VMOVUPS 128(DX), Y4
+	VADDPS  Y4, Y4, Y4
+	VMOVUPS 128(BX), Y0
+	VSUBPS  Y4, Y0, Y4
+	VMOVUPS Y4, 128(SP)
+	VMOVUPS 160(DX), Y5
+	VADDPS  Y5, Y5, Y5
+	VMOVUPS 160(BX), Y0
+	VSUBPS  Y5, Y0, Y5
+	VMOVUPS Y5, 160(SP)
+	MOVL    $0x7f800000, DX
+	LEAQ    (SP), BX
+
+loop:
+	TESTQ        CX, CX
+	JZ           end
+	VMOVUPS      (SP), Y0
+	VMOVUPS      32(SP), Y1
+	VMOVUPS      64(SP), Y2
+	VMOVUPS      96(SP), Y3
+	VMOVUPS      128(SP), Y4
+	VMOVUPS      160(SP), Y5
+	VMINPS       Y0, Y1, Y6
+	VMINPS       Y2, Y6, Y6
+	VMINPS       Y3, Y6, Y6
+	VMINPS       Y4, Y6, Y6
+	VMINPS       Y5, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VMINPS       X7, X6, X6
+	VPERMILPS    $0x4e, X6, X7
+	VMINPS       X7, X6, X6
+	VPERMILPS    $0xb1, X6, X7
+	VMINPS       X7, X6, X6
+	VBROADCASTSS X6, Y6
+	MOVQ         $0x0000800000000000, SI
+	VCMPPS       $0x00, Y0, Y6, Y0
+	VMOVMSKPS    Y0, DI
+	ORQ          DI, SI
+	VCMPPS       $0x00, Y1, Y6, Y1
+	VMOVMSKPS    Y1, DI
+	SHLQ         $0x08, DI
+	ORQ          DI, SI
+	VCMPPS       $0x00, Y2, Y6, Y2
+	VMOVMSKPS    Y2, DI
+	SHLQ         $0x10, DI
+	ORQ          DI, SI
+	VCMPPS       $0x00, Y3, Y6, Y3
+	VMOVMSKPS    Y3, DI
+	SHLQ         $0x18, DI
+	ORQ          DI, SI
+	VCMPPS       $0x00, Y4, Y6, Y4
+	VMOVMSKPS    Y4, DI
+	SHLQ         $0x20, DI
+	ORQ          DI, SI
+	VCMPPS       $0x00, Y5, Y6, Y5
+	VMOVMSKPS    Y5, DI
+	SHLQ         $0x28, DI
+	ORQ          DI, SI
+	TZCNTQ       SI, SI
+	MOVB         SI, (AX)
+	MOVL         DX, (BX)(SI*4)
+	INCQ         AX
+	DECQ         CX
+	JMP          loop
+
+end:
+	VZEROUPPER
 	RET
 
 // func scaleIntsAVX2(dst []float32, c []int32, row float32, col []float32)

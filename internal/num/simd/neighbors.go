@@ -1,11 +1,14 @@
 package simd
 
+import "math"
+
 // neighborKernels are the loops of exact neighbours: inner products of bytes and
 // the search for small distances among them. Their arguments are unchecked.
 type neighborKernels struct {
 	gemm       GemmBytes
 	scanFloats func(hits []int32, c, col, limits []float32, row, limit float32) int
 	scanInts   func(hits []int32, c, col, limits []int32, row, limit int32) int
+	least      func(dst []uint8, c, col []float32)
 	scaleInts  func(dst []float32, c []int32, row float32, col []float32)
 	bytes      func(dst []int32, q, x []uint8, ld int, idx []int32) // q has a multiple of 16
 	words      func(dst []int32, q, x []int16, ld int, idx []int32)
@@ -73,6 +76,35 @@ func ScanFloats(hits []int32, c, col, limits []float32, row, limit float32) []in
 func ScanInts(hits []int32, c, col, limits []int32, row, limit int32) []int32 {
 	checkScan(len(hits), len(c), len(col), len(limits))
 	return hits[:active.neighbors.scanInts(hits, c, col, limits, row, limit)]
+}
+
+// LeastColumns is the number of columns of [Least].
+const LeastColumns = 48
+
+// Least sets dst to the columns j of the smallest col[j] − 2c[j], the smallest first and of equal ones the first, rounded
+// after every operation: with squared norms in col and inner products in c, the nearest points. c and col have
+// [LeastColumns] elements. No value is NaN, and as many as dst has elements are finite.
+func Least(dst []uint8, c, col []float32) {
+	checkEqual(len(c), LeastColumns)
+	checkEqual(len(col), LeastColumns)
+	active.neighbors.least(dst, c, col)
+}
+
+func leastGeneric(dst []uint8, c, col []float32) {
+	var values [LeastColumns]float32
+	for j := range values {
+		values[j] = col[j] - 2*c[j]
+	}
+	for p := range dst {
+		best := 0
+		for j, v := range values {
+			if v < values[best] {
+				best = j
+			}
+		}
+		dst[p] = uint8(best)
+		values[best] = float32(math.Inf(1))
+	}
 }
 
 // ScaleInts sets dst[j] = (c[j]·row)·col[j], rounded after the conversion and

@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -154,6 +155,45 @@ func TestScan(t *testing.T) {
 			testScan(t, p.neighbors.scanFloats, floats, func(v float32) bool { return v == v }, n)
 			testScan(t, p.neighbors.scanInts, ints, func(int32) bool { return true }, n)
 		}
+	}
+}
+
+func TestLeast(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 7))
+	for _, p := range available {
+		for n := range 12 {
+			for range 50 {
+				// Few different values, so that some are equal; the last columns may be no points.
+				c, col := make([]float32, LeastColumns), make([]float32, LeastColumns)
+				for j := range c {
+					c[j], col[j] = float32(r.IntN(9))/3-2, float32(r.IntN(9))/7
+					if j >= 12+r.IntN(40) {
+						col[j] = float32(math.Inf(1))
+					}
+				}
+				want := make([]uint8, n)
+				leastGeneric(want, c, col)
+				got := slices.Repeat([]uint8{99}, n+1)
+				p.neighbors.least(got[:n], c, col)
+				if !slices.Equal(got[:n], want) || got[n] != 99 {
+					t.Fatalf("%s: %v of %v, want %v", p.name, got, n, want)
+				}
+
+				order := make([]int, LeastColumns)
+				for j := range order {
+					order[j] = j
+				}
+				slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(col[a]-2*c[a], col[b]-2*c[b]) })
+				for q, j := range want {
+					if order[q] != int(j) {
+						t.Fatalf("%v, want %v", want, order[:n])
+					}
+				}
+			}
+		}
+		// NaN leads to no place outside.
+		nan := slices.Repeat([]float32{float32(math.NaN())}, LeastColumns)
+		p.neighbors.least(make([]uint8, 3), nan, nan)
 	}
 }
 

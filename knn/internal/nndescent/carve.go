@@ -19,7 +19,7 @@ const (
 	carveTrees = 4
 	// carveLeaders is the largest number of leaders of a part. More of them take longer to compare with; fewer
 	// make more levels, at each of which a point is read.
-	carveLeaders = 48
+	carveLeaders = simd.LeastColumns
 	// carveFan is the number of leaders that a point follows at the first level. Each makes it a member of one more
 	// leaf. Fans at further levels find less for the same number of leaves.
 	carveFan = 4
@@ -196,7 +196,7 @@ func (c *carver) divide(room, part []int32, level, round int, alone *follower) [
 type leaders struct {
 	count int
 	right *dense.Packed32
-	norms []float32
+	norms []float32 // squared, of carveLeaders; infinite of those that are not there
 }
 
 // lead draws leaders from the points of a part.
@@ -210,9 +210,9 @@ func (c *carver) lead(part []int32, count int, r *rand.Rand) *leaders {
 	d := m.Columns()
 	flat := make([]float32, count*d)
 	m.Load(flat, drawn)
-	h := &leaders{count: count, right: dense.NewPackedB32(count, d), norms: make([]float32, count)}
+	h := &leaders{count: count, right: dense.NewPackedB32(count, d), norms: slices.Repeat([]float32{float32(math.Inf(1))}, carveLeaders)}
 	h.right.Set(0, count, flat, d)
-	for l := range h.norms {
+	for l := range count {
 		h.norms[l] = squaredNorm(flat[l*d:][:d])
 	}
 	return h
@@ -226,8 +226,6 @@ type follower struct {
 	products []float32
 	choice   []uint8
 	scratch  dense.Scratch
-	hits     [carveLeaders]int32
-	none     [carveLeaders]float32 // limits that no distance is below
 }
 
 // follow sets the elements of choice to the fan nearest leaders of each of the points ids.
@@ -237,9 +235,6 @@ func (f *follower) follow(choice []uint8, ids []int32, h *leaders, fan int) {
 		f.left = dense.NewPackedA32(sieveStripe, d)
 		f.flat = make([]float32, sieveStripe*d)
 		f.products = make([]float32, sieveStripe*carveLeaders)
-		for l := range f.none {
-			f.none[l] = float32(math.Inf(-1))
-		}
 	}
 	for lo := 0; lo < len(ids); lo += sieveStripe {
 		block := ids[lo:min(lo+sieveStripe, len(ids))]
@@ -247,37 +242,7 @@ func (f *follower) follow(choice []uint8, ids []int32, h *leaders, fan int) {
 		f.left.Set(0, sieveStripe, f.flat, d)
 		dense.Mul32(f.left, 0, len(block), h.right, 0, h.count, f.products, carveLeaders, &f.scratch)
 		for p := range block {
-			f.nearest(choice[(lo+p)*fan:][:fan], f.products[p*carveLeaders:][:h.count], h.norms)
+			simd.Least(choice[(lo+p)*fan:][:fan], f.products[p*carveLeaders:][:carveLeaders], h.norms)
 		}
-	}
-}
-
-// nearest sets the elements of dst to the leaders with the least ‖y‖² − 2⟨x, y⟩, by products ⟨x, y⟩.
-func (f *follower) nearest(dst []uint8, products, norms []float32) {
-	var best [8]float32
-	have := 0
-	enter := func(l int) {
-		v := norms[l] - 2*products[l]
-		if have == len(dst) && !(v < best[have-1]) {
-			return
-		}
-		if have < len(dst) {
-			have++
-		}
-		p := have - 1
-		for ; p > 0 && best[p-1] > v; p-- {
-			best[p] = best[p-1]
-			dst[p] = dst[p-1]
-		}
-		best[p] = v
-		dst[p] = uint8(l)
-	}
-	// The first leaders give a limit for the others.
-	head := min(2*len(dst)+4, len(products))
-	for l := range head {
-		enter(l)
-	}
-	for _, l := range simd.ScanFloats(f.hits[:], products[head:], norms[head:], f.none[:len(norms)-head], 0, best[have-1]) {
-		enter(head + int(l))
 	}
 }

@@ -278,6 +278,90 @@ func scan(name, elem string, wide, integer bool) {
 	RET()
 }
 
+// least writes the search of a row of inner products for its smallest distances: one after another is found by the minimum of
+// all, and made infinite.
+func least(name string, wide bool) {
+	const columns = 48 // simd.LeastColumns
+	TEXT(name, NOSPLIT, "func(dst []uint8, c, col []float32)")
+	Pragma("noescape")
+	Doc(name + " finds the smallest distances of a row, see [Least].")
+	dst := Load(Param("dst").Base(), GP64())
+	n := Load(Param("dst").Len(), GP64())
+	c := Load(Param("c").Base(), GP64())
+	col := Load(Param("col").Base(), GP64())
+	lanes, vector := 8, func() reg.VecVirtual { return YMM() }
+	if wide {
+		lanes, vector = 16, func() reg.VecVirtual { return ZMM() }
+	}
+	values := AllocLocal(4 * columns)
+	groups := make([]reg.VecVirtual, columns/lanes)
+	for g := range groups {
+		groups[g] = vector()
+		at := 4 * lanes * g
+		VMOVUPS(Mem{Base: c, Disp: at}, groups[g])
+		VADDPS(groups[g], groups[g], groups[g])
+		w := vector()
+		VMOVUPS(Mem{Base: col, Disp: at}, w)
+		VSUBPS(groups[g], w, groups[g])
+		VMOVUPS(groups[g], values.Offset(at))
+	}
+	infinity, base := GP32(), GP64()
+	MOVL(U32(0x7f800000), infinity)
+	LEAQ(values, base)
+
+	Label("loop")
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
+	for g := range groups {
+		VMOVUPS(values.Offset(4*lanes*g), groups[g])
+	}
+	most := vector()
+	VMINPS(groups[0], groups[1], most)
+	for _, v := range groups[2:] {
+		VMINPS(v, most, most)
+	}
+	half := vector()
+	if wide {
+		VEXTRACTF64X4(Imm(1), most, half.AsY())
+		VMINPS(half.AsY(), most.AsY(), most.AsY())
+	}
+	VEXTRACTF128(Imm(1), most.AsY(), half.AsX())
+	VMINPS(half.AsX(), most.AsX(), most.AsX())
+	for _, order := range []uint64{0x4e, 0xb1} { // halves, then neighbours, change places
+		VPERMILPS(Imm(order), most.AsX(), half.AsX())
+		VMINPS(half.AsX(), most.AsX(), most.AsX())
+	}
+	VBROADCASTSS(most.AsX(), most)
+
+	// Bit j of bits is set where value j is the smallest. The last one is always: NaN, which is not allowed, then
+	// leads to no place outside.
+	bits, part, at := GP64(), GP64(), GP64()
+	MOVQ(U64(1<<(columns-1)), bits)
+	for g, v := range groups {
+		if wide {
+			mask := K()
+			VCMPPS(Imm(0), v, most, mask)
+			KMOVW(mask, part.As32())
+		} else {
+			VCMPPS(Imm(0), v, most, v)
+			VMOVMSKPS(v, part.As32())
+		}
+		if g > 0 {
+			SHLQ(Imm(uint64(lanes*g)), part)
+		}
+		ORQ(part, bits)
+	}
+	TZCNTQ(bits, at)
+	MOVB(at.As8(), Mem{Base: dst})
+	MOVL(infinity, Mem{Base: base, Index: at, Scale: 4})
+	INCQ(dst)
+	DECQ(n)
+	JMP(LabelRef("loop"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}
+
 // cosines writes dst = c·row·col, integers to float32.
 func cosines(name string, wide bool) {
 	TEXT(name, NOSPLIT, "func(dst []float32, c []int32, row float32, col []float32)")
@@ -337,6 +421,7 @@ func neighbors() {
 		}
 		scan("scanFloats"+suffix, "float32", wide, false)
 		scan("scanInts"+suffix, "int32", wide, true)
+		least("least"+suffix, wide)
 		cosines("scaleInts"+suffix, wide)
 	}
 	products("byteProductsAVX2", "[ByteProducts]", "uint8", 1)
