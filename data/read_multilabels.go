@@ -5,9 +5,11 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/data/internal/labelcells"
 	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
@@ -18,32 +20,55 @@ type MultiLabels struct {
 	// point has and 0 for one that it lacks. NaN is an entry that is not known.
 	Y *mat.Dense
 	// Values are the labels of the columns, ascending; nil if the file only
-	// numbers them.
+	// numbers them, or names them.
 	Values []int64
+	// Names are the names of the labels, ascending; nil if they are integers.
+	Names []string
+	// Listed says that the file lists the labels that points have: they lack all others.
+	Listed bool
 }
 
-// Ordered returns labels that have Values with the columns in another order. No point has a label
-// that is not among Values.
-func (m *MultiLabels) Ordered(order []int64) *MultiLabels {
-	n, _ := m.Y.Dims()
+// Label names the label of a column.
+func (m *MultiLabels) Label(j int) string {
+	switch {
+	case m.Names != nil:
+		return m.Names[j]
+	case m.Values != nil:
+		return strconv.FormatInt(m.Values[j], 10)
+	}
+	return strconv.Itoa(j)
+}
+
+// Ordered returns labels that have Values or Names with the columns in another order, by what [MultiLabels.Label] calls
+// them. A label that m does not have is one that no point of a file of lists has; of a table nothing is known of it.
+func (m *MultiLabels) Ordered(order []string) *mat.Dense {
+	n, have := m.Y.Dims()
+	at := map[string]int{}
+	for j := range have {
+		at[m.Label(j)] = j
+	}
 	out := mat.NewDense(n, len(order), nil)
-	for c, v := range order {
-		// A label that does not occur is 0 everywhere, but NaN in rows that are not known.
-		j := slices.Index(m.Values, v)
+	for c, name := range order {
+		j, ok := at[name]
 		for i := range n {
-			if from := m.Y.RawRowView(i); j >= 0 || math.IsNaN(from[0]) { // all of a row, or none
-				out.Set(i, c, from[max(j, 0)])
+			from := m.Y.RawRowView(i)
+			switch {
+			case ok:
+				out.Set(i, c, from[j])
+			case !m.Listed || math.IsNaN(from[0]): // all of a row of lists, or none
+				out.Set(i, c, math.NaN())
 			}
 		}
 	}
-
-	return &MultiLabels{Y: out, Values: order}
+	return out
 }
 
 // ReadMultiLabels reads any number of labels for each point. The format follows from the
 // content of the file:
 //
 //   - .npy, .npz and idx, as [ReadValues] does: a column a label.
+//   - a table with a column for each of two labels or more, named by it: its rows are joined with the points as
+//     [ReadLabels] does. What is missing is not known.
 //   - svmlight: integers with commas between, "1,5,7", in front of the lines. A
 //     line that begins with a blank has none of the labels, as scikit-learn writes
 //     it, and nan stands for a point with unknown labels. The columns are the labels
@@ -61,11 +86,42 @@ func ReadMultiLabels(path string, opt ReadOptions) (*MultiLabels, error) {
 		return src.format.lists(src, opt.Limit)
 	}
 	opt.Key = key
+	if src.format.table && key == "" {
+		if y, err := readLabelTable(src, &opt); y != nil || err != nil {
+			return y, err
+		}
+	}
 	y, err := src.values(opt)
 	if err != nil {
 		return nil, err
 	}
 	return &MultiLabels{Y: y}, nil
+}
+
+// readLabelTable reads a table with a column for each label; it returns nil if the file is none.
+func readLabelTable(src *source, opt *ReadOptions) (*MultiLabels, error) {
+	f := &labelcells.Notes{}
+	points := (&LabelOptions{Points: opt.Points, IDs: opt.IDs, Coordinates: opt.Coordinates}).cells()
+	names, rows, err := labelcells.ReadLabelSets(src.path, opt.Limit, points, f)
+	if err != nil || rows == nil {
+		return nil, err
+	}
+	y := mat.NewDense(len(rows), len(names), nil)
+	for i, row := range rows {
+		y.SetRow(i, row)
+	}
+	s, err := orderColumns(src.path, y, names, "label")
+	if err != nil {
+		return nil, err
+	}
+	if opt.File != nil {
+		opt.File.Notes = append(opt.File.Notes, f.Notes...)
+		opt.File.Warnings = append(opt.File.Warnings, f.Warnings...)
+	}
+	if s.Names != nil {
+		return &MultiLabels{Y: s.P, Names: s.Names}, nil
+	}
+	return &MultiLabels{Y: s.P, Values: s.Classes}, nil
 }
 
 // labelLists holds the labels of rows, one after the other; row i has the labels from starts[i] to
@@ -159,7 +215,7 @@ func (r *labelLists) block(src *source, limit int64) (*MultiLabels, error) {
 		}
 	}
 
-	return &MultiLabels{Y: y, Values: values}, nil
+	return &MultiLabels{Y: y, Values: values, Listed: true}, nil
 }
 
 // svmlightLabel cuts a line of svmlight at its first blank, behind the labels. The

@@ -16,6 +16,72 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 )
 
+// A table has a column for each label, in any order; its rows are joined by ids. What is missing is not known.
+func TestReadLabelTable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	nan := math.NaN()
+	ids, err := NewIDs("points.csv", []string{"a", "b", "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, text string
+		ids        *IDs
+		points     int
+		labels     []string
+		want       []float64
+	}{
+		{"ids.csv", "id,sky,dog\nc,1,0\na,,1\n", ids, 3, []string{"dog", "sky"}, []float64{1, nan, nan, nan, 0, 1}},
+		{"place.csv", "what,sky,dog\nc,1,0\na,0,1\n", ids, 3, []string{"dog", "sky"}, []float64{1, 0, nan, nan, 0, 1}},
+		{"rows.csv", "sky,dog\n1,0\n0,1\n,\n", nil, 3, []string{"dog", "sky"}, []float64{0, 1, 1, 0, nan, nan}},
+		{"lines.jsonl", `{"id":"b","sky":1,"dog":-1}` + "\n", ids, 3, []string{"dog", "sky"}, []float64{nan, nan, -1, 1, nan, nan}},
+		{"numbers.csv", "20,5\n1,0\n0,1\n", nil, 2, []string{"5", "20"}, []float64{0, 1, 1, 0}},
+		// One label a point.
+		{"one.csv", "id,label,fold\nc,1,0\na,0,1\n", ids, 3, []string{"0"}, []float64{0, nan, 1}},
+		{"two.csv", "id,dog\nc,1\na,0\n", ids, 3, []string{"0"}, []float64{0, nan, 1}},
+	} {
+		if err := os.WriteFile(c.name, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadMultiLabels(c.name, ReadOptions{Points: c.points, IDs: c.ids, File: &LabelFile{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var labels []string
+		_, cols := got.Y.Dims()
+		for j := range cols {
+			labels = append(labels, got.Label(j))
+		}
+		if !slices.Equal(labels, c.labels) || !mat.Equal(hugeNaN(got.Y), hugeNaN(mat.NewDense(len(c.want)/cols, cols, c.want))) {
+			t.Errorf("%s: labels %v of\n%v", c.name, labels, mat.Formatted(got.Y))
+		}
+		if got.Names == nil {
+			continue
+		}
+		// Another order, with a label of which the table says nothing.
+		turned := got.Ordered([]string{"sky", "cat", "dog"})
+		for i := range c.points {
+			if row := turned.RawRowView(i); !math.IsNaN(row[1]) || row[0] != got.Y.At(i, 1) && !math.IsNaN(row[0]) {
+				t.Errorf("%s: in another order row %d is %v", c.name, i, row)
+			}
+		}
+	}
+
+	for name, c := range map[string][2]string{
+		"header.csv": {"a,1,0\nb,0,1\n", `column "a" is "b"`},
+		"signs.csv":  {"1,0\n0,1\n", "it has no header"},
+		"text.csv":   {"id,sky,dog\na,yes,no\n", "line 2"},
+		"twice.csv":  {"id,sky,dog\na,1,0\na,0,1\n", "the same id"},
+	} {
+		if err := os.WriteFile(name, []byte(c[0]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadMultiLabels(name, ReadOptions{Points: 3, IDs: ids}); err == nil || !strings.Contains(err.Error(), c[1]) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestReadMultiLabels(t *testing.T) {
 	t.Chdir(t.TempDir())
 	nan := math.NaN()

@@ -77,7 +77,7 @@ func ReadShares(path string, opt ShareOptions) (*Shares, error) {
 		}
 	}
 
-	out, err := orderShares(path, p, names)
+	out, err := orderColumns(path, p, names, "class")
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +94,8 @@ func (opt *LabelOptions) cells() labelcells.Points {
 	return points
 }
 
-// orderShares brings the columns in the order of the classes.
-func orderShares(path string, p *mat.Dense, names []string) (*Shares, error) {
+// orderColumns brings the columns in the order of their classes, or of what else they are of.
+func orderColumns(path string, p *mat.Dense, names []string, of string) (*Shares, error) {
 	out := &Shares{}
 	integers := true
 	values := make([]int64, len(names))
@@ -115,7 +115,7 @@ func orderShares(path string, p *mat.Dense, names []string) (*Shares, error) {
 	out.P = mat.NewDense(n, len(names), nil)
 	for k, from := range order {
 		if k > 0 && names[from] == names[order[k-1]] {
-			return nil, fmt.Errorf("%s: two columns are of class %s; name each class once", path, names[from])
+			return nil, fmt.Errorf("%s: two columns are of %s %s; name each %s once", path, of, names[from], of)
 		}
 		if integers {
 			out.Classes = append(out.Classes, values[from])

@@ -72,10 +72,12 @@ func PredictionAnswers(m models.Model, p *models.Prediction) Answers {
 	o := m.Output()
 	a := Answers{Settings: AnswerSettings{Learner: m.Name(), Answers: o.Kind.String()}}
 	switch {
-	case o.Names != nil || o.Kind == models.OutputClasses:
-		return ClassAnswers(m.Name(), p.Classes, o.Classes, o.Names)
+	case o.Labels != nil && o.Names != nil:
+		a.Columns = []Column{numbers("score", p.Scores, names("score", o.Names))}
 	case o.Labels != nil:
 		a.Columns = []Column{numbers("score", p.Scores, names("score", o.Labels))}
+	case o.Names != nil || o.Kind == models.OutputClasses:
+		return ClassAnswers(m.Name(), p.Classes, o.Classes, o.Names)
 	default:
 		a.Columns = []Column{numbers("value", p.Scores, nil)}
 	}

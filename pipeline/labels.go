@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -80,45 +81,61 @@ func CompareClasses(truth *data.Labels, o models.Output, path string) (*data.Lab
 func ListClasses(classes []int64, names []string) string {
 	const most = 20
 	var list []string
-	for c := range classes[:min(most, len(classes))] {
+	count := max(len(classes), len(names))
+	for c := range min(most, count) {
 		list = append(list, data.ClassName(classes, names, int32(c)))
 	}
-	if len(classes) > most {
+	if count > most {
 		list = append(list, "…")
 	}
 	return strings.Join(list, ", ")
 }
 
-// ReadMultiLabels reads the labels of points that may have several. If the file names its
-// labels, the columns are brought in the given order; nil keeps the order of the file. A label
-// of the file that is missing in order is an error. owner says in this error where order comes
-// from.
-func ReadMultiLabels(path string, order []int64, owner string, limit int64) (*data.MultiLabels, error) {
-	y, err := data.ReadMultiLabels(path, data.ReadOptions{Limit: limit})
-	if err != nil || order == nil || y.Values == nil {
+// A LabelOrder is an order of labels, by their names or integers as text, and says where it comes from.
+type LabelOrder struct {
+	Labels []string
+	Owner  string
+}
+
+// ReadMultiLabels reads the labels of points that may have several. If the file says which labels its columns are of,
+// they are brought in the given order; nil keeps the order of the file. A label of the file that is missing in
+// order is an error.
+func ReadMultiLabels(path string, opt data.ReadOptions, order *LabelOrder) (*data.MultiLabels, error) {
+	y, err := data.ReadMultiLabels(path, opt)
+	if err != nil || order == nil || y.Values == nil && y.Names == nil {
 		return y, err
 	}
 
-	for _, v := range y.Values {
-		if !slices.Contains(order, v) {
-			return nil, fmt.Errorf("%s has the label %d, which is not among those of %s, %s; leave "+
-				"it out of the file", path, v, owner, ListClasses(order, nil))
+	n, have := y.Y.Dims()
+	for j := range have {
+		if !slices.Contains(order.Labels, y.Label(j)) {
+			return nil, fmt.Errorf("%s has the label %s, which is not among those of %s, %s; leave "+
+				"it out of the file", path, y.Label(j), order.Owner, ListClasses(nil, order.Labels))
 		}
 	}
 
-	// order may have many labels that the file lacks: columns without a one.
-	n, _ := y.Y.Dims()
-	if need := 8 * int64(n) * int64(len(order)); limit > 0 && need > limit {
-		return nil, &npy.LimitError{What: path, Need: need, Limit: limit}
+	// order may have many labels that the file lacks.
+	if need := 8 * int64(n) * int64(len(order.Labels)); opt.Limit > 0 && need > opt.Limit {
+		return nil, &npy.LimitError{What: path, Need: need, Limit: opt.Limit}
 	}
-	return y.Ordered(order), nil
+	out := &data.MultiLabels{Y: y.Ordered(order.Labels), Listed: y.Listed}
+	for _, label := range order.Labels {
+		if v, err := strconv.ParseInt(label, 10, 64); err == nil && y.Names == nil {
+			out.Values = append(out.Values, v)
+		}
+	}
+	if len(out.Values) < len(order.Labels) {
+		out.Values = nil
+		out.Names = order.Labels
+	}
+	return out, nil
 }
 
 // HoldsMultiLabels tells whether a file can only hold labels of points that may have several:
 // two or more columns of 1 and 0 or −1, or lists of labels. A file that cannot be read is left
 // to another reader, which reports the fault.
-func HoldsMultiLabels(path string, limit int64) bool {
-	y, err := data.ReadMultiLabels(path, data.ReadOptions{Limit: limit})
+func HoldsMultiLabels(path string, opt data.ReadOptions) bool {
+	y, err := data.ReadMultiLabels(path, opt)
 	if err != nil {
 		return false
 	}
@@ -126,7 +143,7 @@ func HoldsMultiLabels(path string, limit int64) bool {
 		return false
 	}
 	n, m := y.Y.Dims()
-	if y.Values == nil {
+	if !y.Listed {
 		return m > 1
 	}
 

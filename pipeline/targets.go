@@ -163,7 +163,17 @@ func (t *Targets) Measure(p *models.Prediction) (Measured, error) {
 	for _, i := range t.Labeled {
 		blankRow(rest, i)
 	}
-	return MeasureValues(rest, p.Scores, t.Labels)
+	m, err := MeasureValues(rest, p.Scores, t.Labels)
+	return m.Named(t.Names), err
+}
+
+// Named returns m with names of labels.
+func (m Measured) Named(names []string) Measured {
+	if m.MultiLabel != nil && names != nil {
+		m.MultiLabel.Labels = nil
+		m.MultiLabel.Names = names
+	}
+	return m
 }
 
 // MeasureValues compares predicted with the entries of truth that are not NaN: scores of the

@@ -72,7 +72,11 @@ for the last three. Entries of the truth that are NaN are left out.`,
 			// The files tell which measures apply, unless a flag says it.
 			set := cmd.Flags().Changed
 			if !set("regression") && !set("multilabel") {
-				o.multilabel = pipeline.HoldsMultiLabels(o.y, int64(a.Memory))
+				opt, err := o.joined(a)
+				if err != nil {
+					return err
+				}
+				o.multilabel = pipeline.HoldsMultiLabels(o.y, opt)
 			}
 			if o.multilabel {
 				return o.multiLabels(a)
@@ -409,6 +413,45 @@ func (o *evalOptions) columnClasses(path string, scores *mat.Dense, classes []in
 	return classes, nil
 }
 
+// joined returns the options to read labels of the points that the predictions name.
+func (o *evalOptions) joined(a *app) (data.ReadOptions, error) {
+	ids, err := data.TableIDs(o.predictions, a.Left())
+	opt := data.ReadOptions{Limit: a.Left(), IDs: ids}
+	if ids != nil {
+		opt.Points = ids.Len()
+	}
+	return opt, err
+}
+
+// twice returns a text that is there twice.
+func twice(texts []string) (string, bool) {
+	for i, text := range texts {
+		if slices.Contains(texts[:i], text) {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// labelScores reads the scores of labels at the given rows. The columns of a table are those that predict names, and come in
+// the order of the labels.
+func (o *evalOptions) labelScores(a *app, opt data.ReadOptions, truth *data.MultiLabels, rows []int) (*mat.Dense, error) {
+	n, labels := truth.Y.Dims()
+	all, err := data.ReadMultiLabels(o.predictions, opt)
+	if err != nil || all.Names == nil {
+		return o.readScores(a, o.predictions, rows, n)
+	}
+	order := make([]string, labels)
+	for j := range order {
+		order[j] = "score_" + truth.Label(j)
+		if !slices.Contains(all.Names, order[j]) {
+			return nil, fmt.Errorf("%s has the label %s, but %s has no column %s; it has %s", o.y, truth.Label(j), o.predictions,
+				order[j], pipeline.ListClasses(nil, all.Names))
+		}
+	}
+	return pipeline.KnownScores(all.Ordered(order), rows, n, o.predictions, o.y)
+}
+
 // multiLabels measures scores of points that may have several labels.
 func (o *evalOptions) multiLabels(a *app) error {
 	switch {
@@ -422,34 +465,41 @@ func (o *evalOptions) multiLabels(a *app) error {
 			"is not known")
 	}
 
-	// Labels of svmlight are numbers that need not be 0, 1, …; --columns says which of them the
-	// columns of scores stand for.
-	columns, err := pipeline.ClassesByName(o.columns, nil, "label")
+	// Labels of svmlight are numbers that need not be 0, 1, …, and those of tables have names; --columns says which of them
+	// the columns of scores stand for.
+	opt, err := o.joined(a)
 	if err != nil {
-		return shell.Usagef("--columns: %w", err)
+		return err
 	}
-	truth, err := pipeline.ReadMultiLabels(o.y, columns, "--columns", a.Left())
+	var order *pipeline.LabelOrder
+	if len(o.columns) > 0 {
+		order = &pipeline.LabelOrder{Labels: o.columns, Owner: "--columns"}
+		if text, ok := twice(o.columns); ok {
+			return shell.Usagef("--columns: the label %s is there twice; each must be another one", text)
+		}
+	}
+	truth, err := pipeline.ReadMultiLabels(o.y, opt, order)
 	if err != nil {
 		return err
 	}
 	if _, err := multilabel.LabelTargets(truth.Y, nil); err != nil {
 		return fmt.Errorf("%s: %w", o.y, err)
 	}
-	if len(o.columns) > 0 && truth.Values == nil {
+	if order != nil && truth.Values == nil && truth.Names == nil {
 		return shell.Usagef("--columns names labels, but %s numbers its columns; leave it out", o.y)
 	}
 
 	rows := pipeline.KnownRows(truth.Y)
 	n, labels := truth.Y.Dims()
-	scores, err := o.readScores(a, o.predictions, rows, n)
+	scores, err := o.labelScores(a, opt, truth, rows)
 	if err != nil {
 		return err
 	}
 
-	if _, columns := scores.Dims(); columns != labels && truth.Values != nil {
+	if _, columns := scores.Dims(); columns != labels && (truth.Values != nil || truth.Names != nil) {
 		return fmt.Errorf("%s has %d columns and %s has %d labels, %s; name the labels of the "+
 			"columns with --columns", o.predictions, columns, o.y, labels,
-			pipeline.SomeClasses(truth.Values, nil))
+			pipeline.ListClasses(truth.Values, truth.Names))
 	} else if columns != labels {
 		return fmt.Errorf("%s has %d columns and %s has %d; they must be of the same labels", o.y, labels,
 			o.predictions, columns)
@@ -464,7 +514,7 @@ func (o *evalOptions) multiLabels(a *app) error {
 	if err != nil {
 		return err
 	}
-	r.Labels = truth.Values
+	r.Labels, r.Names = truth.Values, truth.Names
 	rest := n - len(rows)
 	return a.Print(evalLabelsSummary{r, rest}, r.String()+leftOut(rest))
 }

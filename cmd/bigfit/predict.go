@@ -107,10 +107,10 @@ are printed.
 }
 
 type predictSummary struct {
-	Model   string  `json:"model"`
-	Points  int     `json:"points"`
-	Classes any     `json:"classes,omitempty"` // integers or names
-	Labels  []int64 `json:"labels,omitempty"`  // of the columns, of points that may have several
+	Model   string `json:"model"`
+	Points  int    `json:"points"`
+	Classes any    `json:"classes,omitempty"` // integers or names
+	Labels  any    `json:"labels,omitempty"`  // of the columns, of points that may have several
 	pipeline.Measured
 	Unsure *int `json:"unsure,omitempty"` // points below --reject
 	// Threshold that was asked for; nil if the model decided.
@@ -180,8 +180,12 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 		return err
 	}
 	output := m.Output()
-	sum := predictSummary{Model: m.Name(), Points: p.Len(), Classes: data.ClassList(output.Classes,
-		output.Names), Labels: output.Labels, Recall: p.Recall, Threshold: moved}
+	sum := predictSummary{Model: m.Name(), Points: p.Len(), Recall: p.Recall, Threshold: moved}
+	if output.Labels != nil {
+		sum.Labels = data.ClassList(output.Labels, output.Names)
+	} else {
+		sum.Classes = data.ClassList(output.Classes, output.Names)
+	}
 	if o.y != "" || a.Points.Label != "" {
 		if sum.Measured, err = a.compare(m, p, o); err != nil {
 			return err
@@ -212,14 +216,14 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	if err != nil {
 		return err
 	}
-	return a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum.text(output.Kind)))
+	return a.Print(sum, fmt.Sprintf("%s: %s", o.out, sum.text(output)))
 }
 
 // text is the summary as a line.
-func (s predictSummary) text(kind models.OutputKind) string {
-	what := kind.String()
-	if kind == models.OutputLabels {
-		what = fmt.Sprintf("scores of %d labels", len(s.Labels))
+func (s predictSummary) text(o models.Output) string {
+	what := o.Kind.String()
+	if o.Kind == models.OutputLabels {
+		what = fmt.Sprintf("scores of %d labels", len(o.Labels))
 	}
 	text := fmt.Sprintf("%s of %d points", what, s.Points)
 	if s.Error != nil {
@@ -311,7 +315,8 @@ func (a *app) compare(m models.Model, p *models.Prediction, o *predictOptions) (
 			return pipeline.Measured{}, fmt.Errorf("%s has %d×%d values for %d points of %d", o.y, rows,
 				cols, n, have)
 		}
-		return pipeline.MeasureValues(truth, p.Scores, labels)
+		measured, err := pipeline.MeasureValues(truth, p.Scores, labels)
+		return measured.Named(m.Output().Names), err
 	}
 
 	label := o.label

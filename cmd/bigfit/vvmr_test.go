@@ -212,6 +212,50 @@ func TestMultiLabelMeasures(t *testing.T) {
 	fail(t, 2, []string{"y.npy has 90×1 values for 90 points of 4"}, "predict", "model.npz", "-X", "X.svm", "-y", "y.npy", "-o", "none.npy")
 }
 
+// Labels with names, by the ids of points, go through a fit, a prediction and a measurement, whatever the order of columns.
+func TestNamedLabels(t *testing.T) {
+	intoSeveral(t)
+	x, whole := readBlock(t, "X.npy"), readBlock(t, "whole.npy")
+	points, labels, truth := "id,u,v\n", "image,dog,car,sea,all\n", "id,sea,all,dog,car\n"
+	for i := range blobCount {
+		points += fmt.Sprintf("img%d,%v,%v\n", i, x.At(i, 0), x.At(i, 1))
+		if row := whole.RawRowView(i); i%3 == 0 {
+			labels += fmt.Sprintf("img%d,%v,%v,%v,%v\n", i, row[0], row[1], row[2], row[3])
+		}
+	}
+	for i := blobCount - 1; i >= 0; i-- {
+		row := whole.RawRowView(i)
+		truth += fmt.Sprintf("img%d,%v,%v,%v,%v\n", i, row[2], row[3], row[0], row[1])
+	}
+	writeFile(t, "points.csv", []byte(points))
+	writeFile(t, "labels.csv", []byte(labels))
+	writeFile(t, "truth.csv", []byte(truth))
+
+	out := succeed(t, strings.Fields("fit --model vvmr points.csv labels.csv --gamma-a 1e-2 --gamma-i 1e-3 -o named.npz")...)
+	if !strings.Contains(out, "30 of 90 points labeled, 4 labels") {
+		t.Errorf("fit prints %s", out)
+	}
+	if out := succeed(t, "info", "named.npz", "--json"); !strings.Contains(out, `"labels":["all","car","dog","sea"]`) {
+		t.Errorf("info: %s", out)
+	}
+	measured := summaryOf(t, "predict", "named.npz", "points.csv", "-y", "truth.csv", "-o", "scores.csv")
+	if head, _, _ := strings.Cut(string(readFile(t, "scores.csv")), "\n"); head != "id,score_all,score_car,score_dog,score_sea" {
+		t.Errorf("header %s", head)
+	}
+	var got struct{ metrics.MultiLabelReport }
+	must(t, json.Unmarshal([]byte(succeed(t, "eval", "--json", "-q", "-y", "truth.csv", "--predictions", "scores.csv")), &got))
+	if !slices.Equal(got.Names, []string{"all", "car", "dog", "sea"}) || got.Points != blobCount || !(got.MeanAUC > 0.9) {
+		t.Errorf("%+v", got)
+	}
+	if m := measured.MultiLabel; m == nil || m.MeanAUC != got.MeanAUC || !slices.Equal(m.Names, got.Names) {
+		t.Errorf("predict measures %+v, eval %+v", m, got)
+	}
+
+	writeFile(t, "other.csv", []byte(strings.Replace(truth, "sea", "cat", 1)))
+	fail(t, 2, []string{"other.csv has the label cat", "all, car, dog, sea"}, "predict", "named.npz", "points.csv", "-y", "other.csv", "-o", "none.csv")
+	fail(t, 2, []string{"other.csv has the label cat", "score_cat"}, "eval", "-y", "other.csv", "--predictions", "scores.csv")
+}
+
 func TestBadVVMR(t *testing.T) {
 	intoSeveral(t)
 	spec := &modelSpec{all.Learner("vvmr"), "vvmr"}

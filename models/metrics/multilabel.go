@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,6 +17,8 @@ type MultiLabelReport struct {
 	Points int `json:"points"` // with an entry that is known
 	// Labels are the labels of AUC; nil numbers them from 0.
 	Labels []int64 `json:"labels,omitempty"`
+	// Names are the names of the labels; nil if they are integers.
+	Names []string `json:"names,omitempty"`
 	// AUC is the area under the ROC curve of each label; see [AUC]. NaN if no
 	// point has the label, or all have it.
 	AUC []Number `json:"auc"`
@@ -117,11 +120,14 @@ func (r *MultiLabelReport) Summary() string {
 func (r *MultiLabelReport) String() string {
 	rows := [][]string{{"label", "AUC"}}
 	for j, area := range r.AUC {
-		label := int64(j)
-		if r.Labels != nil {
-			label = r.Labels[j]
+		label := strconv.Itoa(j)
+		switch {
+		case r.Names != nil:
+			label = r.Names[j]
+		case r.Labels != nil:
+			label = strconv.FormatInt(r.Labels[j], 10)
 		}
-		rows = append(rows, []string{fmt.Sprint(label), percent(area)})
+		rows = append(rows, []string{label, percent(area)})
 	}
 	return r.Summary() + "\n\n" + alignRight(rows)
 }

@@ -18,16 +18,38 @@ import (
 // classes and a row for each point, NaN for a point without one.
 func ReadShares(path string, limit int64, points Points, f *Notes) (names []string, block [][]float64, err error) {
 	t := &labelTable{path: path, what: path}
-	opt := table.Options{Limit: limit, IsHeader: namesClasses}
-	r, err := table.Open(path, opt)
+	columns, names, block, err := t.readBlock(table.Options{Limit: limit, IsHeader: namesClasses}, points, f,
+		blockOf{"probabilities of classes", "class", "classes"})
+	if err == nil && block == nil {
+		err = fmt.Errorf("%s: it has the columns %s; probabilities of classes need a column for each of two "+
+			"classes or more", path, strings.Join(columns, ", "))
+	}
+	return names, block, err
+}
+
+// ReadLabelSets is [ReadShares] for a table with a column for each label that a point may have. The block is nil if the table
+// is none: a column has a usual name of the only label, or there are fewer than two columns beside the ids.
+func ReadLabelSets(path string, limit int64, points Points, f *Notes) (names []string, block [][]float64, err error) {
+	t := &labelTable{path: path, what: path}
+	_, names, block, err = t.readBlock(table.Options{Limit: limit, IsHeader: namesLabels}, points, f,
+		blockOf{"several labels a point", "label", "labels"})
+	return names, block, err
+}
+
+// blockOf says what a block of numbers holds, and what a column is and several are.
+type blockOf struct{ what, column, columns string }
+
+// readBlock reads a table with a column of numbers for each of two things or more, by their names. The block is nil if the
+// table has other columns.
+func (t *labelTable) readBlock(opt table.Options, points Points, f *Notes, of blockOf) (columns, names []string, block [][]float64, err error) {
+	r, err := table.Open(t.path, opt)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer r.Close()
-	columns := r.Names()
-	if r.Format() == table.CSV && !r.Header() {
-		return nil, nil, fmt.Errorf("%s: it has no header; probabilities of classes need one, with the name of the class "+
-			"above each column", path)
+	columns = r.Names()
+	if of.column == "label" && slices.ContainsFunc(columns, IsLabelName) {
+		return columns, nil, nil, nil
 	}
 	t.id = IDColumn(columns, "")
 	if at := slices.IndexFunc(columns, IsRowName); at >= 0 && (points.IDs == nil || t.id == "") {
@@ -38,7 +60,7 @@ func ReadShares(path string, limit int64, points Points, f *Notes) (names []stri
 	}
 	if t.id == "" {
 		if t.id, err = t.idsBelow(columns, opt, points.IDs); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
 	var want []table.Column
@@ -49,35 +71,35 @@ func ReadShares(path string, limit int64, points Points, f *Notes) (names []stri
 		}
 	}
 	if len(names) < 2 {
-		return nil, nil, fmt.Errorf("%s: it has the columns %s; probabilities of classes need a column for each of two "+
-			"classes or more", path, strings.Join(columns, ", "))
+		return columns, nil, nil, nil
+	}
+	if r.Format() == table.CSV && !r.Header() {
+		return nil, nil, nil, fmt.Errorf("%s: it has no header; %s need one, with the name of the %s "+
+			"above each column", t.path, of.what, of.column)
 	}
 	if t.id != "" {
 		want = append(want, table.Column{Name: t.id, Kind: table.Text})
-		f.Note("%s: ids are in column %q", path, t.id)
+		f.Note("%s: ids are in column %q", t.path, t.id)
 	}
-	f.Note("%s: the columns are the classes %s", path, shortList(names))
+	f.Note("%s: the columns are the %s %s", t.path, of.columns, shortList(names))
 	if err := r.Choose(want...); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	rows, err := t.readShares(r, len(names), limit)
+	rows, err := t.readShares(r, len(names), opt.Limit)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for _, note := range r.Notes() {
 		f.Note("%s", note)
 	}
 	if len(rows) == 0 {
-		return nil, nil, fmt.Errorf("%s: there are no rows", path)
+		return nil, nil, nil, fmt.Errorf("%s: there are no rows", t.path)
 	}
-	if t.id == "" {
-		return names, rows, nil
-	}
-	if _, ok := t.counts(); ok && len(rows) == points.N {
-		return names, rows, nil
+	if _, ok := t.counts(); t.id == "" || ok && len(rows) == points.N {
+		return columns, names, rows, nil
 	}
 	block, err = t.joinShares(rows, len(names), points, f)
-	return names, block, err
+	return columns, names, block, err
 }
 
 // namesClasses tells whether the first line of a csv file names columns: its fields differ, and are names or integers.
@@ -90,6 +112,15 @@ func namesClasses(first []string) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// namesLabels is namesClasses for labels: a line of 0, 1 and −1 says which of them a point has.
+func namesLabels(first []string) (bool, error) {
+	says := func(text string) bool { return slices.Contains([]string{"0", "1", "-1", ""}, text) }
+	if !slices.ContainsFunc(first, func(text string) bool { return !says(text) }) {
+		return false, nil
+	}
+	return namesClasses(first)
 }
 
 // shortList writes the first of several names.

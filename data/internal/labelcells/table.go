@@ -293,8 +293,8 @@ func (t *labelTable) findLabel(columns []string) error {
 		if len(usual) > 1 {
 			list = usual
 		}
-		return fmt.Errorf("%s: which column holds the labels, %s? Name it as %s:COLUMN", t.path,
-			strings.Join(list[:min(20, len(list))], ", "), t.path)
+		return fmt.Errorf("%s: which column holds the labels, %s? Name it as %s:COLUMN; a column for each of several labels "+
+			"a point is for %s vvmr", t.path, strings.Join(list[:min(20, len(list))], ", "), t.path, param.Name("model"))
 	}
 
 	return nil

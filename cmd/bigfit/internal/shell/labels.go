@@ -102,15 +102,36 @@ func Values[T any](index []int32, classes []T) []T {
 // NumbersFor reads the truth for a model that answers with numbers. It also returns the labels
 // of the columns, nil if the numbers are values. n is the number of points.
 func (a *App) NumbersFor(m models.Model, path string, n int) (*mat.Dense, []int64, error) {
-	labels := m.Output().Labels
-	if labels == nil {
+	o := m.Output()
+	if o.Labels == nil {
 		y, err := a.ReadNumbers(path, n, nil)
 		return y, nil, err
 	}
 	// Columns are matched by the labels of the model: a file may lack some of them.
-	y, err := pipeline.ReadMultiLabels(path, labels, "the model", a.Left())
+	order := &pipeline.LabelOrder{Owner: "the model"}
+	for c := range o.Labels {
+		order.Labels = append(order.Labels, data.ClassName(o.Labels, o.Names, int32(c)))
+	}
+	y, err := a.readLabelSets(path, n, order)
 	if err != nil {
 		return nil, nil, err
 	}
-	return y.Y, labels, nil
+	return y.Y, o.Labels, nil
+}
+
+// readLabelSets reads labels of n points that may have several, and says how they were understood.
+func (a *App) readLabelSets(path string, n int, order *pipeline.LabelOrder) (*data.MultiLabels, error) {
+	ids, err := a.Points.joining(a, path)
+	if err != nil {
+		return nil, err
+	}
+	how := &data.LabelFile{}
+	y, err := pipeline.ReadMultiLabels(path, data.ReadOptions{Limit: a.Left(), Points: n, IDs: ids,
+		Coordinates: a.Points.coordinates(), File: how}, order)
+	if err != nil {
+		return nil, err
+	}
+	a.Notes(how.Notes...)
+	a.Warn(how.Warnings...)
+	return y, nil
 }

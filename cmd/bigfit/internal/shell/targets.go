@@ -81,7 +81,7 @@ func (a *App) readHard(o *TargetOptions, l models.Learner, n int) (*pipeline.Tar
 	case learns.Has(models.LearnsLabels) && o.Y == "":
 		return nil, Usagef("--label holds one label a point; %s learns several: give them with -y", info.Name)
 	case learns.Has(models.LearnsLabels):
-		return a.readLabelBlock(o)
+		return a.readLabelBlock(o, n)
 	}
 
 	y, err := o.Label.Read(a, o.Y, n)
@@ -166,12 +166,12 @@ func (a *App) regression(o *TargetOptions, values *mat.Dense,
 }
 
 // readLabelBlock reads labels where a point may have several.
-func (a *App) readLabelBlock(o *TargetOptions) (*pipeline.Targets, error) {
+func (a *App) readLabelBlock(o *TargetOptions, n int) (*pipeline.Targets, error) {
 	if o.Label.Unlabeled != nil {
 		return nil, Usagef("--unlabeled is for classes; of several labels a point NaN marks what is not known")
 	}
 	a.Reads(pipeline.HashLabels, o.Y)
-	y, err := pipeline.ReadMultiLabels(o.Y, nil, "", a.Left())
+	y, err := a.readLabelSets(o.Y, n, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (a *App) readLabelBlock(o *TargetOptions) (*pipeline.Targets, error) {
 	// Numbers that are no 0, 1 or −1 look like the values of a regression.
 	t, err := pipeline.BlockTargets(y.Y, func(block *mat.Dense) (*models.Targets, error) {
 		t, err := multilabel.LabelTargets(block, y.Values)
-		if err != nil && y.Values == nil {
+		if err != nil && !y.Listed {
 			err = fmt.Errorf("%w; if it holds values of a regression, give --regression", err)
 		}
 		return t, err
@@ -187,6 +187,7 @@ func (a *App) readLabelBlock(o *TargetOptions) (*pipeline.Targets, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.From(a), err)
 	}
+	t.Names = y.Names
 	return t, nil
 }
 

@@ -37,7 +37,7 @@ func (s Model) fields() map[string]any {
 		out["classes"] = data.ClassList(s.output.Classes, s.output.Names)
 	}
 	if s.output.Labels != nil {
-		out["labels"] = s.output.Labels
+		out["labels"] = data.ClassList(s.output.Labels, s.output.Names)
 	}
 	if s.Unreached > 0 {
 		out["unreached_points"] = s.Unreached
