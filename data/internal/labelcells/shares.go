@@ -19,7 +19,7 @@ import (
 func ReadShares(path string, limit int64, points Points, f *Notes) (names []string, block [][]float64, err error) {
 	t := &labelTable{path: path, what: path}
 	columns, names, block, err := t.readBlock(table.Options{Limit: limit, IsHeader: namesClasses}, points, f,
-		blockOf{"probabilities of classes", "class", "classes"})
+		blockOf{what: "probabilities of classes", column: "class", columns: "classes"})
 	if err == nil && block == nil {
 		err = fmt.Errorf("%s: it has the columns %s; probabilities of classes need a column for each of two "+
 			"classes or more", path, strings.Join(columns, ", "))
@@ -32,23 +32,28 @@ func ReadShares(path string, limit int64, points Points, f *Notes) (names []stri
 func ReadLabelSets(path string, limit int64, points Points, f *Notes) (names []string, block [][]float64, err error) {
 	t := &labelTable{path: path, what: path}
 	_, names, block, err = t.readBlock(table.Options{Limit: limit, IsHeader: namesLabels}, points, f,
-		blockOf{"several labels a point", "label", "labels"})
+		blockOf{what: "several labels a point", column: "label", columns: "labels", single: IsLabelName})
 	return names, block, err
 }
 
-// blockOf says what a block of numbers holds, and what a column is and several are.
-type blockOf struct{ what, column, columns string }
+// blockOf says what a block of numbers holds, and what a column is and several are. A table with a column of a single name
+// is none; nil for no such names.
+type blockOf struct {
+	what, column, columns string
+	single                func(name string) bool
+}
 
 // readBlock reads a table with a column of numbers for each of two things or more, by their names. The block is nil if the
 // table has other columns.
-func (t *labelTable) readBlock(opt table.Options, points Points, f *Notes, of blockOf) (columns, names []string, block [][]float64, err error) {
+func (t *labelTable) readBlock(opt table.Options, points Points, f *Notes, of blockOf) (columns, names []string,
+	block [][]float64, err error) {
 	r, err := table.Open(t.path, opt)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	defer r.Close()
 	columns = r.Names()
-	if of.column == "label" && slices.ContainsFunc(columns, IsLabelName) {
+	if of.single != nil && slices.ContainsFunc(columns, of.single) {
 		return columns, nil, nil, nil
 	}
 	t.id = IDColumn(columns, "")
