@@ -30,13 +30,10 @@ type MultiLabels struct {
 
 // Label names the label of a column.
 func (m *MultiLabels) Label(j int) string {
-	switch {
-	case m.Names != nil:
-		return m.Names[j]
-	case m.Values != nil:
-		return strconv.FormatInt(m.Values[j], 10)
+	if m.Names == nil && m.Values == nil {
+		return strconv.Itoa(j)
 	}
-	return strconv.Itoa(j)
+	return ClassName(m.Values, m.Names, int32(j))
 }
 
 // Ordered returns labels that have Values or Names with the columns in another order, by what [MultiLabels.Label] calls

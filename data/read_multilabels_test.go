@@ -58,7 +58,7 @@ func TestReadLabelTable(t *testing.T) {
 		if got.Names == nil {
 			continue
 		}
-		// Another order, with a label of which the table says nothing.
+		// The order changes, and the table says nothing of one label.
 		turned := got.Ordered([]string{"sky", "cat", "dog"})
 		for i := range c.points {
 			if row := turned.RawRowView(i); !math.IsNaN(row[1]) || row[0] != got.Y.At(i, 1) && !math.IsNaN(row[0]) {

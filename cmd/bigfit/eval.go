@@ -439,6 +439,11 @@ func (o *evalOptions) labelScores(a *app, opt data.ReadOptions, truth *data.Mult
 	n, labels := truth.Y.Dims()
 	all, err := data.ReadMultiLabels(o.predictions, opt)
 	if err != nil || all.Names == nil {
+		// Whoever made the scores may have had the labels in another order.
+		if truth.Names != nil && len(o.columns) == 0 {
+			a.Warn(fmt.Sprintf("%s does not name its columns: they are taken as %s, ascending as predict writes them; --columns "+
+				"names another order", o.predictions, pipeline.ListClasses(nil, truth.Names)))
+		}
 		return o.readScores(a, o.predictions, rows, n)
 	}
 	order := make([]string, labels)

@@ -230,6 +230,12 @@ func TestNamedLabels(t *testing.T) {
 	writeFile(t, "points.csv", []byte(points))
 	writeFile(t, "labels.csv", []byte(labels))
 	writeFile(t, "truth.csv", []byte(truth))
+	inOrder := "sea,all,dog,car\n"
+	for i := range blobCount {
+		row := whole.RawRowView(i)
+		inOrder += fmt.Sprintf("%v,%v,%v,%v\n", row[2], row[3], row[0], row[1])
+	}
+	writeFile(t, "inorder.csv", []byte(inOrder))
 
 	out := succeed(t, strings.Fields("fit --model vvmr points.csv labels.csv --gamma-a 1e-2 --gamma-i 1e-3 -o named.npz")...)
 	if !strings.Contains(out, "30 of 90 points labeled, 4 labels") {
@@ -249,6 +255,15 @@ func TestNamedLabels(t *testing.T) {
 	}
 	if m := measured.MultiLabel; m == nil || m.MeanAUC != got.MeanAUC || !slices.Equal(m.Names, got.Names) {
 		t.Errorf("predict measures %+v, eval %+v", m, got)
+	}
+
+	// An array does not name its columns.
+	succeed(t, "predict", "named.npz", "points.csv", "-o", "scores.npy")
+	for columns, warns := range map[string]bool{"": true, " --columns all,car,dog,sea": false} {
+		o := bigfit(t, strings.Fields("eval -y inorder.csv --predictions scores.npy"+columns)...)
+		if o.code != 0 || strings.Contains(o.stderr, "they are taken as all, car, dog, sea") != warns {
+			t.Errorf("eval%s: %d, %s", columns, o.code, o.stderr)
+		}
 	}
 
 	writeFile(t, "other.csv", []byte(strings.Replace(truth, "sea", "cat", 1)))
