@@ -3,7 +3,7 @@
 //	go run ./bench/scale                           10⁴ to 10⁶ points
 //	go run ./bench/scale -up-to 1e7 -work DIR      again with the same DIR it goes on
 //	go run ./bench/scale -from 1e7 -up-to 1e7 -k 10 -pairs 50
-//	go run ./bench/scale -from 1e8 -up-to 1e8 -parts 128 -labels 100000 -work DIR   two hours, 75 GB
+//	go run ./bench/scale -from 1e8 -up-to 1e8 -parts 128 -labels 100000 -work DIR   two hours, 60 GB
 //
 // The points are a 10-dimensional manifold in 64 coordinates, float32, with 1000 labels of
 // eight classes. For each size the bigfit program finds the graph of nearest neighbours,

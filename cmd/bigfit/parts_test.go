@@ -55,6 +55,16 @@ func TestPartsAnyOrder(t *testing.T) {
 	same(t, "jobs", "got.npz")
 	succeed(t, words("graph --work jobs -o got.npz -q")...)
 	same(t, "again", "got.npz")
+
+	// Lists of the parts go when they are merged, and the exchange is made again without them.
+	if left, err := filepath.Glob("jobs/part-*.npy"); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v are left", err, left)
+	}
+	must(t, os.Remove("jobs/lists-1-00002.npz"))
+	must(t, os.RemoveAll("jobs/ordered"))
+	must(t, os.RemoveAll("jobs/graph"))
+	succeed(t, words("graph --work jobs -o got.npz -q")...)
+	same(t, "exchanged again", "got.npz")
 	succeed(t, words("graph --work jobs --merge -o folder/ -q")...)
 	if out := bigfit(t, "diff", "folder/", "got.npz").out; !strings.Contains(out, "equal") && !strings.Contains(out, "same") {
 		t.Errorf("the folder: %s", out)
@@ -343,12 +353,14 @@ func TestPartsFaults(t *testing.T) {
 		t.Error(o.stderr)
 	}
 	// A table that was changed, then points that were.
-	table := readFile(t, "once/part-00001.npy")
+	succeed(t, words("graph %s --work cut --divide -q", parted)...)
+	for p := range 5 {
+		succeed(t, words("graph --work cut --part %d -q", p)...)
+	}
+	table := readFile(t, "cut/part-00001.npy")
 	table[len(table)-1] ^= 1
-	writeFile(t, "once/part-00001.npy", table)
-	must(t, os.Remove("once/squares-00000.npz"))
-	must(t, os.Remove("once/lists-1-00000.npz"))
-	fail(t, 2, []string{"part-00001.npy", "changed after it was written", "--work"}, words("graph --work once --merge -o got.npz -q")...)
+	writeFile(t, "cut/part-00001.npy", table)
+	fail(t, 2, []string{"part-00001.npy", "changed after it was written", "--work"}, words("graph --work cut --merge -o got.npz -q")...)
 	x := synthetic.Manifold(partedPoints, 16, 4, 0.01, 1)
 	// A job looks at the copies of the points of its part alone.
 	succeed(t, words("graph %s --work nan --divide -q", parted)...)

@@ -26,7 +26,8 @@ const (
 
 // mergeLists merges the lists of all parts that a point is in, for all points, unless the merged lists
 // are in the folder. The exchange reads lists that lie anywhere: these are half as long as those of the
-// parts, as it needs no distances of them, so that more of them stay in memory.
+// parts, as it needs no distances of them, so that more of them stay in memory. The lists of the parts,
+// the largest files of the folder, are removed then.
 func (r *Run) mergeLists(ctx context.Context) error {
 	r.observed.Begin("merge of lists")
 	r.div.number()
@@ -63,10 +64,18 @@ func (r *Run) mergeLists(ctx context.Context) error {
 			return err
 		}
 	}
-	r.observed.End(fmt.Sprintf("of %d parts", r.s.Parts))
 	r.div.rank = nil
+	for p := range r.s.Parts {
+		if err := remove[uint32](r.folder, partName(p)); err != nil {
+			return err
+		}
+	}
+	r.observed.End(fmt.Sprintf("of %d parts", r.s.Parts))
 	return nil
 }
+
+// allMerged reports whether the lists of all parts are merged. The last part is merged last.
+func (r *Run) allMerged() (bool, error) { return r.folder.has(squaresName(r.s.Parts - 1)) }
 
 // merged sets words to the lists of points, which ascend, merged from the lists of all parts that a
 // point is in.

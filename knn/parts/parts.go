@@ -288,8 +288,11 @@ func (r *Run) Divide(ctx context.Context) error {
 	return r.loadDivision()
 }
 
-// Missing returns the numbers of the parts that have no lists in the folder.
+// Missing returns the numbers of the parts that have no lists in the folder. None are missing once they are merged.
 func (r *Run) Missing() (missing []int, err error) {
+	if merged, err := r.allMerged(); err != nil || merged {
+		return nil, err
+	}
 	for p := range r.s.Parts {
 		there, err := r.folder.has(partName(p))
 		if err != nil {

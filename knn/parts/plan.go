@@ -99,6 +99,22 @@ func joinBytes(n int, s *Settings) int64 {
 	return 8*int64(n) + int64(rangeRows(n))*int64(s.Graph.K)*each/2
 }
 
+// diskBytes returns about the bytes of the work folder at their most: when the lists of the parts are merged, or
+// in the end, when these are gone and the rounds and both graphs are there.
+func diskBytes(x data.Points, s *Settings) int64 {
+	n, _ := x.Dims()
+	k := int64(s.Graph.K)
+	width := int64(s.width())
+	merged := 8 * width
+	end := 4*k + 2*8*k
+	if s.Graph.Weights != knn.One {
+		end += 48 * k
+	} else if s.Graph.Symmetry == sparse.Sum {
+		end += 32 * k
+	}
+	return int64(n) * (rowBytes(x) + 4 + 2*int64(s.Overlap) + merged + max(8*width*int64(s.Overlap), end))
+}
+
 // searchOperations estimates the operations of the search of a part of m points.
 func searchOperations(m, d int, s *Settings) float64 {
 	switch s.methodOf(m) {
@@ -157,8 +173,6 @@ func (r *Run) Plan() (*Plan, error) {
 		p.Missing = len(missing)
 	}
 
-	k := int64(r.s.Graph.K)
-	width := int64(r.s.width())
 	p.Divide = divideBytes(r.x, &r.s) + machine.ProgramBytes
 	p.Job = searchBytes(r.x, min(n, size), &r.s) + machine.ProgramBytes
 	p.Merge = machine.ProgramBytes + max(
@@ -167,12 +181,7 @@ func (r *Run) Plan() (*Plan, error) {
 		joinBytes(n, &r.s),
 	)
 	p.Memory = max(p.Divide, p.Job, p.Merge)
-	p.Disk = int64(n) * (rowBytes(r.x) + 4 + int64(r.s.Overlap)*(2+8*width) + 8*width + 4*k + 2*8*k)
-	if r.s.Graph.Weights != knn.One {
-		p.Disk += int64(n) * k * 48
-	} else if r.s.Graph.Symmetry == sparse.Sum {
-		p.Disk += int64(n) * k * 32
-	}
+	p.Disk = diskBytes(r.x, &r.s)
 
 	p.PartTime = machine.Seconds(searchOperations(p.PerPart, d, &r.s))
 	scores := float64(n) * 2 * (float64(r.s.Parts) + 2*truthSample) * float64(d)

@@ -1,7 +1,9 @@
 package parts
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -27,7 +29,8 @@ import (
 //	assigned.npy      uint16  (n, Q)    the parts of every point, the nearest first
 //	points-PPPPP.npy  as X    (m_p, d)  the points that have the part as their nearest
 //	part-PPPPP.npy    uint32  (n_p, 2w) lists as the search of a part left them: w numbers of
-//	                                    points, then the bits of w squared distances in float32
+//	                                    points, then the bits of w squared distances in float32;
+//	                                    removed when the lists of all parts are merged
 //	lists-0-PPPPP.npy uint32  (m_p, w)  w neighbours in the merged lists of all parts of a point
 //	squares-PPPPP.npy uint32  (m_p, w)  bits of their squared distances in float32
 //	lists-R-PPPPP.npy uint32  (m_p, K)  neighbours after round R of the exchange, from 1
@@ -40,6 +43,7 @@ import (
 // order of the user. Rows of tables are in the order of these numbers. A table NAME.npy has a stage
 // NAME.npz of package checkpoint beside it, written after it, with the key of the run and {"rows",
 // "width", "sum"}, where sum is the SHA-256 of the table. A table without its stage is not there.
+// The stages of part-PPPPP stay when the tables go: they say that the parts were made.
 const (
 	divisionFile = "division.npz" // centres, sizes and what all parts share
 	assigned     = "assigned"     // n×overlap uint16: the parts of every point, the nearest first
@@ -110,16 +114,18 @@ func (f *folder) save(name string, t tableState, table any) error {
 	return f.Save(name+".npz", f.key, t)
 }
 
+// loaded is a table that was loaded.
+type loaded[T uint16 | uint32 | float64] struct {
+	table []T
+	width int
+}
+
 // load returns a table, mapped into memory where the system can. It is checked once, at the first
 // load.
 func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width int, err error) {
-	type loaded struct {
-		table []T
-		width int
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if known, ok := f.open[name].(loaded); ok {
+	if known, ok := f.open[name].(loaded[T]); ok {
 		return known.table, known.width, nil
 	}
 
@@ -159,8 +165,22 @@ func load[T uint16 | uint32 | float64](f *folder, name string) (table []T, width
 	if err := f.checkSum(name, sum, t.Sum); err != nil {
 		return nil, 0, err
 	}
-	f.open[name] = loaded{table, t.Width}
+	f.open[name] = loaded[T]{table, t.Width}
 	return table, t.Width, nil
+}
+
+// remove removes a table that no slice holds any more, and leaves its stage.
+func remove[T uint16 | uint32 | float64](f *folder, name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known, ok := f.open[name].(loaded[T]); ok {
+		mapped.Close(numbers.Bytes(known.table))
+		delete(f.open, name)
+	}
+	if err := os.Remove(f.Path(name + ".npy")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // checkSum returns an error if a table has the hash sum and not the one of its stage.

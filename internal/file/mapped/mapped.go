@@ -4,8 +4,8 @@
 //
 // # Lifetime
 //
-// A mapping lasts as long as the process, because slices of it may be anywhere. Its pages
-// belong to the page cache and are clean: the kernel takes them back where memory is short,
+// A mapping lasts as long as the process, because slices of it may be anywhere, unless who holds
+// them all calls [Close]. Its pages belong to the page cache and are clean: the kernel takes them back where memory is short,
 // they count neither in announcements nor in peaks, and a pass gives them back.
 //
 // # Changes
@@ -79,6 +79,19 @@ func Size() int64 {
 		sum += int64(len(m.bytes))
 	}
 	return sum
+}
+
+// Close ends the mapping that holds b, of which no slice may be used any more. Only then does a file that
+// is removed give back its place on the disk. It does nothing to other memory.
+func Close(b []byte) {
+	mutex.Lock()
+	defer mutex.Unlock()
+	at, found := find(b)
+	if !found {
+		return
+	}
+	unmap(all[at].bytes)
+	all = slices.Delete(all, at, at+1)
 }
 
 // Drop gives back the pages that lie within b if b is a part of a mapped file, when they
@@ -214,10 +227,19 @@ func Fault(recovered any) error {
 func Holds(b []byte) bool {
 	mutex.Lock()
 	defer mutex.Unlock()
+	_, found := find(b)
+	return found
+}
+
+// find returns the place of the mapping that holds b, and whether there is one.
+func find(b []byte) (at int, found bool) {
 	if len(b) == 0 {
-		return false
+		return 0, false
 	}
-	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	p, begins := place(at)
-	return begins || p > 0 && all[p-1].holds(at)
+	first := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	at, begins := place(first)
+	if begins {
+		return at, true
+	}
+	return at - 1, at > 0 && all[at-1].holds(first)
 }

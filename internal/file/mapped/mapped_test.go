@@ -148,3 +148,23 @@ func TestSmallFiles(t *testing.T) {
 		t.Errorf("an empty file: %v", err)
 	}
 }
+
+// A closed mapping is on no list, and what lies beside it stays.
+func TestClose(t *testing.T) {
+	_, one := open(t, 1<<20)
+	_, other := open(t, 1<<20)
+	Close(one[1<<10:])
+	if Holds(other) == false || other[5] != 7 {
+		t.Error("the other mapping has gone")
+	}
+	before := Size()
+	Close(make([]byte, 10))
+	Close(nil)
+	if Size() != before {
+		t.Errorf("%d bytes are mapped, and %d were", Size(), before)
+	}
+	Close(other)
+	if Size() != before-1<<20 {
+		t.Errorf("%d bytes are mapped of %d", Size(), before)
+	}
+}

@@ -13,6 +13,9 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 	return unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
 }
 
+// unmap ends a mapping; if the system refuses, it stays until the process ends.
+func unmap(b []byte) { _ = unix.Munmap(b) }
+
 // drop gives back the pages that lie within b.
 func drop(b []byte) {
 	page := uintptr(os.Getpagesize())
