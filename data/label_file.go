@@ -20,6 +20,8 @@ type LabelFile struct {
 	// that have a row, with a label or without, ascending.
 	Joined bool
 	Listed []int
+	// Columns names the columns of several values a point; nil if they have no names.
+	Columns []string
 
 	given bool // the caller said what the marks are
 }

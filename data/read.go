@@ -42,6 +42,9 @@ type ReadOptions struct {
 	// Table says what the columns of a csv file are, and keeps those that are no
 	// coordinates. Default: all are coordinates.
 	Table *TableColumns
+	// Several reads a table of values with a column for each of two values or more, unless a column has a usual name of
+	// the only one. Default: the table is asked for one column.
+	Several bool
 	// Points is the number of points, and IDs are their names, nil if they have none. Rows of a
 	// table of values are joined with them. Default: not known.
 	Points int

@@ -97,28 +97,41 @@ func ReadMultiLabels(path string, opt ReadOptions) (*MultiLabels, error) {
 
 // readLabelTable reads a table with a column for each label; it returns nil if the file is none.
 func readLabelTable(src *source, opt *ReadOptions) (*MultiLabels, error) {
-	f := &labelcells.Notes{}
-	points := (&LabelOptions{Points: opt.Points, IDs: opt.IDs, Coordinates: opt.Coordinates}).cells()
-	names, rows, err := labelcells.ReadLabelSets(src.path, opt.Limit, points, f)
-	if err != nil || rows == nil {
+	y, names, err := readBlock(src, opt, labelcells.ReadLabelSets)
+	if err != nil || y == nil {
 		return nil, err
-	}
-	y := mat.NewDense(len(rows), len(names), nil)
-	for i, row := range rows {
-		y.SetRow(i, row)
 	}
 	s, err := orderColumns(src.path, y, names, "label")
 	if err != nil {
 		return nil, err
 	}
-	if opt.File != nil {
-		opt.File.Notes = append(opt.File.Notes, f.Notes...)
-		opt.File.Warnings = append(opt.File.Warnings, f.Warnings...)
-	}
 	if s.Names != nil {
 		return &MultiLabels{Y: s.P, Names: s.Names}, nil
 	}
 	return &MultiLabels{Y: s.P, Values: s.Classes}, nil
+}
+
+// readBlock reads a table with a column for each of several labels or values a point, and joins its rows with the points. The
+// block is nil if the table is none.
+func readBlock(src *source, opt *ReadOptions, read func(path string, limit int64, points labelcells.Points,
+	f *labelcells.Notes) ([]string, [][]float64, error)) (y *mat.Dense, names []string, err error) {
+	f := &labelcells.Notes{}
+	points := (&LabelOptions{Points: opt.Points, IDs: opt.IDs, Coordinates: opt.Coordinates}).cells()
+	names, rows, err := read(src.path, opt.Limit, points, f)
+	if err != nil || rows == nil {
+		return nil, nil, err
+	}
+	y = mat.NewDense(len(rows), len(names), nil)
+	for i, row := range rows {
+		y.SetRow(i, row)
+	}
+	if opt.File != nil {
+		opt.File.Notes = append(opt.File.Notes, f.Notes...)
+		opt.File.Warnings = append(opt.File.Warnings, f.Warnings...)
+		opt.File.Joined = f.Joined
+		opt.File.Listed = f.Listed
+	}
+	return y, names, nil
 }
 
 // labelLists holds the labels of rows, one after the other; row i has the labels from starts[i] to

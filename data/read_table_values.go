@@ -9,6 +9,14 @@ import (
 // readTableValues reads a column of numbers from a table, n×1, and joins it with the points
 // as [ReadLabels] does. What marks rows without label is NaN here.
 func readTableValues(src *source, opt ReadOptions) (*mat.Dense, error) {
+	if opt.Several && opt.Key == "" {
+		if y, names, err := readBlock(src, &opt, labelcells.ReadValueSets); y != nil || err != nil {
+			if opt.File != nil {
+				opt.File.Columns = names
+			}
+			return y, err
+		}
+	}
 	var f labelcells.Notes
 	c, err := readTableLabels(src, &LabelOptions{Key: opt.Key, Limit: opt.Limit, Points: opt.Points,
 		IDs: opt.IDs, Coordinates: opt.Coordinates}, &f)

@@ -19,7 +19,8 @@ import (
 //   - text with one number a line, with or without a line that names the column; lines
 //     that begin with # are skipped;
 //   - a column of a table. Its name, and the name of the column of ids, are found or
-//     given as in [ReadLabels].
+//     given as in [ReadLabels]. With opt.Several it may be one column of several, whose names
+//     are noted in opt.File.
 //
 // NaN is a value here, and "?" in text stands for it; infinities are errors.
 //

@@ -75,7 +75,7 @@ type Output struct {
 	Kind OutputKind `json:"kind"`
 	// Classes holds the values that Prediction.Classes are positions in.
 	Classes []int64 `json:"classes,omitempty"`
-	// Names are the names of the classes or labels; nil if they are integers. See [WithNames].
+	// Names are the names of the classes, labels or values; nil if they have none. See [WithNames].
 	Names []string `json:"names,omitempty"`
 	// Labels holds the labels of the columns of Prediction.Scores.
 	Labels []int64 `json:"labels,omitempty"`

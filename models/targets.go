@@ -61,7 +61,7 @@ type Targets struct {
 	// Classes holds the class values; nil for a regression and for points that may have
 	// several labels.
 	Classes []int64
-	// Names are the names of the classes or labels; nil if they are integers.
+	// Names are the names of the classes, labels or values; nil if they have none.
 	Names []string
 	// Labels holds the labels of the columns, ascending, if points may have several; else
 	// nil.

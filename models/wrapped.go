@@ -44,16 +44,20 @@ func wrappingOf(m Model) wrapping {
 	return wrapping{}
 }
 
-// WithNames returns m with names for its classes or labels, or m itself if names is nil. Learners
-// know them as integers only. The wrapper shows the names in Output and in model files,
-// and [Unnamed] takes it off. A number of names other than the number of classes is an
-// error, and so is a name that appears twice.
+// WithNames returns m with names for its classes, labels or values, or m itself if names is nil.
+// Learners know them as integers or columns only. The wrapper shows the names in Output and in
+// model files, and [Unnamed] takes it off. A number of names other than the number of classes is
+// an error, and so is a name that appears twice.
 func WithNames(m Model, names []string) (Model, error) {
 	if names == nil {
 		return m, nil
 	}
 	o := m.Output()
-	if have := max(len(o.Classes), len(o.Labels)); have != len(names) {
+	have := max(len(o.Classes), len(o.Labels))
+	if o.Kind == OutputValues {
+		have = o.Columns
+	}
+	if have != len(names) {
 		return nil, fmt.Errorf("models: %d names for %d classes", len(names), have)
 	}
 	seen := map[string]bool{}

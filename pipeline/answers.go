@@ -76,6 +76,8 @@ func PredictionAnswers(m models.Model, p *models.Prediction) Answers {
 		a.Columns = []Column{numbers("score", p.Scores, names("score", o.Names))}
 	case o.Labels != nil:
 		a.Columns = []Column{numbers("score", p.Scores, names("score", o.Labels))}
+	case o.Kind == models.OutputValues && o.Names != nil:
+		a.Columns = []Column{numbers("value", p.Scores, names("value", o.Names))}
 	case o.Names != nil || o.Kind == models.OutputClasses:
 		return ClassAnswers(m.Name(), p.Classes, o.Classes, o.Names)
 	default:

@@ -13,6 +13,48 @@ import (
 	"github.com/bigfit/bigfit/models/metrics"
 )
 
+// ValuePrefix stands before the names of values in the answers of a model.
+const ValuePrefix = "value_"
+
+// ReadValues reads the values of points. If the file names its columns, under the names of order or those that answers have,
+// they are brought in this order; nil keeps that of the file. It returns the names of the columns, nil if they have none. A file without names is taken in the order of
+// names that are given, if it has as many columns as there are, and opt.File is warned of it.
+func ReadValues(path string, opt data.ReadOptions, order *LabelOrder) (*mat.Dense, []string, error) {
+	if opt.File == nil {
+		opt.File = &data.LabelFile{}
+	}
+	opt.Several = true
+	y, err := data.ReadValues(path, opt)
+	names := opt.File.Columns
+	if err != nil || order == nil {
+		return y, names, err
+	}
+
+	n, c := y.Dims()
+	if names == nil {
+		if c > 1 && c == len(order.Labels) {
+			opt.File.Warnings = append(opt.File.Warnings, fmt.Sprintf("%s does not name its columns: they are taken as %s, the order of %s; "+
+				"a table with names is matched by them", path, ListClasses(nil, order.Labels), order.Owner))
+		}
+		return y, order.Labels, nil
+	}
+	out := mat.NewDense(n, len(order.Labels), nil)
+	for j, name := range order.Labels {
+		at := slices.Index(names, name)
+		if at < 0 {
+			at = slices.Index(names, ValuePrefix+name)
+		}
+		if at < 0 {
+			return nil, nil, fmt.Errorf("%s has no column %s, which is among those of %s; it has %s", path, name, order.Owner,
+				ListClasses(nil, names))
+		}
+		for i := range n {
+			out.Set(i, j, y.At(i, at))
+		}
+	}
+	return out, order.Labels, nil
+}
+
 // CompareValues measures predicted values, n×m, where the true values are not NaN. left is the
 // number of true values that are NaN. The paths name the blocks in errors.
 func CompareValues(truth, predicted *mat.Dense, truthPath, predictedPath string) (r *metrics.ValueReport,
@@ -22,7 +64,7 @@ func CompareValues(truth, predicted *mat.Dense, truthPath, predictedPath string)
 		return nil, 0, fmt.Errorf("%s is %d×%d, %s is %d×%d; they must be values of the same points",
 			truthPath, n, c, predictedPath, m, d)
 	}
-	var want, got []float64
+	wants, gots := make([][]float64, c), make([][]float64, c)
 	for i := range n {
 		for j, v := range truth.RawRowView(i) {
 			p := predicted.At(i, j)
@@ -35,16 +77,28 @@ func CompareValues(truth, predicted *mat.Dense, truthPath, predictedPath string)
 				return nil, 0, fmt.Errorf("%s: row %d, column %d is NaN, but the true value is "+
 					"known; predict all points, or put NaN into %s", predictedPath, i, j, truthPath)
 			}
-			want = append(want, v)
-			got = append(got, p)
+			wants[j] = append(wants[j], v)
+			gots[j] = append(gots[j], p)
 		}
 	}
 
+	want, got := slices.Concat(wants...), slices.Concat(gots...)
 	if len(want) == 0 {
 		return nil, 0, fmt.Errorf("%s: all values are NaN; at least one is needed to measure on", truthPath)
 	}
-	r, err = metrics.NewValueReport(want, got)
-	return r, left, err
+	if r, err = metrics.NewValueReport(want, got); err != nil || c == 1 {
+		return r, left, err
+	}
+	for j := range wants {
+		column := &metrics.ValueReport{R2: metrics.Number(math.NaN())}
+		if len(wants[j]) > 0 {
+			if column, err = metrics.NewValueReport(wants[j], gots[j]); err != nil {
+				return nil, 0, err
+			}
+		}
+		r.AddColumn(column)
+	}
+	return r, left, nil
 }
 
 // KnownScores returns the given rows of scores, read from path, of the n points of the truth

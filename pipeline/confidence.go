@@ -168,7 +168,12 @@ func IntervalAnswers(m models.Model, p *models.Prediction, level float64) (Answe
 		return Answers{}, err
 	}
 	a := PredictionAnswers(m, p)
-	a.Columns = append(a.Columns, numbers("low", low, nil), numbers("high", high, nil))
+	of := m.Output().Names
+	if of == nil {
+		a.Columns = append(a.Columns, numbers("low", low, nil), numbers("high", high, nil))
+	} else {
+		a.Columns = append(a.Columns, numbers("low", low, names("low", of)), numbers("high", high, names("high", of)))
+	}
 	return a, nil
 }
 

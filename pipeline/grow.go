@@ -193,7 +193,11 @@ func KeptTargets(m models.Model) *models.Targets {
 		return nil
 	}
 	t := *u.Kept().Targets
-	if names := m.Output().Names; names != nil {
+	names := m.Output().Names
+	switch {
+	case t.Classes == nil:
+		t.Names = names
+	case names != nil:
 		t.Names = make([]string, len(t.Classes))
 		for c, value := range t.Classes {
 			t.Names[c] = names[value]

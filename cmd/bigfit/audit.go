@@ -231,7 +231,7 @@ func (a *app) auditTargets(o *auditOptions, n int) (*audit.Targets, error) {
 	}
 	// A file that holds no numbers is left to the reader of labels, which words the fault.
 	how := &data.LabelFile{}
-	numbers, notNumbers := a.ReadNumbers(o.Y, n, how)
+	numbers, notNumbers := a.ReadNumbers(o.Y, n, false, how)
 	regression := o.Regression
 	if !o.Asked {
 		regression = notNumbers == nil && pipeline.HoldsFractions(numbers)

@@ -187,19 +187,23 @@ func holdsFloats(path string, limit int64) (bool, error) {
 	return x != nil && strings.HasPrefix(x.DType, "float"), nil
 }
 
-// holdsFractions reports whether a table or text holds numbers some of which are not whole.
+// holdsFractions reports whether a table or text holds numbers some of which are not whole: in one column, or in several under
+// the names that predict gives to values.
 func holdsFractions(path string, limit int64) (bool, error) {
 	ids, err := data.TableIDs(path, limit)
 	if err != nil {
 		return false, err
 	}
-	opt := data.ReadOptions{Limit: limit, IDs: ids}
+	opt := data.ReadOptions{Limit: limit, IDs: ids, Several: true, File: &data.LabelFile{}}
 	if ids != nil {
 		opt.Points = ids.Len()
 	}
 	values, err := data.ReadValues(path, opt)
 	if err != nil {
 		return false, nil // names; their reader words the fault
+	}
+	if slices.ContainsFunc(opt.File.Columns, func(name string) bool { return !strings.HasPrefix(name, pipeline.ValuePrefix) }) {
+		return false, nil
 	}
 	return slices.ContainsFunc(values.RawMatrix().Data, func(v float64) bool { return v != math.Trunc(v) && !math.IsNaN(v) }), nil
 }
@@ -530,7 +534,7 @@ func (o *evalOptions) values(a *app) error {
 		return shell.Usagef("--scores, --proba, --positive and --columns are of classes, but these " +
 			"are values of a regression; leave them out, or give --regression=false")
 	}
-	truth, predicted, ids, err := o.readValues(a)
+	truth, predicted, names, ids, err := o.readValues(a)
 	if err != nil {
 		return err
 	}
@@ -538,6 +542,7 @@ func (o *evalOptions) values(a *app) error {
 	if err != nil {
 		return err
 	}
+	r.Names = names
 	intervals, err := o.intervals(a, truth, ids)
 	if err != nil {
 		return err
@@ -549,25 +554,30 @@ func (o *evalOptions) values(a *app) error {
 	return a.Print(evalValuesSummary{r, intervals, rest}, text+leftOut(rest))
 }
 
-// readValues reads the true and the predicted values. Rows of tables are matched by the ids of the predictions, which
+// readValues reads the true and the predicted values, and the names of several columns, nil if they have none. Rows of tables are matched by the ids of the predictions, which
 // are nil if these have none. Without ids the truth is read first: its length is the number of points that row
 // numbers of the predictions refer to.
-func (o *evalOptions) readValues(a *app) (truth, predicted *mat.Dense, ids *data.IDs, err error) {
+func (o *evalOptions) readValues(a *app) (truth, predicted *mat.Dense, names []string, ids *data.IDs, err error) {
 	if ids, err = data.TableIDs(o.predictions, a.Left()); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
 	opt := data.ReadOptions{Limit: a.Left(), IDs: ids, File: &data.LabelFile{}}
 	if ids != nil {
 		opt.Points = ids.Len()
 	}
-	if truth, err = data.ReadValues(o.y, opt); err != nil {
-		return nil, nil, nil, err
+	var order *pipeline.LabelOrder
+	if truth, names, err = pipeline.ReadValues(o.y, opt, nil); err != nil {
+		return nil, nil, nil, nil, err
 	}
 	a.Notes(opt.File.Notes...)
 	a.Warn(opt.File.Warnings...)
+	if names != nil {
+		order = &pipeline.LabelOrder{Labels: names, Owner: o.y}
+	}
 
 	opt.Points, _ = truth.Dims()
-	opt.File = nil
-	predicted, err = data.ReadValues(o.predictions, opt)
-	return truth, predicted, ids, err
+	opt.File = &data.LabelFile{}
+	predicted, _, err = pipeline.ReadValues(o.predictions, opt, order)
+	a.Warn(opt.File.Warnings...)
+	return truth, predicted, names, ids, err
 }

@@ -111,6 +111,7 @@ type predictSummary struct {
 	Points  int    `json:"points"`
 	Classes any    `json:"classes,omitempty"` // integers or names
 	Labels  any    `json:"labels,omitempty"`  // of the columns, of points that may have several
+	Values  any    `json:"values,omitempty"`  // names of the columns of values
 	pipeline.Measured
 	Unsure *int `json:"unsure,omitempty"` // points below --reject
 	// Threshold that was asked for; nil if the model decided.
@@ -181,9 +182,12 @@ func (a *app) predict(ctx context.Context, path string, o *predictOptions) error
 	}
 	output := m.Output()
 	sum := predictSummary{Model: m.Name(), Points: p.Len(), Recall: p.Recall, Threshold: moved}
-	if output.Labels != nil {
+	switch {
+	case output.Labels != nil:
 		sum.Labels = data.ClassList(output.Labels, output.Names)
-	} else {
+	case output.Kind == models.OutputValues:
+		sum.Values = data.ClassList(nil, output.Names)
+	default:
 		sum.Classes = data.ClassList(output.Classes, output.Names)
 	}
 	if o.y != "" || a.Points.Label != "" {

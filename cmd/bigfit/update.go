@@ -295,7 +295,7 @@ func (a *app) readNewLabels(o *updateOptions, m models.Model, growth *pipeline.G
 	if m.Output().Kind != models.OutputClasses {
 		file := &data.LabelFile{}
 		var err error
-		growth.Values, err = a.ReadNumbers(o.y, points, file)
+		growth.Values, err = a.ValuesFor(m, o.y, points, file)
 		a.Notes(file.Notes...)
 		a.Warn(file.Warnings...)
 		growth.Joined, growth.Listed = file.Joined && points == old+added, file.Listed

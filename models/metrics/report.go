@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -223,10 +224,14 @@ func alignRight(rows [][]string) string {
 
 // ValueReport says how good predicted numbers are.
 type ValueReport struct {
-	Points int     `json:"points"`
+	Points int     `json:"points"` // numbers that were compared, of all columns
 	RMSE   float64 `json:"rmse"`
 	MAE    float64 `json:"mae"`
-	R2     Number  `json:"r2"` // NaN if all true values are equal
+	R2     Number  `json:"r2"` // NaN if all true values are equal; of several columns the mean
+	// Columns are the reports of the columns of several values a point, and Names their names; nil if they have none. The
+	// report of a column without a true value has zero points.
+	Columns []*ValueReport `json:"columns,omitempty"`
+	Names   []string       `json:"names,omitempty"`
 }
 
 // NewValueReport measures n predicted numbers against n true ones. Errors are the same as for
@@ -252,14 +257,46 @@ func NewValueReport(truth, predicted []float64) (*ValueReport, error) {
 		return nil, err
 	}
 	r2, err := R2(truth, predicted)
-	return &ValueReport{len(truth), rmse, mae, Number(r2)}, err
+	return &ValueReport{Points: len(truth), RMSE: rmse, MAE: mae, R2: Number(r2)}, err
 }
 
-// String is the report as a line of text.
+// AddColumn adds the report of the next one of several columns. R² becomes the mean over the columns that have one: about the
+// mean of all columns together it says little where their units differ.
+func (r *ValueReport) AddColumn(c *ValueReport) {
+	r.Columns = append(r.Columns, c)
+	sum, count := 0.0, 0.0
+	for _, c := range r.Columns {
+		if v := float64(c.R2); !math.IsNaN(v) {
+			sum += v
+			count++
+		}
+	}
+	r.R2 = Number(sum / count)
+}
+
+// String is the report as text: a line, and a table with a line a column if there are several.
 func (r *ValueReport) String() string {
 	text := fmt.Sprintf("RMSE %.6g, mean absolute error %.6g", r.RMSE, r.MAE)
 	if !math.IsNaN(float64(r.R2)) {
 		text += fmt.Sprintf(", R² %.6g", float64(r.R2))
 	}
-	return fmt.Sprintf("%s on %d points", text, r.Points)
+	if r.Columns == nil {
+		return fmt.Sprintf("%s on %d points", text, r.Points)
+	}
+	rows := [][]string{{"column", "RMSE", "mean absolute error", "R²", "points"}}
+	for j, c := range r.Columns {
+		name := strconv.Itoa(j)
+		if r.Names != nil {
+			name = r.Names[j]
+		}
+		cells := []string{name, "", "", "", strconv.Itoa(c.Points)}
+		if c.Points > 0 {
+			cells = []string{name, fmt.Sprintf("%.6g", c.RMSE), fmt.Sprintf("%.6g", c.MAE), "", strconv.Itoa(c.Points)}
+			if !math.IsNaN(float64(c.R2)) {
+				cells[3] = fmt.Sprintf("%.4f", float64(c.R2))
+			}
+		}
+		rows = append(rows, cells)
+	}
+	return fmt.Sprintf("%s on %d values of %d columns\n\n%s", text, r.Points, len(r.Columns), alignRight(rows))
 }

@@ -36,6 +36,14 @@ func ReadLabelSets(path string, limit int64, points Points, f *Notes) (names []s
 	return names, block, err
 }
 
+// ReadValueSets is [ReadLabelSets] for a table with a column for each of several values a point.
+func ReadValueSets(path string, limit int64, points Points, f *Notes) (names []string, block [][]float64, err error) {
+	t := &labelTable{path: path, what: path}
+	_, names, block, err = t.readBlock(table.Options{Limit: limit}, points, f,
+		blockOf{what: "several values a point", column: "value", columns: "values", single: IsLabelName})
+	return names, block, err
+}
+
 // blockOf says what a block of numbers holds, and what a column is and several are. A table with a column of a single name
 // is none; nil for no such names.
 type blockOf struct {

@@ -104,7 +104,10 @@ func Values[T any](index []int32, classes []T) []T {
 func (a *App) NumbersFor(m models.Model, path string, n int) (*mat.Dense, []int64, error) {
 	o := m.Output()
 	if o.Labels == nil {
-		y, err := a.ReadNumbers(path, n, nil)
+		how := &data.LabelFile{}
+		y, err := a.ValuesFor(m, path, n, how)
+		a.Notes(how.Notes...)
+		a.Warn(how.Warnings...)
 		return y, nil, err
 	}
 	// Columns are matched by the labels of the model: a file may lack some of them.
@@ -117,6 +120,31 @@ func (a *App) NumbersFor(m models.Model, path string, n int) (*mat.Dense, []int6
 		return nil, nil, err
 	}
 	return y.Y, o.Labels, nil
+}
+
+// ValuesFor reads values of points for a model. Columns with names are matched by those of the model.
+func (a *App) ValuesFor(m models.Model, path string, n int, how *data.LabelFile) (*mat.Dense, error) {
+	o := m.Output()
+	if path == "" || o.Columns == 1 {
+		return a.ReadNumbers(path, n, false, how)
+	}
+	opt, err := a.valueOptions(path, n, how)
+	if err != nil {
+		return nil, err
+	}
+	var order *pipeline.LabelOrder
+	if o.Names != nil {
+		order = &pipeline.LabelOrder{Labels: o.Names, Owner: "the model"}
+	}
+	y, names, err := pipeline.ReadValues(path, opt, order)
+	if err != nil {
+		return nil, err
+	}
+	if order == nil && names != nil {
+		how.Warnings = append(how.Warnings, fmt.Sprintf("the values of the model have no names: the columns of %s are taken as they come, %s",
+			path, pipeline.ListClasses(nil, names)))
+	}
+	return y, nil
 }
 
 // readLabelSets reads labels of n points that may have several, and says how they were understood.

@@ -53,7 +53,9 @@ func (a *App) readHard(o *TargetOptions, l models.Learner, n int) (*pipeline.Tar
 	regression := o.Regression
 	// A file that holds no numbers is left to the reader of labels, which words the fault.
 	how := &data.LabelFile{}
-	numbers, notNumbers := a.ReadNumbers(o.Y, n, how)
+	// A learner of one value a point has several where they are asked for.
+	several := o.Asked && regression || learns == models.LearnsValues || learns.Has(models.LearnsLabels)
+	numbers, notNumbers := a.ReadNumbers(o.Y, n, several, how)
 	// A flag decides; then what the learner can learn; then the numbers.
 	switch {
 	case o.Asked && regression && !LearnsValues(l):
@@ -77,7 +79,7 @@ func (a *App) readHard(o *TargetOptions, l models.Learner, n int) (*pipeline.Tar
 	case regression:
 		a.Notes(how.Notes...)
 		a.Warn(how.Warnings...)
-		return a.regression(o, numbers, learns)
+		return a.regression(o, numbers, how.Columns, learns)
 	case learns.Has(models.LearnsLabels) && o.Y == "":
 		return nil, Usagef("--label holds one label a point; %s learns several: give them with -y", info.Name)
 	case learns.Has(models.LearnsLabels):
@@ -131,22 +133,29 @@ func targetBytes(y *data.Labels, labels int) int64 {
 	return 8 * int64(l) * int64(len(y.Classes))
 }
 
-// ReadNumbers reads the values of n points, without a path those in the file of the points.
-func (a *App) ReadNumbers(path string, n int, how *data.LabelFile) (*mat.Dense, error) {
+// ReadNumbers reads the values of n points, without a path those in the file of the points. A table may have several values
+// a point where that is said.
+func (a *App) ReadNumbers(path string, n int, several bool, how *data.LabelFile) (*mat.Dense, error) {
 	if path == "" {
 		return a.Points.table.Values()
 	}
-	a.Reads(pipeline.HashLabels, path)
-	ids, err := a.Points.joining(a, path)
+	opt, err := a.valueOptions(path, n, how)
 	if err != nil {
 		return nil, err
 	}
-	return data.ReadValues(path, data.ReadOptions{Limit: a.Left(), Points: n, IDs: ids, Coordinates: a.Points.coordinates(),
-		File: how})
+	opt.Several = several
+	return data.ReadValues(path, opt)
 }
 
-// regression takes the values of a regression.
-func (a *App) regression(o *TargetOptions, values *mat.Dense,
+// valueOptions returns the options for reading the values of n points in the file path.
+func (a *App) valueOptions(path string, n int, how *data.LabelFile) (data.ReadOptions, error) {
+	a.Reads(pipeline.HashLabels, path)
+	ids, err := a.Points.joining(a, path)
+	return data.ReadOptions{Limit: a.Left(), Points: n, IDs: ids, Coordinates: a.Points.coordinates(), File: how}, err
+}
+
+// regression takes the values of a regression. names are those of several columns, nil if they have none.
+func (a *App) regression(o *TargetOptions, values *mat.Dense, names []string,
 	learns models.Learns) (*pipeline.Targets, error) {
 	if o.Label.Unlabeled != nil {
 		return nil, Usagef("--unlabeled is for classes; in a regression NaN marks points without a value")
@@ -161,6 +170,7 @@ func (a *App) regression(o *TargetOptions, values *mat.Dense,
 		return nil, fmt.Errorf("%s: %w", o.From(a), err)
 	}
 
+	t.Names = names
 	a.Note("values: those of %d of %d points; the others are NaN or not listed", len(t.Labeled), t.Len)
 	return t, nil
 }

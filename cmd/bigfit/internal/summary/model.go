@@ -39,6 +39,9 @@ func (s Model) fields() map[string]any {
 	if s.output.Labels != nil {
 		out["labels"] = data.ClassList(s.output.Labels, s.output.Names)
 	}
+	if s.output.Kind == models.OutputValues && s.output.Names != nil {
+		out["values"] = s.output.Names
+	}
 	if s.Unreached > 0 {
 		out["unreached_points"] = s.Unreached
 	}
