@@ -79,6 +79,9 @@ type Info struct {
 	// Keeps tells that models keep the graph with its points although the learner needs points too: new points join
 	// the graph.
 	Keeps bool `json:"keeps_graph,omitempty"`
+	// ShrinksToZero tells that values are learned by functions that a penalty draws towards 0, unless a parameter
+	// intercept is there and on. Values far from 0 are learned badly so.
+	ShrinksToZero bool `json:"shrinks_to_zero,omitempty"`
 }
 
 // Learns is a set of kinds of targets.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/models"
@@ -136,6 +137,36 @@ func (t *Targets) HeldBack() bool {
 		return t.usedValues != t.values
 	}
 	return t.used != t.truth
+}
+
+// farFromZero is the number of standard deviations from which on a mean is far from 0.
+const farFromZero = 2
+
+// FarFromZero returns a column of the values in use whose mean is more than two standard deviations from 0, the farthest,
+// with both; ok is false if there is none.
+func (t *Targets) FarFromZero() (column int, mean, deviation float64, ok bool) {
+	if t.usedValues == nil {
+		return 0, 0, 0, false
+	}
+	n, m := t.usedValues.Dims()
+	most := float64(farFromZero)
+	for j := range m {
+		var known []float64
+		for i := range n {
+			if v := t.usedValues.At(i, j); !math.IsNaN(v) {
+				known = append(known, v)
+			}
+		}
+		if len(known) < 2 {
+			continue
+		}
+		at, d := stat.MeanStdDev(known, nil)
+		if far := math.Abs(at) / d; d > 0 && far > most {
+			most = far
+			column, mean, deviation, ok = j, at, d, true
+		}
+	}
+	return column, mean, deviation, ok
 }
 
 // Measured compares answers with the truth; nil fields do not apply.

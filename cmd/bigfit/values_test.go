@@ -85,3 +85,24 @@ func TestNamedValues(t *testing.T) {
 	writeFile(t, "bare.csv", []byte("st0,1,2\nst1,2,3\n"))
 	fail(t, 2, []string{"bare.csv", "no header"}, "fit", "points.csv", "bare.csv", "--regression", "--model", "harmonic", "-o", "none.npz")
 }
+
+// Values far from 0 are warned about where a model draws its answers there, and not where it has an intercept.
+func TestFarFromZero(t *testing.T) {
+	intoWeather(t)
+	const text = "the values of column temp lie around"
+	for model, warns := range map[string]bool{
+		"vvmr --gamma-a 1e-5 --gamma-i 1e-5":               true,
+		"laprls --gamma-a 1e-5 --gamma-i 1e-5":             true,
+		"laprls --gamma-a 1e-5 --gamma-i 1e-5 --intercept": false,
+		"tikhonov --gamma-a 1e-5 --gamma-i 1e-5":           true,
+		"harmonic":                                         false,
+	} {
+		o := bigfit(t, strings.Fields("fit --regression points.csv values.csv -o m.npz --model "+model)...)
+		if o.code != 0 || strings.Contains(o.stderr, text) != warns {
+			t.Errorf("%s: %s", model, o.stderr)
+		}
+		if remedy := strings.Contains(o.stderr, "give --intercept, or subtract the mean"); remedy != (warns && strings.HasPrefix(model, "laprls")) {
+			t.Errorf("%s: %s", model, o.stderr)
+		}
+	}
+}

@@ -77,7 +77,7 @@ func (Learner) Info() models.Info {
 		Source: "Ji et al. 2012, algorithm 1",
 		Scores: "least-squares estimate f of 1 for the class and −1 for the others, or the value",
 		Learns: models.LearnsClasses | models.LearnsValues | models.LearnsShares,
-		Needs:  models.NeedsPoints | models.NeedsKernel}
+		Needs:  models.NeedsPoints | models.NeedsKernel, ShrinksToZero: true}
 }
 
 // Params lists the parameters.

@@ -78,7 +78,7 @@ var sources = [...]string{
 func (l Learner) Info() models.Info {
 	out := models.Info{Name: l.Method.String(), Help: helps[l.Method][0], Source: sources[l.Method],
 		Formula: formulas[l.Method][0], Scores: scores[l.Method],
-		Learns: learns[l.Method], Needs: models.NeedsPoints | models.NeedsKernel}
+		Learns: learns[l.Method], Needs: models.NeedsPoints | models.NeedsKernel, ShrinksToZero: l.Method == RLS}
 	if l.Intrinsic {
 		out.Name = intrinsic.String(l.Method)
 		out.Help = helps[l.Method][1]

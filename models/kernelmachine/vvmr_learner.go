@@ -65,7 +65,7 @@ func (VVMRLearner) Info() models.Info {
 			"hinge the margin",
 		Learns:  models.LearnsLabels | models.LearnsValues,
 		Needs:   models.NeedsPoints | models.NeedsGraph | models.NeedsKernel | models.NeedsOutputGraph,
-		GraphIf: "gamma-i"}
+		GraphIf: "gamma-i", ShrinksToZero: true}
 }
 
 // Params lists the parameters.

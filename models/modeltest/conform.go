@@ -67,6 +67,7 @@ var checks = []struct {
 	{"no-labels", (*checker).checkNoLabels},
 	{"soft", (*checker).checkSoft},
 	{"columns", (*checker).checkColumns},
+	{"shifted", (*checker).checkShifted},
 	{"nan", (*checker).checkNaN},
 	{"missing", (*checker).checkMissing},
 	{"plain", (*checker).checkPlain},

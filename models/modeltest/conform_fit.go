@@ -421,6 +421,43 @@ func degenerate(x data.Points) data.Points {
 	return out
 }
 
+// checkShifted: values with a constant added give answers with it added, unless the learner says that it draws them
+// towards 0.
+func (c *checker) checkShifted() {
+	if !c.info.Learns.Has(models.LearnsValues) {
+		return
+	}
+	const shift = 1000
+	s := blobs(sampleSize, false, 1)
+	k := kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.learns == models.LearnsValues })]
+	c.try(k.name, func() {
+		in := c.input(s, k)
+		plain := c.answer(k.name, in, queries(false))
+		moved := *in
+		targets := *in.Targets
+		moved.Targets = &targets
+		targets.Y = mat.DenseCopyOf(in.Targets.Y)
+		targets.Y.Apply(func(_, _ int, v float64) float64 { return v + shift }, targets.Y)
+		got := c.answer(k.name, &moved, queries(false))
+
+		most := 0.0
+		for _, p := range [][2]*models.Prediction{{plain.query, got.query}, {plain.training, got.training}} {
+			if p[0] == nil {
+				continue
+			}
+			n, _ := p[0].Scores.Dims()
+			for i := range n {
+				most = max(most, math.Abs(p[1].Scores.At(i, 0)-p[0].Scores.At(i, 0)-shift))
+			}
+		}
+		said := c.info.ShrinksToZero && in.Values["intercept"] != "true"
+		if shrinks := most > 1; shrinks != said {
+			c.fault(k.name, "with %d added to the values the answers differ by %.3g from what they were with it added, and "+
+				"Info says that they are drawn to 0: %v", shift, most, said)
+		}
+	})
+}
+
 // checkOneClass: labels of one class are an error that says so.
 func (c *checker) checkOneClass() {
 	if !c.info.Learns.Has(models.LearnsClasses) {

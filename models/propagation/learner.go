@@ -122,6 +122,7 @@ func (l Learner) Info() models.Info {
 		i.Formula = "min over f  1/l Σ (f_i − y_i)² + γ_A ‖f‖² + γ_I fᵀLᵖf,  f a value for each point"
 		i.Source = "Belkin, Matveeva & Niyogi 2004; Belkin, Niyogi & Sindhwani 2006, Table 2"
 		i.Learns |= models.LearnsValues
+		i.ShrinksToZero = true
 	case Poisson:
 		i.Scores = "potential u of sources at the labels of the class, its size that of the graph; 0 " +
 			"out of reach of labels"

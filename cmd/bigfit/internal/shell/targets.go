@@ -3,6 +3,7 @@ package shell
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -79,7 +80,11 @@ func (a *App) readHard(o *TargetOptions, l models.Learner, n int) (*pipeline.Tar
 	case regression:
 		a.Notes(how.Notes...)
 		a.Warn(how.Warnings...)
-		return a.regression(o, numbers, how.Columns, learns)
+		t, err := a.regression(o, numbers, how.Columns, learns)
+		if err == nil && info.ShrinksToZero {
+			a.warnFarFromZero(l, t)
+		}
+		return t, err
 	case learns.Has(models.LearnsLabels) && o.Y == "":
 		return nil, Usagef("--label holds one label a point; %s learns several: give them with -y", info.Name)
 	case learns.Has(models.LearnsLabels):
@@ -173,6 +178,27 @@ func (a *App) regression(o *TargetOptions, values *mat.Dense, names []string,
 	t.Names = names
 	a.Note("values: those of %d of %d points; the others are NaN or not listed", len(t.Labeled), t.Len)
 	return t, nil
+}
+
+// warnFarFromZero warns of values that lie far from 0 where l draws its answers there.
+func (a *App) warnFarFromZero(l models.Learner, t *pipeline.Targets) {
+	column, mean, deviation, ok := t.FarFromZero()
+	remedy := "subtract the mean from the values"
+	if slices.ContainsFunc(l.Params(), func(p models.Param) bool { return p.Name == "intercept" }) {
+		ok = ok && !a.Given["intercept"]
+		remedy = "give --intercept, or " + remedy
+	}
+	if !ok {
+		return
+	}
+	of := ""
+	if t.Names != nil {
+		of = " of column " + t.Names[column]
+	} else if _, m := t.Y.Dims(); m > 1 {
+		of = fmt.Sprintf(" of column %d", column)
+	}
+	a.Warn(fmt.Sprintf("the values%s lie around %.4g, with a standard deviation of %.2g, and %s draws its answers towards 0: %s",
+		of, mean, deviation, l.Info().Name, remedy))
 }
 
 // readLabelBlock reads labels where a point may have several.
