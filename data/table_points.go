@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bigfit/bigfit/data/internal/labelcells"
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/param"
@@ -198,14 +199,14 @@ func (t *TableColumns) take(what string, header []string, roles []role) error {
 	case slices.Equal(sorted, slices.Sorted(slices.Values(order))):
 		if len(slices.Compact(sorted)) < len(have) {
 			return fmt.Errorf("%s: the columns %s stand in another order than those of %s, %s, and two have one name; write "+
-				"them in that order", what, shortNames(have), whose, shortNames(order))
+				"them in that order", what, enum.Some(have), whose, enum.Some(order))
 		}
 		t.Notes = append(t.Notes, fmt.Sprintf("%s: the columns %s are taken in the order of those of %s, %s", what,
-			shortNames(have), whose, shortNames(order)))
+			enum.Some(have), whose, enum.Some(order)))
 		t.wanted = order
 	case t.Expected == nil && len(have) == len(order):
 		t.Notes = append(t.Notes, fmt.Sprintf("%s: the columns have other names than those of %s: %s for %s", what, whose,
-			shortNames(have), shortNames(order)))
+			enum.Some(have), enum.Some(order)))
 	}
 	t.keep(what, header, roles)
 	return nil
@@ -249,12 +250,12 @@ func (t *TableColumns) expect(what string, header []string, roles []role) error 
 	if missing := slices.IndexFunc(t.Expected, func(name string) bool { return !known(name) }); missing >= 0 {
 		if len(t.Only) > 0 && len(have) == len(t.Expected) {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: the coordinates %s stand for those of the model, %s, as %s says", what,
-				shortNames(have), shortNames(t.Expected), param.Name("columns")))
+				enum.Some(have), enum.Some(t.Expected), param.Name("columns")))
 			return nil
 		}
 		return columnsFault(fmt.Sprintf("%s: the model was fitted to a column %s, and the coordinates here are %s; give "+
 			"points with its columns, %s, or name as many others with %s", what, fields.Quote([]byte(t.Expected[missing])),
-			shortNames(have), shortNames(t.Expected), param.Name("columns")))
+			enum.Some(have), enum.Some(t.Expected), param.Name("columns")))
 	}
 
 	// All are there: columns of other names are no coordinates.
@@ -266,18 +267,9 @@ func (t *TableColumns) expect(what string, header []string, roles []role) error 
 		}
 	}
 	if left != nil && t.from == "" {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s: left out, as the model was fitted without: %s", what, shortNames(left)))
+		t.Notes = append(t.Notes, fmt.Sprintf("%s: left out, as the model was fitted without: %s", what, enum.Some(left)))
 	}
 	return nil
-}
-
-// shortNames lists the first of several names.
-func shortNames(names []string) string {
-	const most = 10
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", …"
-	}
-	return strings.Join(names, ", ")
 }
 
 // index reports whether the first column is left out as an index: it alone has no name in the header,

@@ -120,6 +120,15 @@ func Or[T any](values []T) string { return list(values, " or ") }
 // And writes values as a list in words: "a, b and c".
 func And[T any](values []T) string { return list(values, " and ") }
 
+// Some writes the first of several names.
+func Some(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
 func list[T any](values []T, before string) string {
 	var b strings.Builder
 	// Commas separate all values but the last two.

@@ -57,6 +57,16 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestSome(t *testing.T) {
+	names := strings.Split(strings.Repeat("a ", 20)+"a", " ")
+	if got, want := enum.Some(names), strings.Repeat("a, ", 20)+"…"; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+	if got := enum.Some(names[:2]); got != "a, a" || enum.Some(nil) != "" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestLists(t *testing.T) {
 	if got := fmt.Sprint(colors.All(), enum.All[color]()); got != "[red green blue] [red green blue]" {
 		t.Errorf("all are %s", got)

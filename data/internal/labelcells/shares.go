@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bigfit/bigfit/internal/enum"
 	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
@@ -94,7 +95,7 @@ func (t *labelTable) readBlock(opt table.Options, points Points, f *Notes, of bl
 		want = append(want, table.Column{Name: t.id, Kind: table.Text})
 		f.Note("%s: ids are in column %q", t.path, t.id)
 	}
-	f.Note("%s: the columns are the %s %s", t.path, of.columns, shortList(names))
+	f.Note("%s: the columns are the %s %s", t.path, of.columns, enum.Some(names))
 	if err := r.Choose(want...); err != nil {
 		return nil, nil, nil, err
 	}
@@ -134,15 +135,6 @@ func namesLabels(first []string) (bool, error) {
 		return false, nil
 	}
 	return namesClasses(first)
-}
-
-// shortList writes the first of several names.
-func shortList(names []string) string {
-	const most = 20
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", …"
-	}
-	return strings.Join(names, ", ")
 }
 
 // readShares reads the rows; what is missing is NaN.
