@@ -11,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/models"
 	"github.com/bigfit/bigfit/models/multilabel"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/pipeline"
 )
 
@@ -186,7 +187,7 @@ func (a *App) warnFarFromZero(l models.Learner, t *pipeline.Targets) {
 	remedy := "subtract the mean from the values"
 	if slices.ContainsFunc(l.Params(), func(p models.Param) bool { return p.Name == "intercept" }) {
 		ok = ok && !a.Given["intercept"]
-		remedy = "give --intercept, or " + remedy
+		remedy = fmt.Sprintf("give %s, or %s", param.Name("intercept"), remedy)
 	}
 	if !ok {
 		return
@@ -197,7 +198,7 @@ func (a *App) warnFarFromZero(l models.Learner, t *pipeline.Targets) {
 	} else if _, m := t.Y.Dims(); m > 1 {
 		of = fmt.Sprintf(" of column %d", column)
 	}
-	a.Warn(fmt.Sprintf("the values%s lie around %.4g, with a standard deviation of %.2g, and %s draws its answers towards 0: %s",
+	a.Warn(fmt.Sprintf("the values%s lie around %.6g, with a standard deviation of %.3g, and %s draws its answers towards 0: %s",
 		of, mean, deviation, l.Info().Name, remedy))
 }
 
