@@ -105,9 +105,9 @@ func SuspectAnswers(t *models.Targets, list []active.Suspect, ids *data.IDs, alo
 	return a
 }
 
-// OutlierAnswers returns values that may be wrong, with the columns row, value, predicted and score. alone
-// and ids have the meaning that they have in [NextAnswers].
-func OutlierAnswers(list []active.Outlier, ids *data.IDs, alone bool) pipeline.Answers {
+// OutlierAnswers returns values of the targets t that may be wrong, with the columns row, value, predicted and score; several
+// values a point have their names behind value and predicted. alone and ids have the meaning that they have in [NextAnswers].
+func OutlierAnswers(t *models.Targets, list []active.Outlier, ids *data.IDs, alone bool) pipeline.Answers {
 	rows := make([]int64, len(list))
 	scores := make([]float64, len(list))
 	var given, predicted []float64
@@ -122,11 +122,17 @@ func OutlierAnswers(list []active.Outlier, ids *data.IDs, alone bool) pipeline.A
 		Columns: []pipeline.Column{{Name: "row", Values: rows}}}
 	if !alone {
 		width := 0
-		if len(list) > 0 && len(list[0].Given) > 1 {
-			width = len(list[0].Given)
+		if _, m := t.Y.Dims(); m > 1 {
+			width = m
 		}
-		a.Columns = append(a.Columns, pipeline.Column{Name: "value", Values: given, Width: width},
-			pipeline.Column{Name: "predicted", Values: predicted, Width: width},
+		column := func(name string, values []float64) pipeline.Column {
+			c := pipeline.Column{Name: name, Values: values, Width: width}
+			for _, of := range t.Names {
+				c.Names = append(c.Names, name+"_"+of)
+			}
+			return c
+		}
+		a.Columns = append(a.Columns, column("value", given), column("predicted", predicted),
 			pipeline.Column{Name: "score", Values: scores})
 	}
 	return a

@@ -74,7 +74,7 @@ type Updated struct {
 	NewNames   []string
 	Input      *models.Input
 
-	names []string // names of the classes by number; nil for integers
+	names []string // names of the classes by number, or of the values; nil if they have none
 	stay  []int    // points of the old model that stay; nil for all
 }
 

@@ -233,7 +233,11 @@ func (u *Updated) values(before *models.Targets, growth *Growth, listed []int, f
 		}
 		all = kept
 	}
-	return models.ValueTargets(all)
+	t, err := models.ValueTargets(all)
+	if t != nil {
+		t.Names = u.names
+	}
+	return t, err
 }
 
 // count counts a label that was given for a point: whether the point had a label before and has one

@@ -202,7 +202,8 @@ func holdsFractions(path string, limit int64) (bool, error) {
 	if err != nil {
 		return false, nil // names; their reader words the fault
 	}
-	if slices.ContainsFunc(opt.File.Columns, func(name string) bool { return !strings.HasPrefix(name, pipeline.ValuePrefix) }) {
+	isValue := func(name string) bool { return strings.HasPrefix(name, pipeline.ValuePrefix) }
+	if opt.File.Columns != nil && !slices.ContainsFunc(opt.File.Columns, isValue) {
 		return false, nil
 	}
 	return slices.ContainsFunc(values.RawMatrix().Data, func(v float64) bool { return v != math.Trunc(v) && !math.IsNaN(v) }), nil
@@ -543,7 +544,7 @@ func (o *evalOptions) values(a *app) error {
 		return err
 	}
 	r.Names = names
-	intervals, err := o.intervals(a, truth, ids)
+	intervals, err := o.intervals(a, truth, names, ids)
 	if err != nil {
 		return err
 	}
@@ -554,9 +555,9 @@ func (o *evalOptions) values(a *app) error {
 	return a.Print(evalValuesSummary{r, intervals, rest}, text+leftOut(rest))
 }
 
-// readValues reads the true and the predicted values, and the names of several columns, nil if they have none. Rows of tables are matched by the ids of the predictions, which
-// are nil if these have none. Without ids the truth is read first: its length is the number of points that row
-// numbers of the predictions refer to.
+// readValues reads the true and the predicted values, and the names of several columns, nil if they have none. Rows of tables
+// are matched by the ids of the predictions, which are nil if these have none. Without ids the truth is read first: its length
+// is the number of points that row numbers of the predictions refer to.
 func (o *evalOptions) readValues(a *app) (truth, predicted *mat.Dense, names []string, ids *data.IDs, err error) {
 	if ids, err = data.TableIDs(o.predictions, a.Left()); err != nil {
 		return nil, nil, nil, nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/bigfit/bigfit/cmd/bigfit/internal/summary"
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/atomicfile"
+	"github.com/bigfit/bigfit/internal/file/table"
 	"github.com/bigfit/bigfit/internal/view/chart"
 	"github.com/bigfit/bigfit/models/metrics"
 	"github.com/bigfit/bigfit/pipeline"
@@ -142,7 +143,7 @@ func unsure(truth, predicted *data.Labels) (*data.Labels, []bool) {
 }
 
 // intervals measures the bounds in --interval where the true values are known; ids names the points, nil if they have no ids.
-func (o *evalOptions) intervals(a *app, truth *mat.Dense, ids *data.IDs) (*metrics.IntervalReport, error) {
+func (o *evalOptions) intervals(a *app, truth *mat.Dense, names []string, ids *data.IDs) (*metrics.IntervalReport, error) {
 	if o.interval == "" {
 		return nil, nil
 	}
@@ -150,8 +151,17 @@ func (o *evalOptions) intervals(a *app, truth *mat.Dense, ids *data.IDs) (*metri
 	var bounds [2]*mat.Dense
 	for i, name := range []string{"low", "high"} {
 		var err error
-		if bounds[i], err = data.ReadValues(o.interval+":"+name, data.ReadOptions{Limit: a.Left(),
-			Points: n, IDs: ids}); err != nil {
+		opt := data.ReadOptions{Limit: a.Left(), Points: n, IDs: ids}
+		if names != nil && table.IsTable(o.interval) {
+			order := &pipeline.LabelOrder{Owner: o.y}
+			for _, of := range names {
+				order.Labels = append(order.Labels, name+"_"+of)
+			}
+			bounds[i], _, err = pipeline.ReadValues(o.interval, opt, order)
+		} else {
+			bounds[i], err = data.ReadValues(o.interval+":"+name, opt)
+		}
+		if err != nil {
 			return nil, err
 		}
 		// Both arrays have the shape of the truth, a bound for each value.

@@ -177,7 +177,7 @@ func (a *app) outliers(ctx context.Context, path string, o *suspectOptions, p *s
 	if o.most > 0 && len(list) > o.most {
 		list = list[:o.most]
 	}
-	answers := labeling.OutlierAnswers(list, ids, alone)
+	answers := labeling.OutlierAnswers(p.Targets, list, ids, alone)
 	if err := a.writeSuspects(ctx, o, p, &answers); err != nil {
 		return err
 	}

@@ -77,6 +77,38 @@ func TestNamedValues(t *testing.T) {
 		}
 	}
 
+	// The names go through updates, with the columns in any order, to intervals and to values that may be wrong.
+	more, late, lateValues := "load,temp,id\n", "id,u,v\n", "load,id,temp\n"
+	x := readBlock(t, "X.npy")
+	for i := range 10 {
+		u, v := x.At(i, 0), x.At(i, 1)
+		more += fmt.Sprintf("%v,%v,st%d\n", (v-u)/1000, 20+u, i)
+		late += fmt.Sprintf("new%d,%v,%v\n", i, u+0.01, v)
+		lateValues += fmt.Sprintf("%v,new%d,%v\n", (v-u)/1000, i, 20+u)
+	}
+	writeFile(t, "more.csv", []byte(more))
+	writeFile(t, "late.csv", []byte(late))
+	writeFile(t, "late-values.csv", []byte(lateValues))
+	succeed(t, strings.Fields("fit --regression points.csv values.csv --model harmonic --calibrate 5 -o m.npz")...)
+	succeed(t, strings.Fields("update m.npz -y more.csv -o m2.npz")...)
+	succeed(t, strings.Fields("update m2.npz late.csv -y late-values.csv -o m3.npz")...)
+	succeed(t, strings.Fields("predict m3.npz points.csv --interval 0.9 -o p.csv")...)
+	if head, _, _ := strings.Cut(string(readFile(t, "p.csv")), "\n"); head != "id,value_temp,value_load,low_temp,low_load,high_temp,high_load" {
+		t.Errorf("header %s", head)
+	}
+	succeed(t, strings.Fields("suspects m3.npz -o s.csv")...)
+	if head, _, _ := strings.Cut(string(readFile(t, "s.csv")), "\n"); head != "id,row,value_temp,value_load,predicted_temp,predicted_load,score" {
+		t.Errorf("header %s", head)
+	}
+	var got metrics.ValueReport
+	must(t, json.Unmarshal([]byte(succeed(t, "eval", "--json", "-q", "-y", "truth.csv", "--predictions", "p.csv")), &got))
+	if strings.Join(got.Names, " ") != "load temp" || !(got.R2 > 0.8) {
+		t.Errorf("%+v", got)
+	}
+	if out := succeed(t, strings.Fields("eval -q -y truth.csv --predictions p.csv --interval p.csv")...); !strings.Contains(out, "of the true values") {
+		t.Error(out)
+	}
+
 	writeFile(t, "other.csv", []byte(strings.Replace(string(readFile(t, "truth.csv")), "load", "wind", 1)))
 	fail(t, 2, []string{"other.csv has no column load", "the model", "wind, temp"}, "predict", "m.npz", "points.csv", "-y", "other.csv", "-o", "none.csv")
 	fail(t, 2, []string{"p.csv has no column wind", "other.csv"}, "eval", "-y", "other.csv", "--predictions", "p.csv", "--regression")

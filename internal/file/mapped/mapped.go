@@ -5,8 +5,9 @@
 // # Lifetime
 //
 // A mapping lasts as long as the process, because slices of it may be anywhere, unless who holds
-// them all calls [Close]. Its pages belong to the page cache and are clean: the kernel takes them back where memory is short,
-// they count neither in announcements nor in peaks, and a pass gives them back.
+// them all calls [Close]. Its pages belong to the page cache and are clean: the kernel takes them
+// back where memory is short, they count neither in announcements nor in peaks, and a pass gives
+// them back.
 //
 // # Changes
 //
