@@ -160,7 +160,7 @@ func (a *App) valueOptions(path string, n int, how *data.LabelFile) (data.ReadOp
 	return data.ReadOptions{Limit: a.Left(), Points: n, IDs: ids, Coordinates: a.Points.coordinates(), File: how}, err
 }
 
-// regression takes the values of a regression. names are those of several columns, nil if they have none.
+// regression makes targets of values. The columns of several values a point have names, or nil.
 func (a *App) regression(o *TargetOptions, values *mat.Dense, names []string,
 	learns models.Learns) (*pipeline.Targets, error) {
 	if o.Label.Unlabeled != nil {
