@@ -16,9 +16,10 @@ import (
 // ValuePrefix stands before the names of values in the answers of a model.
 const ValuePrefix = "value_"
 
-// ReadValues reads the values of points. If the file names its columns, under the names of order or those that answers have,
-// they are brought in this order; nil keeps that of the file. It returns the names of the columns, nil if they have none. A file without names is taken in the order of
-// names that are given, if it has as many columns as there are, and opt.File is warned of it.
+// ReadValues reads the values of points and returns them with the names of their columns, nil if they have none. Columns with
+// names, those of order or those that answers have, are brought in this order, and a note in opt.File lists those that are left
+// out; a nil order keeps that of the file. A file without names that has as many columns is taken in the order, with a
+// warning in opt.File.
 func ReadValues(path string, opt data.ReadOptions, order *LabelOrder) (*mat.Dense, []string, error) {
 	if opt.File == nil {
 		opt.File = &data.LabelFile{}
@@ -39,6 +40,7 @@ func ReadValues(path string, opt data.ReadOptions, order *LabelOrder) (*mat.Dens
 		return y, order.Labels, nil
 	}
 	out := mat.NewDense(n, len(order.Labels), nil)
+	left := slices.Clone(names)
 	for j, name := range order.Labels {
 		at := slices.Index(names, name)
 		if at < 0 {
@@ -51,6 +53,11 @@ func ReadValues(path string, opt data.ReadOptions, order *LabelOrder) (*mat.Dens
 		for i := range n {
 			out.Set(i, j, y.At(i, at))
 		}
+		left = slices.DeleteFunc(left, func(other string) bool { return other == names[at] })
+	}
+	if len(left) > 0 {
+		opt.File.Notes = append(opt.File.Notes, fmt.Sprintf("%s: left out, as %s does not have them: %s", path, order.Owner,
+			ListClasses(nil, left)))
 	}
 	return out, order.Labels, nil
 }

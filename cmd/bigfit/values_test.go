@@ -112,6 +112,11 @@ func TestNamedValues(t *testing.T) {
 	writeFile(t, "other.csv", []byte(strings.Replace(string(readFile(t, "truth.csv")), "load", "wind", 1)))
 	fail(t, 2, []string{"other.csv has no column load", "the model", "wind, temp"}, "predict", "m.npz", "points.csv", "-y", "other.csv", "-o", "none.csv")
 	fail(t, 2, []string{"p.csv has no column wind", "other.csv"}, "eval", "-y", "other.csv", "--predictions", "p.csv", "--regression")
+	writeFile(t, "wider.csv", []byte(strings.ReplaceAll(string(readFile(t, "truth.csv")), "\n", ",7\n")))
+	writeFile(t, "wider.csv", []byte(strings.Replace(string(readFile(t, "wider.csv")), "temp,7", "temp,extra", 1)))
+	if o := bigfit(t, "predict", "m3.npz", "points.csv", "-y", "wider.csv", "-o", "p.csv"); o.code != 0 || !strings.Contains(o.stderr, "left out, as the model does not have them: extra") {
+		t.Error(o.stderr)
+	}
 	// Where values are not asked for, a table of several numbers is asked for one column.
 	fail(t, 2, []string{"values.csv", "which column holds the labels"}, "fit", "points.csv", "values.csv", "--model", "lgc", "-o", "none.npz")
 	writeFile(t, "bare.csv", []byte("st0,1,2\nst1,2,3\n"))

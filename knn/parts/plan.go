@@ -100,13 +100,13 @@ func joinBytes(n int, s *Settings) int64 {
 }
 
 // diskBytes returns about the bytes of the work folder at their most: when the lists of the parts are merged, or
-// in the end, when these are gone and the rounds and both graphs are there.
+// in the end, when these are gone and all rounds and both graphs are there. A graph has some 1.3 K entries a point.
 func diskBytes(x data.Points, s *Settings) int64 {
 	n, _ := x.Dims()
 	k := int64(s.Graph.K)
 	width := int64(s.width())
 	merged := 8 * width
-	end := 4*k + 2*8*k
+	end := 4*k*mostRounds + 2*6*k
 	if s.Graph.Weights != knn.One {
 		end += 48 * k
 	} else if s.Graph.Symmetry == sparse.Sum {
