@@ -110,6 +110,7 @@ func (r *Result) String() string {
 type plan struct {
 	Settings
 	n, cols int
+	core    *reduced // to be solved on first, if not nil; Preconditioner serves the whole system
 }
 
 func newPlan(n, m int, s *Settings) (*plan, error) {

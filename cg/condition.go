@@ -2,6 +2,7 @@ package cg
 
 import (
 	"math"
+	"slices"
 
 	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
@@ -14,7 +15,7 @@ import (
 // finds s.narrowest.
 func (s *system) spread() (path, bound float64) {
 	search := breadthFirst{w: s.w, seen: make([]int32, s.w.Rows)}
-	value := make([]float64, s.w.Rows)
+	value := slices.Repeat([]float64{unknown}, s.w.Rows)
 	steps := 1
 	bound = 1
 	for root := range s.w.Rows {
@@ -153,50 +154,49 @@ func (b *breadthFirst) visit(vertex, mark int32) {
 	}
 }
 
+// unknown is a value that no cosine has.
+const unknown = 2
+
 // quotient returns the Rayleigh quotient of D⁻¹(D − W) for cos(π(level + ½)/levels) less its mean,
 // on the vertices that a search has put into queue, level after level; ends says where the levels
 // end. The quotient counts weights, and is not below the smallest nonzero eigenvalue of the
-// component.
+// component. value is unknown for all these vertices, and receives their cosines.
 func (b *breadthFirst) quotient(ends []int, value []float64) float64 {
-	levels := float64(len(ends))
+	// xᵀ(D−W)x = Σ w_ij(x_i − x_j)² over the edges. Each vertex adds those to the level before; edges
+	// within a level add nothing.
+	masses := make([]float64, len(ends)) // sums of the degrees
+	cosine := func(level int) float64 { return math.Cos(math.Pi * (float64(level) + 0.5) / float64(len(ends))) }
 	at := 0
-	mass := 0.0
-	sum := 0.0
+	energy := 0.0
 	for level, end := range ends {
-		f := math.Cos(math.Pi * (float64(level) + 0.5) / levels)
+		f := cosine(level)
 		for ; at < end; at++ {
 			i := b.queue[at]
 			value[i] = f
-			_, val := b.w.Row(int(i))
-			d := float64(b.w.Ptr[i+1] - b.w.Ptr[i])
-			if val != nil {
-				d = 0
-				for _, v := range val {
-					d += v
+			col, val := b.w.Row(int(i))
+			for p, j := range col {
+				v := 1.0
+				if val != nil {
+					v = val[p]
+				}
+				masses[level] += v
+				if other := value[j]; other != unknown {
+					energy += v * (f - other) * (f - other)
 				}
 			}
-			mass += d
-			sum += d * f
 		}
 	}
 
-	// xᵀ(D−W)x = Σ w_ij(x_i − x_j)²/2 over all ordered pairs, and xᵀDx less the mean.
-	mean := sum / mass
-	energy := 0.0
-	square := 0.0
-	for _, i := range b.queue {
-		col, val := b.w.Row(int(i))
-		for p, j := range col {
-			v := 1.0
-			if val != nil {
-				v = val[p]
-			}
-			step := value[i] - value[j]
-			energy += v * step * step / 2
-			square += v * (value[i] - mean) * (value[i] - mean)
-		}
+	// xᵀDx less the mean.
+	var mass, sum, square float64
+	for level, m := range masses {
+		mass += m
+		sum += m * cosine(level)
 	}
-
+	for level, m := range masses {
+		step := cosine(level) - sum/mass
+		square += m * step * step
+	}
 	if !(square > 0) {
 		return 1
 	}

@@ -46,7 +46,7 @@ func newElimination(s *system, seed uint64) *elimination {
 	n := s.w.Rows
 	g := &elimination{unit: s.mean, vertices: make([]vertex, n), ground: make([]float64, n),
 		random: rand.NewPCG(seed, 0x63686f6c), // "chol"
-		store:  newLinkStore(n), most: splitEdges, crowded: crowdedLeast + crowdedStar*s.w.NNZ()/max(n, 1)}
+		store:  newLinkStore(n), most: mostCopies, crowded: crowdedLeast + crowdedStar*s.w.NNZ()/max(n, 1)}
 	for i := range n {
 		col, val := s.w.Row(i)
 		v := &g.vertices[i]
@@ -56,7 +56,7 @@ func newElimination(s *system, seed uint64) *elimination {
 				w = val[p]
 			}
 			if int(j) != i && w > 0 {
-				g.store.add(&v.links, newLink(j, g.most, w/g.unit))
+				g.store.add(&v.links, newLink(j, 1, w/g.unit))
 			}
 		}
 		g.ground[i] = s.ground[i] / g.unit

@@ -78,6 +78,8 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 		p.Norm = l.UpperBound()
 	}
 
+	t := trial{l: l, known: newComponentNull(l, c), b: b, plan: p}
+
 	// A preconditioner of the caller stands for all powers; ours, and a factor, are for L + cI and are
 	// repeated.
 	method := set.Method
@@ -88,7 +90,14 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 		method = None
 		m = identity{}
 	case m == nil:
-		method, m = Precondition(l, set.Method, set.Seed)
+		method, m = precondition(l, set.Method, func(s *system, method Method, most int) (Method, Preconditioner) {
+			c := t.core(s)
+			if c == nil {
+				return factorize(s, method, true, most, set.Seed)
+			}
+			method, factor := factorize(&c.system, method, l.Shift() == 0, most, set.Seed)
+			return method, &reduced{c, factor}
+		})
 		power = l.Power()
 	}
 	if f, ok := p.Preconditioner.(*Factor); ok && p.External == nil {
@@ -96,7 +105,6 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 		power = l.Power()
 	}
 
-	t := trial{l: l, known: newComponentNull(l, c), b: b, plan: p}
 	if set.Method != Auto || method != Chebyshev || p.MaxIterations <= chebyshevPatience {
 		return t.run(ctx, method, m, power)
 	}
@@ -119,7 +127,7 @@ const chebyshevPatience = 25
 // trial is a system of [Laplacian].
 type trial struct {
 	l     *sparse.Laplacian
-	known subspace // null vectors of L
+	known *componentNull // null vectors of L
 	b     *mat.Dense
 	plan  *plan
 }
@@ -128,6 +136,7 @@ type trial struct {
 func (t *trial) run(ctx context.Context, method Method, m Preconditioner, power int) (*Result, error) {
 	// With a shift the null vectors are eigenvectors with known eigenvalues, and the preconditioner
 	// solves for them exactly. Without one the whole iteration stays on their complement.
+	t.plan.core, _ = m.(*reduced)
 	var null subspace
 	if shift := t.l.Shift(); shift > 0 {
 		value := math.Pow(shift, float64(t.l.Power()/power))
@@ -142,6 +151,14 @@ func (t *trial) run(ctx context.Context, method Method, m Preconditioner, power 
 		r.Method = method
 	}
 	return r, err
+}
+
+// core returns the core of the system s of the Laplacian, or nil if the iterations do not go by it.
+func (t *trial) core(s *system) *core {
+	if t.l.Power() > 1 || t.plan.Start != nil || t.l.Shift() > 0 && s.shadowed() {
+		return nil
+	}
+	return newCore(s)
 }
 
 // goOn continues from a result with another preconditioner, to at most so many iterations in all.

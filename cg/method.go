@@ -58,6 +58,15 @@ const (
 // Settings.Preconditioner of several calls of [Laplacian]. The power of l does not count. The
 // preconditioner need not serve the null vectors of L.
 func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Preconditioner) {
+	return precondition(l, method, func(s *system, method Method, most int) (Method, Preconditioner) {
+		return factorize(s, method, true, most, seed)
+	})
+}
+
+// precondition is [Precondition] with factor to make a factor by Cholesky, where it has at most so many
+// numbers, or by ApproximateCholesky.
+func precondition(l *sparse.Laplacian, method Method,
+	factor func(s *system, method Method, most int) (Method, Preconditioner)) (Method, Preconditioner) {
 	if method == None {
 		return method, identity{}
 	}
@@ -88,22 +97,26 @@ func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Prec
 		}
 	}
 
-	// An exact factor that would be too large falls back to the approximate one.
-	switch method {
-	case Cholesky:
-		if m := newExact(s, true, most); m != nil {
-			return Cholesky, m
-		}
-		fallthrough
-	case ApproximateCholesky:
-		if s.shadowed() {
-			// So small a ground matters along the null vectors only, which are deflated.
-			clear(s.ground)
-		}
-		return ApproximateCholesky, newApproximate(s, seed)
+	if method == Cholesky || method == ApproximateCholesky {
+		return factor(s, method, most)
 	}
 
 	// This degree reduces residuals in the interval by 2e^-5.6, a factor of about 130.
 	degree := min(max(int(math.Round(2.8*math.Sqrt(high/low))), 2), 100)
 	return method, newPolynomial(s, low, high, degree)
+}
+
+// factorize returns the factor of a system, whose null vectors are deflated by the caller or not. An exact factor
+// that would be too large falls back to the approximate one.
+func factorize(s *system, method Method, deflated bool, most int, seed uint64) (Method, Preconditioner) {
+	if method == Cholesky {
+		if m := newExact(s, deflated, most); m != nil {
+			return Cholesky, m
+		}
+	}
+	if deflated && s.shadowed() {
+		// So small a ground matters along the null vectors only.
+		clear(s.ground)
+	}
+	return ApproximateCholesky, newApproximate(s, seed)
 }

@@ -56,7 +56,13 @@ func newComponentNull(l *sparse.Laplacian, c *sparse.Components) *componentNull 
 	return s
 }
 
+// single returns the null vector of a graph of one component.
+func (s *componentNull) single() *mat.Dense { return mat.NewDense(len(s.values), 1, s.values) }
+
 func (s *componentNull) coefficients(x *mat.Dense) *mat.Dense {
+	if s.count == 1 {
+		return gram(s.single(), x)
+	}
 	_, b := x.Dims()
 	// The sums of a chunk should take little memory beside its rows.
 	grain := max(1<<15, 8*s.count)
@@ -79,6 +85,10 @@ func (s *componentNull) coefficients(x *mat.Dense) *mat.Dense {
 }
 
 func (s *componentNull) add(x *mat.Dense, alpha float64, c *mat.Dense) {
+	if s.count == 1 {
+		mul(alpha, s.single(), c, 1, x)
+		return
+	}
 	par.For(len(s.of), rowGrain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := x.RawRowView(i)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,13 +17,14 @@ import (
 // run is one call of Solve.
 type run struct {
 	*plan
-	a     sparse.Operator
-	m     Preconditioner
-	null  subspace // nil for none
-	b     *mat.Dense
-	norms []float64 // ‖b_j‖
-	out   *Result
-	known []bool // columns with a residual recomputed after their last change
+	a       sparse.Operator
+	m       Preconditioner
+	null    subspace // nil for none
+	b       *mat.Dense
+	norms   []float64 // ‖b_j‖
+	out     *Result
+	known   []bool // columns with a residual recomputed after their last change
+	started bool   // X is not zero
 
 	// State of the current block:
 	from, to int
@@ -79,7 +81,7 @@ func solve(ctx context.Context, a sparse.Operator, b *mat.Dense, p *plan, null s
 
 	var err error
 	if p.External == nil {
-		err = r.blocks(ctx)
+		err = r.iterations(ctx)
 	} else if err = r.external(ctx); err != nil {
 		return nil, err
 	}
@@ -152,6 +154,29 @@ func (r *run) external(ctx context.Context) error {
 	}
 	r.finish()
 	return nil
+}
+
+// iterations solves by conjugate gradients, on the core of the system first if it has one.
+func (r *run) iterations(ctx context.Context) error {
+	if r.core == nil || r.Start != nil {
+		return r.blocks(ctx)
+	}
+	r.started = true
+	if err := r.onCore(ctx); err != nil {
+		return err
+	}
+
+	// The whole system has the last word.
+	before := slices.Clone(r.out.Iterations)
+	clear(r.out.Iterations)
+	rest := *r.plan
+	rest.MaxIterations = max(0, rest.MaxIterations-slices.Max(before))
+	r.plan = &rest
+	err := r.blocks(ctx)
+	for j, k := range before {
+		r.out.Iterations[j] += k
+	}
+	return err
 }
 
 // nullLimit is the share of a right-hand side along a null vector that passes for
@@ -277,7 +302,7 @@ func (r *run) clear(j int) {
 // residuals returns B − A·X for columns [from, to).
 func (r *run) residuals(from, to int) *mat.Dense {
 	b := columns(r.b, from, to)
-	if r.cycle == 0 && r.Start == nil && r.state.Iteration == 0 {
+	if r.cycle == 0 && r.Start == nil && !r.started && r.state.Iteration == 0 {
 		return b // X is zero
 	}
 	x := columns(r.out.X, from, to)

@@ -1,0 +1,156 @@
+package cg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/bigfit/bigfit/sparse"
+)
+
+// sparseGraphs are graphs in which many vertices have few neighbours.
+func sparseGraphs() map[string]*sparse.CSR {
+	rng := newRand()
+	return map[string]*sparse.CSR{
+		"grid":             grid(9, 8),
+		"path":             path(20),
+		"star":             star(30),
+		"tree with chords": randomTree(120, 30, rng),
+		"components":       random(90, false, rng),
+		"binary":           random(90, true, rng),
+		"isolated":         union(union(grid(1, 1), grid(5, 6)), path(2)),
+		"only isolated":    union(grid(1, 1), grid(1, 1)),
+	}
+}
+
+// The core is the Schur complement of the vertices that stay: its solutions, unfolded, solve the whole system, with
+// edges to the ground and without.
+func TestCore(t *testing.T) {
+	for name, w := range sparseGraphs() {
+		for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
+			for _, shift := range []float64{0.3, 1e-5} {
+				l := laplacian(t, w, kind).With(1, shift)
+				c := newCore(newSystem(l))
+				if c == nil {
+					t.Fatalf("%s: no core", name)
+				}
+				if len(c.kept)+len(c.peeled) != w.Rows {
+					t.Fatalf("%s: %d vertices stay and %d do not, of %d", name, len(c.kept), len(c.peeled), w.Rows)
+				}
+				if err := c.w.CheckGraph(); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+
+				b := normal(w.Rows, 3, newRand())
+				m := &reduced{c, inverse(t, c.operator())}
+				x := mat.NewDense(w.Rows, 3, nil)
+				m.ApplyTo(x, b)
+				if r := residual(l, x, b); !(r < 1e-10) {
+					t.Errorf("%s, %v, shift %g: the residual is %g", name, kind, shift, r)
+				}
+			}
+		}
+	}
+}
+
+// inverse returns the inverse of an operator as a preconditioner.
+func inverse(t *testing.T, a sparse.Operator) Preconditioner {
+	t.Helper()
+	n := a.Dim()
+	one := mat.NewDense(n, n, nil)
+	for i := range n {
+		one.Set(i, i, 1)
+	}
+	full := mat.NewDense(n, n, nil)
+	a.MulTo(full, one)
+	var out mat.Dense
+	if err := out.Inverse(full); err != nil {
+		t.Fatal(err)
+	}
+	return densePreconditioner{&out}
+}
+
+// densePreconditioner is a matrix as a preconditioner.
+type densePreconditioner struct{ m *mat.Dense }
+
+func (p densePreconditioner) ApplyTo(dst, r *mat.Dense) { dst.Mul(p.m, r) }
+
+// Few vertices of a graph of neighbours have few neighbours: there is no core.
+func TestNoCore(t *testing.T) {
+	if c := newCore(newSystem(laplacian(t, complete(20), sparse.Combinatorial))); c != nil {
+		t.Errorf("a complete graph has a core of %d vertices", len(c.kept))
+	}
+}
+
+// Solutions that go by the core are those of conjugate gradients without any preconditioner.
+func TestSolveOnCore(t *testing.T) {
+	ctx := context.Background()
+	for name, w := range sparseGraphs() {
+		for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
+			for _, method := range []Method{Auto, Cholesky, ApproximateCholesky} {
+				l := laplacian(t, w, kind)
+				b := normal(w.Rows, 3, newRand())
+				settings := Settings{Tolerance: 1e-11, Project: true}
+				want, err := Laplacian(ctx, l, nil, b, &LaplacianSettings{Settings: settings, Method: None})
+				if err != nil {
+					t.Fatalf("%s, %v: %v", name, kind, err)
+				}
+				calls := 0
+				settings.OnIteration = func(State) error {
+					calls++
+					return nil
+				}
+				settings.Block = 2
+				got, err := Laplacian(ctx, l, nil, b, &LaplacianSettings{Settings: settings, Method: method})
+				what := fmt.Sprintf("%s, %v, %v", name, kind, method)
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				same(t, what, got.X, want.X, 1e-8)
+				// Trees end as single vertices.
+				most := got.MaxIterations()
+				if calls < most || most == 0 && (name == "grid" || name == "tree with chords") {
+					t.Errorf("%s: %d iterations, %d reported", what, most, calls)
+				}
+			}
+		}
+	}
+}
+
+// What stops the iterations on the core stops the solution.
+func TestCoreStops(t *testing.T) {
+	l := laplacian(t, grid(60, 60), sparse.Combinatorial)
+	b := normal(3600, 1, newRand())
+	ctx := context.Background()
+	stop := errors.New("stop")
+	set := LaplacianSettings{Method: ApproximateCholesky, Settings: Settings{Project: true,
+		OnIteration: func(s State) error {
+			if s.Iteration == 3 {
+				return stop
+			}
+			return nil
+		}}}
+	r, err := Laplacian(ctx, l, nil, b, &set)
+	if !errors.Is(err, stop) {
+		t.Fatalf("the error is %v", err)
+	}
+	if got := residual(l, r.X, b); !(got < 1.5) || math.Abs(got-r.MaxResidual()) > 0.01 {
+		t.Errorf("the residual is %g, and said to be %g", got, r.MaxResidual())
+	}
+
+	set.OnIteration = nil
+	set.MaxIterations = 4
+	if r, err = Laplacian(ctx, l, nil, b, &set); !errors.Is(err, ErrNotConverged) || r.MaxIterations() != 4 {
+		t.Errorf("%d iterations of at most 4, and the error %v", r.MaxIterations(), err)
+	}
+
+	set.Project = false
+	var null *NullComponentError
+	if _, err = Laplacian(ctx, l, nil, b, &set); !errors.As(err, &null) {
+		t.Errorf("a right-hand side with a part along a null vector: %v", err)
+	}
+}
