@@ -10,9 +10,9 @@ import "math"
 // neighbours in ascending order of weight and S_i = Σ_{k>i} w_k, an edge of weight w_i·S_i/w over
 // the number of copies goes to a neighbour j > i that is drawn with probability w_j/S_i. On average
 // this is the exact elimination; up to two neighbours, it is exact. Every edge of the graph begins
-// as one copy, and parallel edges are merged to at most [mostCopies]: the form AC-s1m2 in the notation of
-// Gao, Kyng & Spielman (arXiv 2303.00709), after Kyng & Sachdeva (FOCS 2016). The copies of an edge draw
-// from equal parts of the distribution, which lowers the variance. Where the least degree has grown
+// as so many copies, and parallel edges are merged to at most [mostCopies]: the form AC-s2m2 of Gao, Kyng &
+// Spielman (arXiv 2303.00709), after Kyng & Sachdeva (FOCS 2016), and s1m2 with one copy. The copies of an
+// edge draw from equal parts of the distribution, which lowers the variance. Where the least degree has grown
 // beyond [crowdedStar], the rest is an expander, for which one copy will do.
 //
 // The shift is an edge to a vertex that is never eliminated; edges to it are eliminated exactly.
@@ -23,9 +23,9 @@ import "math"
 // factor, most of it for the memory. The factor has three numbers an edge for grids and trees, up to
 // eight for graphs with hubs. Weights are rounded to float32, sums of them are not. The same seed
 // gives the same factor.
-func newApproximate(s *system, seed uint64) *factors {
+func newApproximate(s *system, copies int32, seed uint64) *factors {
 	n := s.w.Rows
-	g := newElimination(s, seed)
+	g := newElimination(s, copies, seed)
 	columns := make([]column, n)
 	var room []entry
 	for range n {
@@ -57,9 +57,13 @@ func newApproximate(s *system, seed uint64) *factors {
 
 const (
 	// mostCopies is the number of copies to which parallel edges are merged. Merged to one, they cost a
-	// third more iterations. Edges that begin as two copies save a quarter of the iterations, but make
-	// the factor a third larger, which costs more for one right-hand side and as much for sixteen.
+	// third more iterations.
 	mostCopies = 2
+	// fewColumns is the number of right-hand sides up to which edges begin as one copy. As two copies
+	// they make the factor a third larger, and save a quarter of the iterations. (One and sixteen
+	// right-hand sides were measured, on chimeras and cubes: one copy took an eighth less time, and as
+	// much time as two.)
+	fewColumns = 4
 	// crowdedStar is the number of neighbours of the vertex that is eliminated, over the mean number
 	// in the graph, from which on edges have one copy; crowdedLeast is added to it.
 	crowdedStar  = 4
@@ -70,3 +74,11 @@ const (
 	// by underflow.
 	leastWeight = 1e-36
 )
+
+// copiesFor returns the number of copies as which edges begin, for so many right-hand sides.
+func copiesFor(columns int) int32 {
+	if columns <= fewColumns {
+		return 1
+	}
+	return mostCopies
+}

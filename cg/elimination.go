@@ -42,7 +42,7 @@ type spoke struct {
 
 // newElimination returns the graph of a system. The order of elimination and all draws follow from
 // the system and the seed.
-func newElimination(s *system, seed uint64) *elimination {
+func newElimination(s *system, copies int32, seed uint64) *elimination {
 	n := s.w.Rows
 	g := &elimination{unit: s.mean, vertices: make([]vertex, n), ground: make([]float64, n),
 		random: rand.NewPCG(seed, 0x63686f6c), // "chol"
@@ -56,7 +56,7 @@ func newElimination(s *system, seed uint64) *elimination {
 				w = val[p]
 			}
 			if int(j) != i && w > 0 {
-				g.store.add(&v.links, newLink(j, 1, w/g.unit))
+				g.store.add(&v.links, newLink(j, copies, w/g.unit))
 			}
 		}
 		g.ground[i] = s.ground[i] / g.unit

@@ -41,7 +41,7 @@ func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Met
 	if m := newExact(s, false, exactMost); m != nil {
 		return Cholesky, m
 	}
-	return ApproximateCholesky, newApproximate(s, seed)
+	return ApproximateCholesky, newApproximate(s, mostCopies, seed)
 }
 
 // pin isolates the pinned vertices; edges to them become edges to the ground.

@@ -91,12 +91,14 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 		m = identity{}
 	case m == nil:
 		method, m = precondition(l, set.Method, func(s *system, method Method, most int) (Method, Preconditioner) {
+			made := form{deflated: true, copies: copiesFor(p.cols), seed: set.Seed}
 			c := t.core(s)
 			if c == nil {
-				return factorize(s, method, true, most, set.Seed)
+				return made.factor(s, method, most)
 			}
-			method, factor := factorize(&c.system, method, l.Shift() == 0, most, set.Seed)
-			return method, &reduced{c, factor}
+			made.deflated = l.Shift() == 0
+			method, rest := made.factor(&c.system, method, most)
+			return method, &reduced{c, rest}
 		})
 		power = l.Power()
 	}

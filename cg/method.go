@@ -59,7 +59,7 @@ const (
 // preconditioner need not serve the null vectors of L.
 func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Preconditioner) {
 	return precondition(l, method, func(s *system, method Method, most int) (Method, Preconditioner) {
-		return factorize(s, method, true, most, seed)
+		return form{deflated: true, copies: mostCopies, seed: seed}.factor(s, method, most)
 	})
 }
 
@@ -106,17 +106,24 @@ func precondition(l *sparse.Laplacian, method Method,
 	return method, newPolynomial(s, low, high, degree)
 }
 
-// factorize returns the factor of a system, whose null vectors are deflated by the caller or not. An exact factor
-// that would be too large falls back to the approximate one.
-func factorize(s *system, method Method, deflated bool, most int, seed uint64) (Method, Preconditioner) {
+// form says how a factor is made.
+type form struct {
+	deflated bool  // the caller deflates the null vectors
+	copies   int32 // of each edge, for ApproximateCholesky
+	seed     uint64
+}
+
+// factor returns the factor of a system by Cholesky or ApproximateCholesky. An exact factor of more than most
+// numbers falls back to the approximate one.
+func (f form) factor(s *system, method Method, most int) (Method, Preconditioner) {
 	if method == Cholesky {
-		if m := newExact(s, deflated, most); m != nil {
+		if m := newExact(s, f.deflated, most); m != nil {
 			return Cholesky, m
 		}
 	}
-	if deflated && s.shadowed() {
+	if f.deflated && s.shadowed() {
 		// So small a ground matters along the null vectors only.
 		clear(s.ground)
 	}
-	return ApproximateCholesky, newApproximate(s, seed)
+	return ApproximateCholesky, newApproximate(s, f.copies, f.seed)
 }
