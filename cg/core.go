@@ -1,6 +1,7 @@
 package cg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -88,6 +89,13 @@ type peeler struct {
 	ground   []float64
 	first    []int32 // of a vertex: its last edge in added, or −1
 	added    []added
+	star     []edge // of the vertex at hand
+}
+
+// edge is an edge seen from one of its ends.
+type edge struct {
+	to     int32
+	weight float64
 }
 
 // added is an edge that an elimination made, seen from one of its ends.
@@ -103,15 +111,16 @@ func newPeeler(s *system, edges int) *peeler {
 	p := &peeler{system: s, vertices: make([]vertex, n), ground: slices.Clone(s.ground),
 		first: slices.Repeat([]int32{-1}, n), added: make([]added, 0, edges)}
 	for i := range n {
-		p.edges(int32(i), func(int32, float64) { p.vertices[i].degree++ })
+		p.star = p.edges(p.star[:0], int32(i))
+		p.vertices[i].degree = int32(len(p.star))
 	}
 	p.queue.fill(p.vertices)
 	return p
 }
 
-// edges calls f for the edges from v to vertices that are not eliminated: those of the graph, then the added
+// edges appends to dst the edges from v to vertices that are not eliminated: those of the graph, then the added
 // ones, the last one first.
-func (p *peeler) edges(v int32, f func(to int32, weight float64)) {
+func (p *peeler) edges(dst []edge, v int32) []edge {
 	col, val := p.w.Row(int(v))
 	for k, j := range col {
 		w := 1.0
@@ -119,14 +128,15 @@ func (p *peeler) edges(v int32, f func(to int32, weight float64)) {
 			w = val[k]
 		}
 		if j != v && w > 0 && p.vertices[j].at >= 0 {
-			f(j, w)
+			dst = append(dst, edge{j, w})
 		}
 	}
 	for k := p.first[v]; k >= 0; k = p.added[k].next {
 		if e := &p.added[k]; p.vertices[e.to].at >= 0 {
-			f(e.to, e.weight)
+			dst = append(dst, edge{e.to, e.weight})
 		}
 	}
+	return dst
 }
 
 // eliminate removes a vertex of at most coreDegree edges.
@@ -134,17 +144,18 @@ func (p *peeler) eliminate(v int32) peeled {
 	star := peeled{vertex: v}
 	var parallel [coreDegree]int32
 	total := p.ground[v]
-	p.edges(v, func(to int32, weight float64) {
-		total += weight
-		at := slices.Index(star.to[:star.count], to)
+	p.star = p.edges(p.star[:0], v)
+	for _, e := range p.star {
+		total += e.weight
+		at := slices.Index(star.to[:star.count], e.to)
 		if at < 0 {
 			at = int(star.count)
 			star.count++
-			star.to[at] = to
+			star.to[at] = e.to
 		}
-		star.weight[at] += weight
+		star.weight[at] += e.weight
 		parallel[at]++
-	})
+	}
 
 	star.inner = 1 / total
 	p.vertices[v].at = -1
@@ -185,29 +196,39 @@ func (p *peeler) assemble(c *core) {
 		Col: make([]int32, 0, size), Val: make([]float64, 0, size)}
 	c.system = system{w: w, mean: p.mean, narrowest: p.narrowest, ground: make([]float64, n), diagonal: make([]float64, n),
 		outer: make([]float64, n)}
-	type edge struct {
-		to     int32
-		weight float64
-	}
-	var row []edge
 	for i, v := range c.kept {
-		row = row[:0]
-		p.edges(v, func(to int32, weight float64) { row = append(row, edge{number[to], weight}) })
-		// Parallel edges are added in the same order from both of their ends.
-		slices.SortStableFunc(row, func(a, b edge) int { return int(a.to) - int(b.to) })
+		p.star = p.edges(p.star[:0], v)
+		sortEdges(p.star)
 		c.ground[i] = p.ground[v]
 		c.outer[i] = p.outer[v]
 		c.diagonal[i] = p.ground[v]
-		for k, e := range row {
+		for k, e := range p.star {
 			c.diagonal[i] += e.weight
-			if last := len(w.Col) - 1; k > 0 && w.Col[last] == e.to {
-				w.Val[last] += e.weight
+			if k > 0 && p.star[k-1].to == e.to {
+				w.Val[len(w.Val)-1] += e.weight
 				continue
 			}
-			w.Col = append(w.Col, e.to)
+			w.Col = append(w.Col, number[e.to])
 			w.Val = append(w.Val, e.weight)
 		}
 		w.Ptr = append(w.Ptr, int64(len(w.Col)))
+	}
+}
+
+// sortEdges sorts edges by their ends. Parallel ones stay in their order, which is the same at both of their ends,
+// so that their sum is the same too.
+func sortEdges(e []edge) {
+	if len(e) > 24 {
+		slices.SortStableFunc(e, func(a, b edge) int { return cmp.Compare(a.to, b.to) })
+		return
+	}
+	for i := 1; i < len(e); i++ {
+		x := e[i]
+		j := i
+		for ; j > 0 && x.to < e[j-1].to; j-- {
+			e[j] = e[j-1]
+		}
+		e[j] = x
 	}
 }
 
