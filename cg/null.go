@@ -56,26 +56,28 @@ func newComponentNull(l *sparse.Laplacian, c *sparse.Components) *componentNull 
 	return s
 }
 
-// single returns the null vector of a graph of one component.
-func (s *componentNull) single() *mat.Dense { return mat.NewDense(len(s.values), 1, s.values) }
-
 func (s *componentNull) coefficients(x *mat.Dense) *mat.Dense {
-	if s.count == 1 {
-		return gram(s.single(), x)
-	}
-	_, b := x.Dims()
+	r := x.RawMatrix()
 	// The sums of a chunk should take little memory beside its rows.
 	grain := max(1<<15, 8*s.count)
 	parts := make([]*mat.Dense, par.Chunks(len(s.of), grain))
 	par.For(len(s.of), grain, func(lo, hi int) {
-		c := mat.NewDense(s.count, b, nil)
+		c := mat.NewDense(s.count, r.Cols, nil)
+		parts[lo/grain] = c
+		if s.count == 1 && r.Cols == 1 {
+			sum := 0.0
+			for i, v := range s.values[lo:hi] {
+				sum += v * r.Data[(lo+i)*r.Stride]
+			}
+			c.Set(0, 0, sum)
+			return
+		}
 		for i := lo; i < hi; i++ {
 			sum := c.RawRowView(int(s.of[i]))
 			for j, v := range x.RawRowView(i) {
 				sum[j] += s.values[i] * v
 			}
 		}
-		parts[lo/grain] = c
 	})
 
 	for _, c := range parts[1:] {
@@ -85,11 +87,15 @@ func (s *componentNull) coefficients(x *mat.Dense) *mat.Dense {
 }
 
 func (s *componentNull) add(x *mat.Dense, alpha float64, c *mat.Dense) {
-	if s.count == 1 {
-		mul(alpha, s.single(), c, 1, x)
-		return
-	}
+	r := x.RawMatrix()
 	par.For(len(s.of), rowGrain, func(lo, hi int) {
+		if s.count == 1 && r.Cols == 1 {
+			f := c.At(0, 0)
+			for i, v := range s.values[lo:hi] {
+				r.Data[(lo+i)*r.Stride] += alpha * v * f
+			}
+			return
+		}
 		for i := lo; i < hi; i++ {
 			row := x.RawRowView(i)
 			f := alpha * s.values[i]
