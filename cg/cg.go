@@ -241,6 +241,7 @@ func Solve(ctx context.Context, a sparse.Operator, b *mat.Dense, s *Settings) (*
 		return nil, err
 	}
 	if p.Null == nil {
+		p.core, _ = p.Preconditioner.(*reduced)
 		return solve(ctx, a, b, p, nil)
 	}
 	return solve(ctx, a, b, p, &denseNull{p.Null})

@@ -55,7 +55,7 @@ func newCore(s *system) *core {
 	few := 0
 	edges := 0
 	for i := range s.w.Rows {
-		if d := int(s.w.Ptr[i+1] - s.w.Ptr[i]); d <= coreDegree {
+		if d := int(s.w.Ptr[i+1] - s.w.Ptr[i]); 0 < d && d <= coreDegree {
 			few++
 			edges += d * (d - 1)
 		}

