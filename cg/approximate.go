@@ -82,3 +82,7 @@ func copiesFor(columns int) int32 {
 	}
 	return mostCopies
 }
+
+// approximateBytes bounds the memory of a factor of a graph of n vertices with nnz stored edges, which begin as one
+// copy, while it is made, beside the graph.
+func approximateBytes(n, nnz int) int64 { return 64*int64(nnz) + 96*int64(n) }

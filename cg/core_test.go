@@ -199,3 +199,35 @@ func TestGroundedOnCore(t *testing.T) {
 type matrixOperator struct{ *sparse.CSR }
 
 func (a matrixOperator) Dim() int { return a.Rows }
+
+// LaplacianBytes counts the factor of a graph that is hard, where one is made.
+func TestLaplacianBytes(t *testing.T) {
+	hard := laplacian(t, path(3000), sparse.Combinatorial)
+	easy := laplacian(t, complete(30), sparse.Combinatorial)
+	for _, c := range []struct {
+		what    string
+		l       *sparse.Laplacian
+		columns int
+		m       Preconditioner
+		factor  bool
+	}{
+		{"a path, one column", hard, 1, nil, true},
+		{"a path, five columns", hard, 5, nil, true},
+		{"a path with a large shift", hard.With(1, 3), 5, nil, false},
+		{"a path with a preconditioner", hard, 5, identity{}, false},
+		{"a complete graph", easy, 5, nil, false},
+	} {
+		s := &LaplacianSettings{Settings: Settings{Preconditioner: c.m}}
+		least, err := Bytes(c.l.Dim(), c.columns, &s.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := LaplacianBytes(c.l, c.columns, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (got > least) != c.factor {
+			t.Errorf("%s: %d bytes, and %d without a factor", c.what, got, least)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -137,6 +138,26 @@ const chebyshevPatience = 25
 // grids of up to 300,000 vertices and on neighbours of points on a surface, one right-hand side took it 1.2 to 2
 // times as long, three took it 0.6 times as long and sixteen half as long.
 const exactColumns = 2
+
+// LaplacianBytes estimates the memory that [Laplacian] takes for m right-hand sides, as [Bytes] does for
+// [Solve], with the factor that [Auto] makes for a graph that is [Hard]. It costs what Hard costs.
+func LaplacianBytes(l *sparse.Laplacian, m int, s *LaplacianSettings) (int64, error) {
+	bytes, err := Bytes(l.Dim(), m, &s.Settings)
+	if err != nil || s.Preconditioner != nil || !Hard(l.Graph(), l.Kind()) {
+		return bytes, err
+	}
+	largest := 1.0
+	if l.Kind() == sparse.Combinatorial {
+		largest = slices.Max(l.Degrees())
+	}
+	if 2*largest <= exactCondition*l.Shift() {
+		return bytes, nil // well-conditioned by its shift
+	}
+	if m < exactColumns {
+		return bytes + approximateBytes(l.Dim(), l.Graph().NNZ()), nil
+	}
+	return bytes + FactorBytes(l.Dim(), l.Graph().NNZ()), nil
+}
 
 // trial is a system of [Laplacian].
 type trial struct {

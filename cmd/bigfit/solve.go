@@ -234,7 +234,11 @@ func (a *app) solveFor(ctx context.Context, s *system, right string, o *solveOpt
 		}
 	}
 
-	bytes, err := cg.Bytes(n, m, &o.cg)
+	set := cg.LaplacianSettings{Settings: o.cg, Seed: a.Seed}
+	if s.factor != nil {
+		set.Preconditioner = s.factor
+	}
+	bytes, err := cg.LaplacianBytes(s.l, m, &set)
 	if err != nil {
 		return nil, err
 	}
@@ -242,10 +246,6 @@ func (a *app) solveFor(ctx context.Context, s *system, right string, o *solveOpt
 		return nil, err
 	}
 	st := a.Progress.Stage("solve")
-	set := cg.LaplacianSettings{Settings: o.cg, Seed: a.Seed}
-	if s.factor != nil {
-		set.Preconditioner = s.factor
-	}
 	set.MemoryLimit = int64(a.Memory)
 	set.OnIteration = func(c cg.State) error { st.Update(float64(c.Iteration), 0, ""); return ctx.Err() }
 	r, solveErr := cg.Laplacian(ctx, s.l, s.graph.Components, b, &set)
