@@ -85,7 +85,7 @@ func TestNoCore(t *testing.T) {
 	}
 }
 
-// Solutions that go by the core are those of conjugate gradients without any preconditioner.
+// By the core, Laplacian finds the solutions that conjugate gradients find without a preconditioner.
 func TestSolveOnCore(t *testing.T) {
 	ctx := context.Background()
 	for name, w := range sparseGraphs() {
