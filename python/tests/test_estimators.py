@@ -33,7 +33,7 @@ def test_answers_are_the_commands(engine, blobs, tmp_path):
 def test_names_of_classes(blobs):
     X, y, truth = blobs
     names = np.array(["ant", "bee", "cow"])
-    for unlabeled in ("", "-1", None, np.nan, -1):
+    for unlabeled in ("", "-1", "?", "NaN", "null", None, np.nan, -1, np.int64(-1)):
         target = names[y].astype(object)
         target[y == -1] = unlabeled
         m = LabelSpreading().fit(X, target)
@@ -41,6 +41,15 @@ def test_names_of_classes(blobs):
         assert (m.transduction_ == names[truth]).all() and (m.predict(X[:9]) == names[truth[:9]]).all()
     m = LabelSpreading().fit(X, np.where(y < 0, "", names[y]))
     assert m.predict_proba(X).shape == (120, 3)
+
+
+def test_a_class_that_may_be_no_label(blobs):
+    X, y, _ = blobs
+    target = np.array(["none", "bee", "cow"])[y].astype(object)
+    target[y == -1] = None
+    with pytest.warns(UserWarning, match="'none' in y is taken as a class"):
+        m = LabelSpreading().fit(X, target)
+    assert m.classes_.tolist() == ["bee", "cow", "none"]
 
 
 def test_bad_targets(blobs):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 import os
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Optional, TypeVar, Union
@@ -550,7 +551,7 @@ class Classifier(Loop):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             All points, labeled and unlabeled; or names of .npy files, one below the other.
         y : array-like of shape (n_samples,) or (n_samples, n_classes)
-            Labels. −1 marks points without one; among names also "-1", "", None and NaN. Of several
+            Labels. −1 marks points without one; among names also "", "-1", "?", "nan", None and NaN. Of several
             columns probabilities of the classes, of crowds or of other programs: rows of sum 1, and of
             NaN or zeros for points without a label. Models of one class a point refuse them.
         graph : sparse matrix of shape (n_samples, n_samples), default=None
@@ -705,7 +706,7 @@ class Weighted(Classifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             All points, labeled and unlabeled; or names of .npy files, one below the other.
         y : array-like of shape (n_samples,) or (n_samples, n_classes)
-            Labels. −1 marks points without one; among names also "-1", "", None and NaN. Of several
+            Labels. −1 marks points without one; among names also "", "-1", "?", "nan", None and NaN. Of several
             columns probabilities of the classes, of crowds or of other programs: rows of sum 1, and of
             NaN or zeros for points without a label.
         graph : sparse matrix of shape (n_samples, n_samples), default=None
@@ -789,7 +790,7 @@ def encode(y: Matrix, name: str = "a classifier", least: int = 1) -> tuple[Array
     Parameters
     ----------
     y : array-like of shape (n,)
-        Integers of which −1 is unlabeled, or names, of which "-1", "", None, NaN and −1 are.
+        Integers of which −1 is unlabeled, or names, of which "", "-1", "?", "nan", "null", None, NaN and −1 are.
     name : str
         What messages call the estimator.
     least : int
@@ -806,6 +807,7 @@ def encode(y: Matrix, name: str = "a classifier", least: int = 1) -> tuple[Array
     y = column_or_1d(y, warn=True)
     if y.dtype.kind in "OUS":
         unlabeled = np.array([_is_unlabeled(v) for v in y.tolist()], dtype=bool)
+        _warn_of_doubtful(set(y[~unlabeled].tolist()))
     else:
         unlabeled = y == -1
     labels = y[~unlabeled]
@@ -821,8 +823,25 @@ def encode(y: Matrix, name: str = "a classifier", least: int = 1) -> tuple[Array
     return classes, codes
 
 
+# Texts that mark a point without a label, in any case, as in files; and texts that mark one there if the
+# command is not told otherwise.
+_NO_LABEL = {"", "-1", "?", "nan", "null", "<na>", "#n/a"}
+_DOUBTFUL = {"none", "na", "n/a"}
+
+
 def _is_unlabeled(value: Any) -> bool:
-    return value is None or value in ("", "-1") or isinstance(value, (int, float)) and (value == -1 or value != value)
+    if isinstance(value, str):
+        return value.lower() in _NO_LABEL
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
+        return True
+    return isinstance(value, numbers.Real) and (value == -1 or value != value)
+
+
+def _warn_of_doubtful(labels: set[Any]) -> None:
+    """Warn of classes whose names may be meant to mark points without a label."""
+    doubtful = sorted(v for v in labels if isinstance(v, str) and v.lower() in _DOUBTFUL)
+    if doubtful:
+        warn(f'{doubtful[0]!r} in y is taken as a class; None, NaN, "" or -1 marks points without a label')
 
 
 def nearest_of_distances(X: Any, k: int) -> tuple[Array, Array]:
