@@ -120,12 +120,8 @@ func TestLaplacian(t *testing.T) {
 func TestPreconditionersArePositive(t *testing.T) {
 	check := func(name string, m Preconditioner, n int) {
 		t.Helper()
-		one := mat.NewDense(n, n, nil)
-		for i := range n {
-			one.Set(i, i, 1)
-		}
 		x := mat.NewDense(n, n, nil)
-		m.ApplyTo(x, one)
+		m.ApplyTo(x, unit(n))
 		var back mat.Dense
 		back.Sub(x, x.T())
 		if e := mat.Norm(&back, math.Inf(1)); !(e <= 1e-5*mat.Norm(x, math.Inf(1))) {

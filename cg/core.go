@@ -58,7 +58,9 @@ func newCore(s *system) *core {
 			edges += d * (d - 1)
 		}
 	}
-	if few <= s.w.Rows/coreShare {
+	// An elimination adds at most 12 edges, which int32 must count.
+	const most = math.MaxInt32 / (coreDegree * (coreDegree - 1))
+	if few <= s.w.Rows/coreShare || s.w.Rows > most {
 		return nil
 	}
 

@@ -60,12 +60,8 @@ func TestCore(t *testing.T) {
 func inverse(t *testing.T, a sparse.Operator) Preconditioner {
 	t.Helper()
 	n := a.Dim()
-	one := mat.NewDense(n, n, nil)
-	for i := range n {
-		one.Set(i, i, 1)
-	}
 	full := mat.NewDense(n, n, nil)
-	a.MulTo(full, one)
+	a.MulTo(full, unit(n))
 	var out mat.Dense
 	if err := out.Inverse(full); err != nil {
 		t.Fatal(err)
@@ -199,6 +195,26 @@ func TestGroundedOnCore(t *testing.T) {
 type matrixOperator struct{ *sparse.CSR }
 
 func (a matrixOperator) Dim() int { return a.Rows }
+
+// One right-hand side of an ill-conditioned graph goes by the approximate factor, several and powers by the exact
+// one.
+func TestAutoByColumns(t *testing.T) {
+	l := laplacian(t, grid(300, 20), sparse.Normalized)
+	for _, c := range []struct {
+		columns, power int
+		want           Method
+	}{{1, 1, ApproximateCholesky}, {2, 1, Cholesky}, {1, 2, Cholesky}} {
+		b := normal(l.Dim(), c.columns, newRand())
+		r, err := Laplacian(context.Background(), l.With(c.power, 0), nil, b,
+			&LaplacianSettings{Settings: Settings{Project: true, Tolerance: 1e-5}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Method != c.want {
+			t.Errorf("%d columns, power %d: %v, want %v", c.columns, c.power, r.Method, c.want)
+		}
+	}
+}
 
 // LaplacianBytes counts the factor of a graph that is hard, where one is made.
 func TestLaplacianBytes(t *testing.T) {

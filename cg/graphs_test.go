@@ -95,6 +95,15 @@ func normal(n, b int, rng *rand.Rand) *mat.Dense {
 	return x
 }
 
+// unit returns the identity matrix.
+func unit(n int) *mat.Dense {
+	one := mat.NewDense(n, n, nil)
+	for i := range n {
+		one.Set(i, i, 1)
+	}
+	return one
+}
+
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 // denseOperator is a matrix as an operator.

@@ -30,11 +30,8 @@ func TestQuotient(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := l.Dim()
-		full, one := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
-		for i := range n {
-			one.Set(i, i, 1)
-		}
-		l.MulTo(full, one)
+		full := mat.NewDense(n, n, nil)
+		l.MulTo(full, unit(n))
 		var e mat.EigenSym
 		e.Factorize(mat.NewSymDense(n, full.RawMatrix().Data), false)
 		_, hard := newSystem(l).spread()

@@ -32,7 +32,7 @@ type LaplacianSettings struct {
 // [Auto] estimates the condition of D⁻¹(L + cI) from the shift, from the longest path through the
 // graph and from the Rayleigh quotient of a wave along it. Below 2000 it chooses [Chebyshev]: a
 // polynomial with a degree of about three times the root of the condition, evaluated in single
-// precision. Above 2000 it chooses [ApproximateCholesky] for one right-hand side. For several it chooses
+// precision. Above 2000 it chooses [ApproximateCholesky] for one right-hand side and p = 1, and otherwise
 // [Cholesky], which serves at any condition after a setup that costs as much as some hundred products. So it
 // does from 50 on where the graph itself is ill-conditioned ([Hard]) and has an exact factor, and where pairs
 // of vertices have edges that are much heavier than all others. The estimates may miss what makes a graph
@@ -96,7 +96,7 @@ func Laplacian(ctx context.Context, l *sparse.Laplacian, c *sparse.Components, b
 		m = identity{}
 	case m == nil:
 		method, m = precondition(l, set.Method, func(s *system, method Method, most int) (Method, Preconditioner) {
-			if set.Method == Auto && p.cols < exactColumns {
+			if set.Method == Auto && single(l, p.cols) {
 				method = ApproximateCholesky
 			}
 			made := form{deflated: true, copies: copiesFor(p.cols), seed: set.Seed}
@@ -139,6 +139,10 @@ const chebyshevPatience = 25
 // times as long, three took it 0.6 times as long and sixteen half as long.
 const exactColumns = 2
 
+// single reports whether [Auto] looks for no exact factor. A power applies the factor several times, so that the
+// approximate one would take many more iterations.
+func single(l *sparse.Laplacian, columns int) bool { return columns < exactColumns && l.Power() == 1 }
+
 // LaplacianBytes estimates the memory that [Laplacian] takes for m right-hand sides, as [Bytes] does for
 // [Solve], with the factor that [Auto] makes for a graph that is [Hard]. It costs what Hard costs.
 func LaplacianBytes(l *sparse.Laplacian, m int, s *LaplacianSettings) (int64, error) {
@@ -153,7 +157,7 @@ func LaplacianBytes(l *sparse.Laplacian, m int, s *LaplacianSettings) (int64, er
 	if 2*largest <= exactCondition*l.Shift() {
 		return bytes, nil // well-conditioned by its shift
 	}
-	if m < exactColumns {
+	if single(l, m) {
 		return bytes + approximateBytes(l.Dim(), l.Graph().NNZ()), nil
 	}
 	return bytes + FactorBytes(l.Dim(), l.Graph().NNZ()), nil
