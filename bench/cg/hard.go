@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -28,7 +29,8 @@ const (
 )
 
 // hard measures one right-hand side on each family of bench/graphs. It times the factor and
-// the solution together, on one thread, in µs for each nonzero of the matrix.
+// the solution together, in µs for each nonzero of the matrix. PETSc has as many ranks as there are threads,
+// which GOMAXPROCS limits.
 func (o *options) hard(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "bigfit-cg-")
 	if err != nil {
@@ -66,7 +68,11 @@ func (o *options) hard(ctx context.Context) error {
 					continue
 				}
 				limited, cancel := context.WithTimeout(ctx, peerTime)
-				objects, err := peers.PETSc(limited, os.Stderr, "cg_hard.py", path, fmt.Sprint(tolerance), method,
+				ranks := runtime.GOMAXPROCS(0)
+				if method == "splu" {
+					ranks = 1
+				}
+				objects, err := peers.PETSc(limited, os.Stderr, ranks, "cg_hard.py", path, fmt.Sprint(tolerance), method,
 					fmt.Sprint(peerIterations))
 				cancel()
 				if err != nil {

@@ -1,7 +1,7 @@
-"""One right-hand side of a Laplacian by another program: PETSc's conjugate gradients with hypre's BoomerAMG or GAMG, on one
-rank, or SciPy's splu.
+"""One right-hand side of a Laplacian by another program: PETSc's conjugate gradients with hypre's BoomerAMG or GAMG, on the
+ranks that it is started on, or SciPy's splu.
 
-Debian: python3-numpy python3-scipy python3-petsc4py.  Arguments: W.npz tolerance hypre|gamg|splu iterations
+Debian: python3-numpy python3-scipy python3-petsc4py openmpi-bin.  Arguments: W.npz tolerance hypre|gamg|splu iterations
 """
 import json
 import sys
@@ -24,19 +24,25 @@ if method == "splu":
     factor = scipy.sparse.linalg.splu(matrix[:-1, :-1].tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
                                       options={"SymmetricMode": True})
     solution = numpy.append(factor.solve(right[:-1]), 0)
-    seconds, iterations, name = time.perf_counter() - start, 0, "scipy splu"
+    seconds, iterations, name, ranks = time.perf_counter() - start, 0, "scipy splu", 1
 else:
     import petsc4py
     petsc4py.init([])
     from petsc4py import PETSc
-    a = PETSc.Mat().createAIJ(size=matrix.shape, csr=(matrix.indptr, matrix.indices, matrix.data))
-    null = PETSc.NullSpace().create(constant=True)
+    world = PETSc.COMM_WORLD
+    ranks = world.size
+    first, last = world.rank * size // ranks, (world.rank + 1) * size // ranks
+    own = matrix[first:last]
+    local = (last - first, size)
+    a = PETSc.Mat().createAIJ(size=(local, local), comm=world, csr=(own.indptr, own.indices, own.data))
+    null = PETSc.NullSpace().create(constant=True, comm=world)
     a.setNullSpace(null)
     a.setNearNullSpace(null)
     b, x = a.createVecs()
-    b.setArray(right)
+    b.setArray(right[first:last])
+    world.barrier()
     start = time.perf_counter()
-    solver = PETSc.KSP().create()
+    solver = PETSc.KSP().create(world)
     solver.setOperators(a)
     solver.setType("cg")
     solver.getPC().setType(method)
@@ -44,11 +50,18 @@ else:
     solver.setTolerances(rtol=tolerance, max_it=most)
     solver.setUp()
     solver.solve(b, x)
-    seconds, iterations, solution = time.perf_counter() - start, solver.getIterationNumber(), x.getArray()
-    name = "PETSc cg, " + {"hypre": "BoomerAMG", "gamg": "GAMG"}[method]
+    world.barrier()
+    seconds, iterations = time.perf_counter() - start, solver.getIterationNumber()
+    # Rank 0 gets the whole solution.
+    scatter, whole = PETSc.Scatter.toZero(x)
+    scatter.scatter(x, whole)
+    if world.rank > 0:
+        sys.exit()
+    solution = whole.getArray()
+    name = "PETSc cg, " + {"hypre": "BoomerAMG", "gamg": "GAMG"}[method] + ("" if ranks == 1 else f", {ranks} ranks")
 
 residual = numpy.linalg.norm(right - matrix @ solution) / numpy.linalg.norm(right)
 with open("/proc/self/status") as status:
     peak = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
 print(json.dumps({"peer": name, "seconds": seconds, "max_residual": float(residual), "iterations": iterations,
-                  "peak_bytes": peak}))
+                  "ranks": ranks, "peak_bytes": peak}))

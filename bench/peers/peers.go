@@ -70,30 +70,18 @@ func run(ctx context.Context, log io.Writer, environment []string, script string
 	return objects(cmd, script)
 }
 
-// PETSc is [Run] for a script that imports petsc4py, on one rank.
-func PETSc(ctx context.Context, log io.Writer, script string, args ...string) ([]map[string]any, error) {
-	return run(ctx, log, slepcEnvironment(), script, args)
-}
-
-// SLEPc runs the embedded eigs_slepc.py on two MPI ranks and returns the JSON objects it
-// prints. Without MPI or slepc4py it returns none and writes the reason to log.
-func SLEPc(ctx context.Context, log io.Writer, args ...string) ([]map[string]any, error) {
-	const script = "eigs_slepc.py"
+// PETSc is [Run] for a script that imports petsc4py, on so many MPI ranks.
+func PETSc(ctx context.Context, log io.Writer, ranks int, script string, args ...string) ([]map[string]any, error) {
+	if ranks == 1 {
+		return run(ctx, log, slepcEnvironment(), script, args)
+	}
 	text, err := scripts.ReadFile(script)
 	if err != nil {
 		return nil, err
 	}
-	environment := slepcEnvironment()
-	// A missing SLEPc is no fault: few machines have it.
-	probe := exec.CommandContext(ctx, python, "-c", "import slepc4py, petsc4py")
-	probe.Env = environment
-	if err := errors.Join(probe.Run(), lookMPI()); err != nil {
-		fmt.Fprintf(log, "no SLEPc: %v; install the Debian packages named in bench/peers/%s\n", err, script)
-		return nil, nil
-	}
 
 	// Standard input reaches one rank only.
-	dir, err := os.MkdirTemp("", "bigfit-slepc-")
+	dir, err := os.MkdirTemp("", "bigfit-petsc-")
 	if err != nil {
 		return nil, err
 	}
@@ -103,11 +91,25 @@ func SLEPc(ctx context.Context, log io.Writer, args ...string) ([]map[string]any
 		return nil, err
 	}
 
-	cmd := exec.CommandContext(ctx, mpirun, append([]string{"--allow-run-as-root", "-n", "2", python, path},
-		args...)...)
-	cmd.Env = environment
+	cmd := exec.CommandContext(ctx, mpirun, append([]string{"--allow-run-as-root", "-n", strconv.Itoa(ranks), python,
+		path}, args...)...)
+	cmd.Env = slepcEnvironment()
 	cmd.Stderr = log
 	return objects(cmd, script)
+}
+
+// SLEPc runs the embedded eigs_slepc.py on two MPI ranks and returns the JSON objects it
+// prints. Without MPI or slepc4py it returns none and writes the reason to log.
+func SLEPc(ctx context.Context, log io.Writer, args ...string) ([]map[string]any, error) {
+	const script = "eigs_slepc.py"
+	// A missing SLEPc is no fault: few machines have it.
+	probe := exec.CommandContext(ctx, python, "-c", "import slepc4py, petsc4py")
+	probe.Env = slepcEnvironment()
+	if err := errors.Join(probe.Run(), lookMPI()); err != nil {
+		fmt.Fprintf(log, "no SLEPc: %v; install the Debian packages named in bench/peers/%s\n", err, script)
+		return nil, nil
+	}
+	return PETSc(ctx, log, 2, script, args...)
 }
 
 // mpirun starts the ranks.
