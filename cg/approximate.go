@@ -26,33 +26,16 @@ import "math"
 func newApproximate(s *system, copies int32, seed uint64) *factors {
 	n := s.w.Rows
 	g := newElimination(s, copies, seed)
-	columns := make([]column, n)
-	var room []entry
-	for range n {
-		v := g.queue.pop()
-		total := g.collect(v)
+	return newFactors(g.run(n), nil, s.scaled(g.unit))
+}
 
-		// Columns lie in blocks of memory, which are not copied when they grow in number.
-		if len(room) < len(g.star) {
-			room = make([]entry, max(min(columnBlock, 2*s.w.NNZ()), len(g.star)))
-		}
-		c := &columns[v]
-		c.to = room[:len(g.star):len(g.star)]
-		room = room[len(g.star):]
-		for i, e := range g.star {
-			c.to[i] = entry{e.to, float32(e.weight)}
-		}
-		if total > 0 {
-			c.inner = 1 / total
-		}
-		g.replace(v, total)
-	}
-
-	outer := make([]float64, n)
+// scaled returns R^½ for weights in the given unit.
+func (s *system) scaled(unit float64) []float64 {
+	outer := make([]float64, len(s.outer))
 	for i, r := range s.outer {
-		outer[i] = r / math.Sqrt(g.unit)
+		outer[i] = r / math.Sqrt(unit)
 	}
-	return newFactors(columns, outer)
+	return outer
 }
 
 const (

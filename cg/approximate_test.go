@@ -186,7 +186,7 @@ func TestDegreeQueue(t *testing.T) {
 		vertices[i].degree = int32(rng.IntN(300))
 	}
 	var q degreeQueue
-	q.fill(vertices)
+	q.fill(vertices, len(vertices))
 	gone := make([]bool, n)
 	for range n {
 		least := int32(math.MaxInt32)

@@ -114,7 +114,7 @@ func newPeeler(s *system, edges int) *peeler {
 		p.star = p.edges(p.star[:0], int32(i))
 		p.vertices[i].degree = int32(len(p.star))
 	}
-	p.queue.fill(p.vertices)
+	p.queue.fill(p.vertices, n)
 	return p
 }
 

@@ -44,27 +44,74 @@ type spoke struct {
 // the system and the seed.
 func newElimination(s *system, copies int32, seed uint64) *elimination {
 	n := s.w.Rows
-	g := &elimination{unit: s.mean, vertices: make([]vertex, n), ground: make([]float64, n),
-		random: rand.NewPCG(seed, 0x63686f6c), // "chol"
-		store:  newLinkStore(n), most: mostCopies, crowded: crowdedLeast + crowdedStar*s.w.NNZ()/max(n, 1)}
+	g := emptyElimination(s, n, n, rand.NewPCG(seed, drawStream))
 	for i := range n {
-		col, val := s.w.Row(i)
-		v := &g.vertices[i]
-		for p, j := range col {
-			w := 1.0
-			if val != nil {
-				w = val[p]
-			}
-			if int(j) != i && w > 0 {
-				g.store.add(&v.links, newLink(j, copies, w/g.unit))
-			}
-		}
 		g.ground[i] = s.ground[i] / g.unit
-		v.degree = v.links.length
+		s.eachEdge(int32(i), func(j int32, weight float64) {
+			g.store.add(&g.vertices[i].links, newLink(j, copies, weight/g.unit))
+		})
 	}
-
-	g.queue.fill(g.vertices)
+	g.begin(n)
 	return g
+}
+
+// drawStream is the stream of the draws of an elimination. Parts of a graph have those that follow.
+const drawStream = 0x63686f6c // "chol"
+
+// emptyElimination returns a graph of n vertices, and room for more, without edges.
+func emptyElimination(s *system, n, room int, random *rand.PCG) *elimination {
+	return &elimination{unit: s.mean, vertices: make([]vertex, n, room), ground: make([]float64, n, room), random: random,
+		store: newLinkStore(n), most: mostCopies, crowded: crowdedLeast + crowdedStar*s.w.NNZ()/max(s.w.Rows, 1)}
+}
+
+// eachEdge calls fn for the edges of a vertex to others.
+func (s *system) eachEdge(v int32, fn func(to int32, weight float64)) {
+	col, val := s.w.Row(int(v))
+	for p, j := range col {
+		w := 1.0
+		if val != nil {
+			w = val[p]
+		}
+		if j != v && w > 0 {
+			fn(j, w)
+		}
+	}
+}
+
+// begin puts the first so many vertices into the queue. The others stay.
+func (g *elimination) begin(eliminated int) {
+	for i := range g.vertices {
+		v := &g.vertices[i]
+		v.degree = v.links.length
+		v.bucket = -1
+	}
+	g.queue.fill(g.vertices, eliminated)
+}
+
+// run eliminates so many vertices, all that are in the queue, and returns their columns.
+func (g *elimination) run(count int) []column {
+	columns := make([]column, count)
+	var room []entry
+	for range count {
+		v := g.queue.pop()
+		total := g.collect(v)
+
+		// Columns lie in blocks of memory, which are not copied when they grow in number.
+		if len(room) < len(g.star) {
+			room = make([]entry, max(min(columnBlock, 16*count), len(g.star)))
+		}
+		c := &columns[v]
+		c.to = room[:len(g.star):len(g.star)]
+		room = room[len(g.star):]
+		for i, e := range g.star {
+			c.to[i] = entry{e.to, float32(e.weight)}
+		}
+		if total > 0 {
+			c.inner = 1 / total
+		}
+		g.replace(v, total)
+	}
+	return columns
 }
 
 // newLink returns a link with one copy, or two if there are more.

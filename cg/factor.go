@@ -36,14 +36,19 @@ type column struct {
 // newFactors puts the columns of all vertices in order. Any order serves in which a column comes
 // before the columns of the vertices that it names. In this one a column follows as soon as it can, so
 // that a substitution finds in the cache what it has just written.
-func newFactors(columns []column, outer []float64) *factors {
+//
+// The vertices are those in names, all if it is nil, by their places there. A column may also name places behind
+// them, which have no column here. outer are the E of all vertices.
+func newFactors(columns []column, names []int32, outer []float64) *factors {
 	n := len(columns)
 	missing := make([]int32, n) // columns that a vertex waits for
 	size := 0
 	for _, c := range columns {
 		size += len(c.to)
 		for _, e := range c.to {
-			missing[e.to]++
+			if int(e.to) < n {
+				missing[e.to]++
+			}
 		}
 	}
 
@@ -62,12 +67,19 @@ func newFactors(columns []column, outer []float64) *factors {
 		ready = ready[:len(ready)-1]
 		p := len(m.order)
 		place[v] = int32(p)
-		m.order = append(m.order, v)
-		m.outer[p] = outer[v]
+		name := v
+		if names != nil {
+			name = names[v]
+		}
+		m.order = append(m.order, name)
+		m.outer[p] = outer[name]
 		m.inner[p] = columns[v].inner
 		m.columns = append(m.columns, columns[v].to...)
 		m.ptr = append(m.ptr, int64(len(m.columns)))
 		for _, e := range columns[v].to {
+			if int(e.to) >= n {
+				continue
+			}
 			if missing[e.to]--; missing[e.to] == 0 {
 				ready = append(ready, e.to)
 			}
@@ -75,7 +87,9 @@ func newFactors(columns []column, outer []float64) *factors {
 	}
 
 	for i, e := range m.columns {
-		m.columns[i].to = place[e.to]
+		if int(e.to) < n {
+			m.columns[i].to = place[e.to]
+		}
 	}
 	return m
 }
@@ -87,8 +101,20 @@ const columnGrain = 8
 // ApplyTo sets dst = M⁻¹r. It costs 4 operations for each number of the factor and column, and
 // reads the factor twice for 8 columns, or 4 where that employs more processors.
 func (m *factors) ApplyTo(dst, r *mat.Dense) {
-	n, b := r.Dims()
+	_, b := r.Dims()
 	checkApply(len(m.order), dst, r)
+	columnGroups(b, func(from, to, width int) {
+		x := m.take(len(m.order) * width)
+		defer m.give(x)
+		m.load(x, width, r, from, to)
+		m.forward(x, width)
+		m.back(x, width)
+		m.store(dst, x, width, from, to)
+	})
+}
+
+// columnGroups calls fn for ranges of b columns, by several threads, with the width of the blocks to take.
+func columnGroups(b int, fn func(from, to, width int)) {
 	grain := columnGrain
 	if par.Workers(b, grain/2) > par.Workers(b, grain) {
 		grain /= 2
@@ -101,26 +127,20 @@ func (m *factors) ApplyTo(dst, r *mat.Dense) {
 		case to-from <= 4:
 			width = 4
 		}
-		block, _ := m.scratch.Get().(*[]float64)
-		if block == nil || cap(*block) < n*width {
-			block = new([]float64)
-			*block = make([]float64, n*width)
-		}
-		defer m.scratch.Put(block)
-
-		x := (*block)[:n*width]
-		m.load(x, width, r, from, to)
-		switch width {
-		case 1:
-			m.substitute1(x)
-		case 4:
-			m.substitute4(x)
-		default:
-			m.substitute8(x)
-		}
-		m.store(dst, x, width, from, to)
+		fn(from, to, width)
 	})
 }
+
+// take returns memory of arbitrary contents, which give takes back.
+func (m *factors) take(size int) []float64 {
+	block, _ := m.scratch.Get().(*[]float64)
+	if block == nil || cap(*block) < size {
+		return make([]float64, size)
+	}
+	return (*block)[:size]
+}
+
+func (m *factors) give(block []float64) { m.scratch.Put(&block) }
 
 // load sets x = E·r by places, for columns [from, to) of r, filled up with zeros.
 func (m *factors) load(x []float64, width int, r *mat.Dense, from, to int) {
@@ -148,9 +168,31 @@ func (m *factors) store(dst *mat.Dense, x []float64, width, from, to int) {
 	}
 }
 
-// substitute1 applies (I−N)⁻ᵀF(I−N)⁻¹ to one column: forward a place adds to those behind it, and
-// on the way back it collects from them.
-func (m *factors) substitute1(x []float64) {
+// forward applies F(I−N)⁻¹ to blocks of 1, 4 or 8 columns: a place adds to those behind it.
+func (m *factors) forward(x []float64, width int) {
+	switch width {
+	case 1:
+		m.forward1(x)
+	case 4:
+		m.forward4(x)
+	default:
+		m.forward8(x)
+	}
+}
+
+// back applies (I−N)⁻ᵀ: a place collects from those behind it.
+func (m *factors) back(x []float64, width int) {
+	switch width {
+	case 1:
+		m.back1(x)
+	case 4:
+		m.back4(x)
+	default:
+		m.back8(x)
+	}
+}
+
+func (m *factors) forward1(x []float64) {
 	n := len(m.order)
 	from := m.ptr[0]
 	for p := range n {
@@ -162,7 +204,10 @@ func (m *factors) substitute1(x []float64) {
 		}
 		from = to
 	}
+}
 
+func (m *factors) back1(x []float64) {
+	n := len(m.order)
 	to := m.ptr[n]
 	for p := n - 1; p >= 0; p-- {
 		from := m.ptr[p]
@@ -175,10 +220,8 @@ func (m *factors) substitute1(x []float64) {
 	}
 }
 
-// substitute4 is substitute1 for four columns.
-func (m *factors) substitute4(x []float64) {
-	n := len(m.order)
-	for p := range n {
+func (m *factors) forward4(x []float64) {
+	for p := range m.order {
 		own := (*[4]float64)(x[4*p:])
 		f := m.inner[p]
 		t0 := own[0] * f
@@ -195,8 +238,10 @@ func (m *factors) substitute4(x []float64) {
 			to[3] += w * t3
 		}
 	}
+}
 
-	for p := n - 1; p >= 0; p-- {
+func (m *factors) back4(x []float64) {
+	for p := len(m.order) - 1; p >= 0; p-- {
 		var s0, s1, s2, s3 float64
 		for _, e := range m.columns[m.ptr[p]:m.ptr[p+1]] {
 			of := (*[4]float64)(x[4*int(e.to):])
@@ -215,10 +260,8 @@ func (m *factors) substitute4(x []float64) {
 	}
 }
 
-// substitute8 is substitute1 for eight columns.
-func (m *factors) substitute8(x []float64) {
-	n := len(m.order)
-	for p := range n {
+func (m *factors) forward8(x []float64) {
+	for p := range m.order {
 		own := (*[8]float64)(x[8*p:])
 		f := m.inner[p]
 		t0 := own[0] * f
@@ -243,8 +286,10 @@ func (m *factors) substitute8(x []float64) {
 			to[7] += w * t7
 		}
 	}
+}
 
-	for p := n - 1; p >= 0; p-- {
+func (m *factors) back8(x []float64) {
+	for p := len(m.order) - 1; p >= 0; p-- {
 		var s0, s1, s2, s3, s4, s5, s6, s7 float64
 		for _, e := range m.columns[m.ptr[p]:m.ptr[p+1]] {
 			of := (*[8]float64)(x[8*int(e.to):])

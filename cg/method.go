@@ -58,9 +58,7 @@ const (
 // Settings.Preconditioner of several calls of [Laplacian]. The power of l does not count. The
 // preconditioner need not serve the null vectors of L.
 func Precondition(l *sparse.Laplacian, method Method, seed uint64) (Method, Preconditioner) {
-	return precondition(l, method, func(s *system, method Method, most int) (Method, Preconditioner) {
-		return form{deflated: true, copies: mostCopies, seed: seed}.factor(s, method, most)
-	})
+	return precondition(l, method, form{deflated: true, copies: mostCopies, seed: seed}.factor)
 }
 
 // precondition is [Precondition] with factor to make a factor by Cholesky, where it has at most so many
@@ -111,6 +109,7 @@ type form struct {
 	deflated bool  // the caller deflates the null vectors
 	copies   int32 // of each edge, for ApproximateCholesky
 	seed     uint64
+	whole    bool // not by slabs: only such a factor can be stored
 }
 
 // factor returns the factor of a system by Cholesky or ApproximateCholesky. An exact factor of more than most
@@ -124,6 +123,11 @@ func (f form) factor(s *system, method Method, most int) (Method, Preconditioner
 	if f.deflated && s.shadowed() {
 		// So small a ground matters along the null vectors only.
 		clear(s.ground)
+	}
+	if !f.whole {
+		if d := newSlabs(s, slabSize); d != nil {
+			return ApproximateCholesky, newDivided(s, d, f.copies, f.seed)
+		}
 	}
 	return ApproximateCholesky, newApproximate(s, f.copies, f.seed)
 }

@@ -27,10 +27,11 @@ func bucketOf(degree int32) int32 {
 	return exactBuckets + 8*doublings + eighth
 }
 
-// fill puts vertices into an empty queue. Vertices of one degree come in ascending order.
-func (q *degreeQueue) fill(vertices []vertex) {
+// fill puts the first so many vertices into an empty queue. Vertices of one degree come in ascending order. The bucket of
+// the others must be −1.
+func (q *degreeQueue) fill(vertices []vertex, count int) {
 	q.vertices = vertices
-	for i := len(vertices) - 1; i >= 0; i-- {
+	for i := count - 1; i >= 0; i-- {
 		v := &vertices[i]
 		v.bucket = bucketOf(v.degree)
 		q.buckets[v.bucket] = append(q.buckets[v.bucket], int32(i))

@@ -56,7 +56,8 @@ type storedFactor struct {
 // memory, and a pass over the graph for its hash.
 func NewFactor(l *sparse.Laplacian, seed uint64) *Factor {
 	f := &Factor{made: describe(l)}
-	f.made.Method, f.Preconditioner = Precondition(l, Cholesky, seed)
+	made := form{deflated: true, copies: mostCopies, seed: seed, whole: true}
+	f.made.Method, f.Preconditioner = precondition(l, Cholesky, made.factor)
 	return f
 }
 
