@@ -12,20 +12,33 @@ import (
 // little less than the eigenvalue of a path of h steps; bound is a Rayleigh quotient, which counts
 // the weights and is not below the eigenvalue. h is the number of steps between two far ends of a
 // component, found by two breadth-first searches in each; the largest of all counts. The search also
-// finds s.narrowest.
+// finds s.narrowest, and the levels.
 func (s *system) spread() (path, bound float64) {
 	search := breadthFirst{w: s.w, seen: make([]int32, s.w.Rows)}
 	value := slices.Repeat([]float64{unknown}, s.w.Rows)
 	steps := 1
 	bound = 1
+	s.visited = make([]int32, 0, s.w.Rows)
+	s.levelEnds = nil
+	var isolated []int32
 	for root := range s.w.Rows {
 		if search.seen[root] == 0 && s.w.Ptr[root] < s.w.Ptr[root+1] {
 			end, _ := search.from(int32(root), 1)
 			_, ends := search.from(end, 2)
+			for _, e := range ends {
+				s.levelEnds = append(s.levelEnds, len(s.visited)+e)
+			}
+			s.visited = append(s.visited, search.queue...)
 			steps = max(steps, len(ends))
 			s.narrowest = max(s.narrowest, narrowest(ends))
 			bound = min(bound, max(search.quotient(ends, value), 1e-16))
+		} else if search.seen[root] == 0 {
+			isolated = append(isolated, int32(root))
 		}
+	}
+	if len(isolated) > 0 {
+		s.visited = append(s.visited, isolated...)
+		s.levelEnds = append(s.levelEnds, len(s.visited))
 	}
 
 	return min(1, 8/float64(steps*steps)), bound

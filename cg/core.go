@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/bigfit/bigfit/internal/num/par"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -31,10 +32,10 @@ const (
 //
 // which is a graph with edges to the ground as well.
 type core struct {
-	system           // of C, in ascending order
-	kept   []int32   // C
-	peeled []peeled  // F, in the order of elimination
-	whole  []float64 // R^½ of all vertices
+	system            // of C, in ascending order
+	kept   []int32    // C
+	peeled [][]peeled // F: of each slab in the order of elimination
+	whole  []float64  // R^½ of all vertices
 }
 
 // peeled is a vertex that was eliminated, with its edges to vertices that were not yet.
@@ -47,15 +48,13 @@ type peeled struct {
 }
 
 // newCore returns the core of a system, or nil if too few vertices have few neighbours. It costs some
-// passes over the edges. While it is made it takes 36 bytes for each vertex, 256 more for each with few
-// neighbours, and the graph that is left.
-func newCore(s *system) *core {
+// passes over the edges. While it is made it takes 32 bytes for each vertex, 256 more for each with few
+// neighbours, and twice the graph that is left. d are slabs of the graph, which are gone through at once, or nil.
+func newCore(s *system, d *slabs) *core {
 	few := 0
-	edges := 0
 	for i := range s.w.Rows {
-		if d := int(s.w.Ptr[i+1] - s.w.Ptr[i]); 0 < d && d <= coreDegree {
+		if d := s.w.Ptr[i+1] - s.w.Ptr[i]; 0 < d && d <= coreDegree {
 			few++
-			edges += d * (d - 1)
 		}
 	}
 	// An elimination adds at most 12 edges, which int32 must count.
@@ -64,32 +63,40 @@ func newCore(s *system) *core {
 		return nil
 	}
 
-	p := newPeeler(s, edges)
-	c := &core{whole: s.outer, peeled: make([]peeled, 0, few)}
-	for range s.w.Rows {
-		v := p.queue.pop()
-		degree := p.vertices[v].degree
-		if degree > coreDegree {
-			break
+	g := newPeeling(s, d)
+	c := &core{whole: s.outer}
+	par.For(len(g.peelers), 1, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			g.peelers[k].run()
 		}
-		// The last vertex of a component stays, for its null vector.
-		if degree > 0 {
-			c.peeled = append(c.peeled, p.eliminate(v))
-		}
+	})
+	for _, p := range g.peelers {
+		c.peeled = append(c.peeled, p.peeled)
 	}
-	p.assemble(c)
+	g.assemble(c)
 	return c
 }
 
-// peeler is a graph whose vertices with few neighbours are eliminated.
-type peeler struct {
+// peeling is a graph whose vertices with few neighbours are eliminated.
+type peeling struct {
 	*system
+	slabs    *slabs
 	vertices []vertex // at is −1 for an eliminated one; the degree counts parallel edges
-	queue    degreeQueue
 	ground   []float64
-	first    []int32 // of a vertex: its last edge in added, or −1
-	added    []added
-	star     []edge // of the vertex at hand
+	peelers  []peeler
+}
+
+// peeler eliminates vertices of a slab, or of the whole graph. No others touch what it has of these.
+type peeler struct {
+	*peeling
+	own    []int32
+	queue  degreeQueue
+	added  []added
+	peeled []peeled
+	star   []edge // of the vertex at hand
+	// What the slab adds to the vertices between slabs: to their grounds, and the last edge in added, or −1.
+	borderGround []float64
+	borderFirst  []int32
 }
 
 // edge is an edge seen from one of its ends.
@@ -98,40 +105,97 @@ type edge struct {
 	weight float64
 }
 
-// added is an edge that an elimination made, seen from one of its ends.
+// added is an edge that an elimination made, seen from one of its ends. The links of a vertex begin with the last one.
 type added struct {
 	weight float64
 	to     int32
 	next   int32 // the one before at the same vertex, or −1
 }
 
-// newPeeler returns the graph of a system, with room for so many more edges.
-func newPeeler(s *system, edges int) *peeler {
+// newPeeling returns the graph of a system with a peeler for each slab.
+func newPeeling(s *system, d *slabs) *peeling {
 	n := s.w.Rows
-	p := &peeler{system: s, vertices: make([]vertex, n), ground: slices.Clone(s.ground),
-		first: slices.Repeat([]int32{-1}, n), added: make([]added, 0, edges)}
-	for i := range n {
-		p.star = p.edges(p.star[:0], int32(i))
-		p.vertices[i].degree = int32(len(p.star))
+	g := &peeling{system: s, slabs: d, vertices: make([]vertex, n), ground: slices.Clone(s.ground)}
+	par.For(n, rowGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			v := &g.vertices[i]
+			v.bucket = -1
+			v.links.first = -1
+			s.eachEdge(int32(i), func(int32, float64) { v.degree++ })
+		}
+	})
+
+	if d == nil {
+		all := make([]int32, n)
+		for i := range all {
+			all[i] = int32(i)
+		}
+		g.peelers = []peeler{{peeling: g, own: all}}
+		return g
 	}
-	p.queue.fill(p.vertices, n)
-	return p
+	for _, own := range d.parts {
+		g.peelers = append(g.peelers, peeler{peeling: g, own: own, borderGround: make([]float64, len(d.between)),
+			borderFirst: slices.Repeat([]int32{-1}, len(d.between))})
+	}
+	return g
 }
+
+// run eliminates vertices of at most coreDegree edges until there are none.
+func (p *peeler) run() {
+	few := 0
+	edges := 0
+	p.queue.vertices = p.vertices
+	for _, v := range slices.Backward(p.own) {
+		if d := int(p.vertices[v].degree); d <= coreDegree {
+			few++
+			edges += d * (d - 1)
+		}
+		p.queue.add(v)
+	}
+	p.added = make([]added, 0, edges)
+	p.peeled = make([]peeled, 0, few)
+
+	for range p.own {
+		v := p.queue.pop()
+		degree := p.vertices[v].degree
+		if degree > coreDegree {
+			break
+		}
+		// The last vertex of a component stays, for its null vector.
+		if degree > 0 {
+			p.peeled = append(p.peeled, p.eliminate(v))
+		}
+	}
+}
+
+// outside reports whether a neighbour of the slab lies between slabs, which no queue holds.
+func (p *peeler) outside(v int32) bool { return p.vertices[v].bucket < 0 }
 
 // edges appends to dst the edges from v to vertices that are not eliminated: those of the graph, then the added
 // ones, the last one first.
 func (p *peeler) edges(dst []edge, v int32) []edge {
-	col, val := p.w.Row(int(v))
+	dst = p.given(dst, v)
+	return p.chain(dst, p.vertices[v].links.first)
+}
+
+// given appends the edges of the graph.
+func (g *peeling) given(dst []edge, v int32) []edge {
+	col, val := g.w.Row(int(v))
 	for k, j := range col {
 		w := 1.0
 		if val != nil {
 			w = val[k]
 		}
-		if j != v && w > 0 && p.vertices[j].at >= 0 {
+		if j != v && w > 0 && g.vertices[j].at >= 0 {
 			dst = append(dst, edge{j, w})
 		}
 	}
-	for k := p.first[v]; k >= 0; k = p.added[k].next {
+	return dst
+}
+
+// chain appends added edges from the given one on.
+func (p *peeler) chain(dst []edge, first int32) []edge {
+	for k := first; k >= 0; k = p.added[k].next {
 		if e := &p.added[k]; p.vertices[e.to].at >= 0 {
 			dst = append(dst, edge{e.to, e.weight})
 		}
@@ -160,7 +224,11 @@ func (p *peeler) eliminate(v int32) peeled {
 	star.inner = 1 / total
 	p.vertices[v].at = -1
 	for i, a := range star.to[:star.count] {
-		p.ground[a] += star.weight[i] * (p.ground[v] / total)
+		ground := &p.ground[a]
+		if p.outside(a) {
+			ground = &p.borderGround[-1-p.slabs.number[a]]
+		}
+		*ground += star.weight[i] * (p.ground[v] / total)
 		for j, b := range star.to[:i] {
 			w := max(star.weight[i]*(star.weight[j]/total), math.SmallestNonzeroFloat64)
 			p.add(a, b, w)
@@ -168,51 +236,105 @@ func (p *peeler) eliminate(v int32) peeled {
 		}
 	}
 	for i, a := range star.to[:star.count] {
-		p.queue.change(&p.vertices[a], a, star.count-1-parallel[i])
+		if !p.outside(a) {
+			p.queue.change(&p.vertices[a], a, star.count-1-parallel[i])
+		}
 	}
 	return star
 }
 
 // add adds an edge, seen from one of its ends.
 func (p *peeler) add(from, to int32, weight float64) {
-	p.added = append(p.added, added{weight, to, p.first[from]})
-	p.first[from] = int32(len(p.added) - 1)
+	first := &p.vertices[from].links.first
+	if p.outside(from) {
+		first = &p.borderFirst[-1-p.slabs.number[from]]
+	}
+	p.added = append(p.added, added{weight, to, *first})
+	*first = int32(len(p.added) - 1)
 }
 
 // assemble makes the system of the vertices that are left.
-func (p *peeler) assemble(c *core) {
-	number := make([]int32, len(p.vertices))
-	size := 0
-	for v := range p.vertices {
-		if p.vertices[v].at >= 0 {
+func (g *peeling) assemble(c *core) {
+	number := make([]int32, len(g.vertices))
+	for v := range g.vertices {
+		if g.vertices[v].at >= 0 {
 			number[v] = int32(len(c.kept))
 			c.kept = append(c.kept, int32(v))
-			size += int(p.vertices[v].degree)
 		}
 	}
 
 	n := len(c.kept)
-	w := &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, 1, n+1),
-		Col: make([]int32, 0, size), Val: make([]float64, 0, size)}
-	c.system = system{w: w, mean: p.mean, narrowest: p.narrowest, ground: make([]float64, n), diagonal: make([]float64, n),
-		outer: make([]float64, n)}
-	for i, v := range c.kept {
-		p.star = p.edges(p.star[:0], v)
-		sortEdges(p.star)
-		c.ground[i] = p.ground[v]
-		c.outer[i] = p.outer[v]
-		c.diagonal[i] = p.ground[v]
-		for k, e := range p.star {
+	c.system = system{mean: g.mean, narrowest: g.narrowest, ground: make([]float64, n), diagonal: make([]float64, n),
+		outer: make([]float64, n), parts: g.slabs.of(c.kept)}
+	lengths := make([]int32, n)
+	rows := make([]sparse.CSR, par.Chunks(n, assembleGrain))
+	par.For(n, assembleGrain, func(lo, hi int) {
+		rows[lo/assembleGrain] = g.rows(c, number, lengths, lo, hi)
+	})
+
+	w := &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, 1, n+1)}
+	for _, k := range lengths {
+		w.Ptr = append(w.Ptr, w.Ptr[len(w.Ptr)-1]+int64(k))
+	}
+	w.Col = make([]int32, w.Ptr[n])
+	w.Val = make([]float64, w.Ptr[n])
+	par.For(n, assembleGrain, func(lo, hi int) {
+		copy(w.Col[w.Ptr[lo]:], rows[lo/assembleGrain].Col)
+		copy(w.Val[w.Ptr[lo]:], rows[lo/assembleGrain].Val)
+	})
+	c.w = w
+}
+
+// assembleGrain is the number of rows of a core that one processor makes.
+const assembleGrain = 1 << 14
+
+// rows makes rows lo to hi of the core, without places of their beginnings, and notes their lengths.
+func (g *peeling) rows(c *core, number, lengths []int32, lo, hi int) (w sparse.CSR) {
+	size := 0
+	for _, v := range c.kept[lo:hi] {
+		size += int(g.vertices[v].degree)
+	}
+	w.Col = make([]int32, 0, size)
+	w.Val = make([]float64, 0, size)
+	var star []edge
+	for i := lo; i < hi; i++ {
+		v := c.kept[i]
+		c.ground[i] = g.ground[v]
+		star = g.left(star[:0], v, &c.ground[i])
+		sortEdges(star)
+		c.outer[i] = g.outer[v]
+		c.diagonal[i] = c.ground[i]
+		before := len(w.Col)
+		for k, e := range star {
 			c.diagonal[i] += e.weight
-			if k > 0 && p.star[k-1].to == e.to {
+			if k > 0 && star[k-1].to == e.to {
 				w.Val[len(w.Val)-1] += e.weight
 				continue
 			}
 			w.Col = append(w.Col, number[e.to])
 			w.Val = append(w.Val, e.weight)
 		}
-		w.Ptr = append(w.Ptr, int64(len(w.Col)))
+		lengths[i] = int32(len(w.Col) - before)
 	}
+	return w
+}
+
+// left appends to dst the edges of a vertex that is left, and adds to its ground what the slabs beside it have.
+func (g *peeling) left(dst []edge, v int32, ground *float64) []edge {
+	dst = g.given(dst, v)
+	if g.slabs == nil {
+		return g.peelers[0].chain(dst, g.vertices[v].links.first)
+	}
+	if k := g.slabs.slab[v]; k >= 0 {
+		return g.peelers[k].chain(dst, g.vertices[v].links.first)
+	}
+	place := -1 - g.slabs.number[v]
+	for k := range g.peelers {
+		p := &g.peelers[k]
+		dst = p.chain(dst, p.borderFirst[place])
+		*ground += p.borderGround[place]
+	}
+	return dst
 }
 
 // sortEdges sorts edges by their ends. Parallel ones stay in their order, which is the same at both of their ends,
@@ -234,14 +356,16 @@ func sortEdges(e []edge) {
 
 // fold makes right-hand sides f of the whole system those of S, in the rows of C: f_C − A_CF·A_FF⁻¹·f_F.
 func (c *core) fold(f *mat.Dense) {
-	for k := range c.peeled {
-		p := &c.peeled[k]
-		own := f.RawRowView(int(p.vertex))
-		for i, to := range p.to[:p.count] {
-			s := p.weight[i] * p.inner
-			row := f.RawRowView(int(to))
-			for j, v := range own {
-				row[j] += s * v
+	for _, of := range c.peeled {
+		for k := range of {
+			p := &of[k]
+			own := f.RawRowView(int(p.vertex))
+			for i, to := range p.to[:p.count] {
+				s := p.weight[i] * p.inner
+				row := f.RawRowView(int(to))
+				for j, v := range own {
+					row[j] += s * v
+				}
 			}
 		}
 	}
@@ -250,17 +374,21 @@ func (c *core) fold(f *mat.Dense) {
 // unfold takes solutions in the rows of C and what [core.fold] has left in the others, which become
 // solutions.
 func (c *core) unfold(y *mat.Dense) {
-	for k := len(c.peeled) - 1; k >= 0; k-- {
-		p := &c.peeled[k]
-		own := y.RawRowView(int(p.vertex))
-		for i, to := range p.to[:p.count] {
-			row := y.RawRowView(int(to))
-			for j, v := range row {
-				own[j] += p.weight[i] * v
+	par.For(len(c.peeled), 1, func(lo, hi int) {
+		for _, of := range c.peeled[lo:hi] {
+			for k := len(of) - 1; k >= 0; k-- {
+				p := &of[k]
+				own := y.RawRowView(int(p.vertex))
+				for i, to := range p.to[:p.count] {
+					row := y.RawRowView(int(to))
+					for j, v := range row {
+						own[j] += p.weight[i] * v
+					}
+				}
+				for j := range own {
+					own[j] *= p.inner
+				}
 			}
 		}
-		for j := range own {
-			own[j] *= p.inner
-		}
-	}
+	})
 }

@@ -23,6 +23,9 @@ func sparseGraphs() map[string]*sparse.CSR {
 		"components":       random(90, false, rng),
 		"binary":           random(90, true, rng),
 		"isolated":         union(union(grid(1, 1), grid(5, 6)), path(2)),
+		"ladder":           grid(200, 3),
+		"ring":             ring(620),
+		"two ladders":      union(union(grid(150, 2), grid(1, 1)), grid(100, 3)),
 	}
 }
 
@@ -33,12 +36,21 @@ func TestCore(t *testing.T) {
 		for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
 			for _, shift := range []float64{0.3, 1e-5} {
 				l := laplacian(t, w, kind).With(1, shift)
-				c := newCore(newSystem(l))
+				s := newSystem(l)
+				s.spread()
+				c := newCore(s, newSlabs(s, 80))
 				if c == nil {
 					t.Fatalf("%s: no core", name)
 				}
-				if len(c.kept)+len(c.peeled) != w.Rows {
-					t.Fatalf("%s: %d vertices stay and %d do not, of %d", name, len(c.kept), len(c.peeled), w.Rows)
+				peeled := 0
+				for _, of := range c.peeled {
+					peeled += len(of)
+				}
+				if len(c.kept)+peeled != w.Rows {
+					t.Fatalf("%s: %d vertices stay and %d do not, of %d", name, len(c.kept), peeled, w.Rows)
+				}
+				if bySlabs := len(c.peeled) > 1; bySlabs != (w.Rows >= 600) {
+					t.Errorf("%s: %d slabs", name, len(c.peeled))
 				}
 				if err := c.w.CheckGraph(); err != nil {
 					t.Errorf("%s: %v", name, err)
@@ -76,7 +88,7 @@ func (p densePreconditioner) ApplyTo(dst, r *mat.Dense) { dst.Mul(p.m, r) }
 
 // Few vertices of a graph of neighbours have few neighbours: there is no core.
 func TestNoCore(t *testing.T) {
-	if c := newCore(newSystem(laplacian(t, complete(20), sparse.Combinatorial))); c != nil {
+	if c := newCore(newSystem(laplacian(t, complete(20), sparse.Combinatorial)), nil); c != nil {
 		t.Errorf("a complete graph has a core of %d vertices", len(c.kept))
 	}
 }

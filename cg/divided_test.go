@@ -28,6 +28,7 @@ func TestSlabs(t *testing.T) {
 		"isolated": union(union(grid(1, 1), grid(30, 40)), grid(1, 1)),
 	} {
 		s := newSystem(laplacian(t, w, sparse.Combinatorial))
+		s.spread()
 		d := newSlabs(s, 300)
 		if d == nil {
 			t.Errorf("%s: no slabs", name)
@@ -66,7 +67,9 @@ func TestSlabs(t *testing.T) {
 
 	// Wide levels, and few vertices.
 	for name, w := range map[string]*sparse.CSR{"complete": complete(700), "random": randomTree(4000, 8000, rng), "small": grid(20, 20)} {
-		if d := newSlabs(newSystem(laplacian(t, w, sparse.Combinatorial)), 300); d != nil {
+		s := newSystem(laplacian(t, w, sparse.Combinatorial))
+		s.spread()
+		if d := newSlabs(s, 300); d != nil {
 			t.Errorf("%s: slabs, and %d vertices between them", name, len(d.between))
 		}
 	}
@@ -85,6 +88,7 @@ func TestDivided(t *testing.T) {
 				for _, copies := range []int32{1, 2} {
 					l := laplacian(t, w, kind).With(1, shift)
 					s := newSystem(l)
+					s.spread()
 					d := newSlabs(s, 300)
 					m := newDivided(s, d, copies, 3)
 					for _, columns := range []int{1, 3, 9} {
@@ -129,6 +133,7 @@ func TestDividedPath(t *testing.T) {
 	w := path(3000)
 	l := laplacian(t, w, sparse.Combinatorial)
 	s := newSystem(l)
+	s.spread()
 	m := newDivided(s, newSlabs(s, 300), 1, 0)
 	null := newComponentNull(l, w.Components())
 	x := normal(w.Rows, 1, newRand())

@@ -41,7 +41,7 @@ func Grounded(l *sparse.Laplacian, g []float64, pinned []bool, seed uint64) (Met
 	}
 	made := form{copies: mostCopies, seed: seed}
 	if pinned != nil {
-		if c := newCore(s); c != nil {
+		if c := newCore(s, s.divide()); c != nil {
 			method, rest := made.factor(&c.system, Cholesky, exactMost)
 			return method, &reduced{c, rest}
 		}

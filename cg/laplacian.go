@@ -197,7 +197,7 @@ func (t *trial) core(s *system) *core {
 	if t.l.Power() > 1 || t.plan.Start != nil || t.l.Shift() > 0 && s.shadowed() {
 		return nil
 	}
-	return newCore(s)
+	return newCore(s, s.divide())
 }
 
 // goOn continues from a result with another preconditioner, to at most so many iterations in all.

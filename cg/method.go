@@ -125,7 +125,7 @@ func (f form) factor(s *system, method Method, most int) (Method, Preconditioner
 		clear(s.ground)
 	}
 	if !f.whole {
-		if d := newSlabs(s, slabSize); d != nil {
+		if d := s.divide(); d != nil {
 			return ApproximateCholesky, newDivided(s, d, f.copies, f.seed)
 		}
 	}

@@ -32,10 +32,15 @@ func bucketOf(degree int32) int32 {
 func (q *degreeQueue) fill(vertices []vertex, count int) {
 	q.vertices = vertices
 	for i := count - 1; i >= 0; i-- {
-		v := &vertices[i]
-		v.bucket = bucketOf(v.degree)
-		q.buckets[v.bucket] = append(q.buckets[v.bucket], int32(i))
+		q.add(int32(i))
 	}
+}
+
+// add puts a vertex into the queue, before the others of its degree.
+func (q *degreeQueue) add(i int32) {
+	v := &q.vertices[i]
+	v.bucket = bucketOf(v.degree)
+	q.buckets[v.bucket] = append(q.buckets[v.bucket], i)
 }
 
 // change adds by to the degree of vertex i, which is v.

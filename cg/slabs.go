@@ -14,47 +14,38 @@ const (
 	betweenShare = 32
 )
 
-// slabs are parts of the vertices of a graph. Edges between two parts go by way of the vertices between.
+// slabs are parts of the vertices of a graph. Edges between two parts go by way of the vertices between. All are in
+// ascending order.
 type slabs struct {
+	slab    []int8 // of a vertex, or −1
 	parts   [][]int32
 	between []int32
 	// number is the place of a vertex in its part, or −1 − its place in between.
 	number []int32
 }
 
-// newSlabs divides a graph by levels of a breadth-first search, into parts of at least so many vertices. It returns nil
-// for a graph that is too small, or whose levels are too wide. It costs two passes over the edges.
+// divide returns slabs of the graph of a system whose levels are known, or nil.
+func (s *system) divide() *slabs {
+	if s.parts == nil {
+		s.parts = newSlabs(s, slabSize)
+	}
+	return s.parts
+}
+
+// newSlabs divides a graph by the levels of breadth-first searches, into parts of at least so many vertices. It returns nil
+// for a graph that is too small, or whose levels are too wide or not known.
 func newSlabs(s *system, size int) *slabs {
 	n := s.w.Rows
-	if n < 2*size {
+	if n < 2*size || len(s.visited) < n {
 		return nil
 	}
-	order, ends := s.levels()
 	for count := min(n/size, slabMost); count > 1; count /= 2 {
-		levels, total := narrowLevels(ends, count)
+		levels, total := narrowLevels(s.levelEnds, count)
 		if total <= n/betweenShare {
-			return between(order, ends, levels)
+			return numbered(cutAt(s.visited, s.levelEnds, levels), count)
 		}
 	}
 	return nil
-}
-
-// levels returns the vertices in the order of breadth-first searches from a far end of each component, and where the
-// levels end.
-func (s *system) levels() (order []int32, ends []int) {
-	search := breadthFirst{w: s.w, seen: make([]int32, s.w.Rows)}
-	order = make([]int32, 0, s.w.Rows)
-	for root := range s.w.Rows {
-		if search.seen[root] == 0 {
-			end, _ := search.from(int32(root), 1)
-			_, own := search.from(end, 2)
-			for _, e := range own {
-				ends = append(ends, len(order)+e)
-			}
-			order = append(order, search.queue...)
-		}
-	}
-	return order, ends
 }
 
 // narrowLevels returns the narrowest level near each of the places that divide the vertices into count equal parts, and
@@ -67,45 +58,37 @@ func narrowLevels(ends []int, count int) (levels []int, total int) {
 		best, _ := slices.BinarySearch(ends, place+1)
 		first, _ := slices.BinarySearch(ends, place-n/(4*count))
 		for level := first; ends[level] < place+n/(4*count); level++ {
-			if width(ends, level) < width(ends, best) {
+			if levelSize(ends, level) < levelSize(ends, best) {
 				best = level
 			}
 		}
 		levels = append(levels, best)
-		total += width(ends, best)
+		total += levelSize(ends, best)
 	}
 	return levels, total
 }
 
-// between puts the vertices in the given levels between the others. order has all vertices, level after level, and ends says
-// where the levels end.
-func between(order []int32, ends, levels []int) *slabs {
-	of := make([]int8, len(order)) // the slab of a vertex, or −1
-	sizes := make([]int, len(levels)+1)
-	from := 0
-	for k, level := range append(levels, len(ends)) {
-		start := len(order)
-		if level < len(ends) {
-			start = ends[level] - width(ends, level)
+// cutAt returns the slabs of the vertices, with those in the given levels between the others. order has all vertices, level
+// after level, and ends says where the levels end.
+func cutAt(order []int32, ends, levels []int) []int8 {
+	slab := make([]int8, len(order))
+	k := 0
+	for i, v := range order {
+		for k < len(levels) && i >= ends[levels[k]] {
+			k++
 		}
-		sizes[k] = start - from
-		for _, v := range order[from:start] {
-			of[v] = int8(k)
-		}
-		if level < len(ends) {
-			from = ends[level]
-			for _, v := range order[start:from] {
-				of[v] = -1
-			}
+		slab[v] = int8(k)
+		if k < len(levels) && i >= ends[levels[k]]-levelSize(ends, levels[k]) {
+			slab[v] = -1
 		}
 	}
+	return slab
+}
 
-	// All in ascending order.
-	d := &slabs{parts: make([][]int32, len(sizes)), number: make([]int32, len(order))}
-	for k, size := range sizes {
-		d.parts[k] = make([]int32, 0, size)
-	}
-	for v, k := range of {
+// numbered returns so many slabs with the given vertices.
+func numbered(slab []int8, count int) *slabs {
+	d := &slabs{slab: slab, parts: make([][]int32, count), number: make([]int32, len(slab))}
+	for v, k := range slab {
 		if k < 0 {
 			d.number[v] = int32(-1 - len(d.between))
 			d.between = append(d.between, int32(v))
@@ -117,8 +100,20 @@ func between(order []int32, ends, levels []int) *slabs {
 	return d
 }
 
-// width returns the size of a level.
-func width(ends []int, level int) int {
+// of returns the slabs of the graph of some of the vertices. Those of nil are nil.
+func (d *slabs) of(vertices []int32) *slabs {
+	if d == nil {
+		return nil
+	}
+	slab := make([]int8, len(vertices))
+	for i, v := range vertices {
+		slab[i] = d.slab[v]
+	}
+	return numbered(slab, len(d.parts))
+}
+
+// levelSize returns the size of a level.
+func levelSize(ends []int, level int) int {
 	if level == 0 {
 		return ends[0]
 	}

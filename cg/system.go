@@ -22,6 +22,11 @@ type system struct {
 	// narrowest is the size of the narrowest level of a breadth-first search, of the component where it is
 	// the largest; 0 if not known. See [narrowest].
 	narrowest int
+	// visited and levelEnds are the vertices in the order of breadth-first searches and where their levels end, nil if not
+	// known; parts are slabs.
+	visited   []int32
+	levelEnds []int
+	parts     *slabs
 }
 
 func newSystem(l *sparse.Laplacian) *system {
