@@ -126,25 +126,27 @@ func newLink(to, copies int32, weight float64) link {
 // first, and returns the sum of their weights and of the ground.
 func (g *elimination) collect(v int32) float64 {
 	g.found = g.found[:0]
-	g.list = g.store.moveTo(g.list[:0], &g.vertices[v].links)
-	for _, l := range g.list {
-		to := l.to
-		copies := int32(1)
-		if to < 0 {
-			to = ^to
-			copies = g.most
-		}
-		end := &g.vertices[to]
-		switch {
-		case end.at < 0:
-		case end.at > 0:
-			e := &g.found[end.at-1]
-			e.weight += float64(l.weight)
-			e.links++
-			e.copies = g.most
-		default:
-			g.found = append(g.found, spoke{float64(l.weight), to, 1, copies, 0})
-			end.at = int32(len(g.found))
+	list := &g.vertices[v].links
+	for links := range g.store.empty(list) {
+		for _, l := range links {
+			to := l.to
+			copies := int32(1)
+			if to < 0 {
+				to = ^to
+				copies = g.most
+			}
+			end := &g.vertices[to]
+			switch {
+			case end.at < 0:
+			case end.at > 0:
+				e := &g.found[end.at-1]
+				e.weight += float64(l.weight)
+				e.links++
+				e.copies = g.most
+			default:
+				g.found = append(g.found, spoke{float64(l.weight), to, 1, copies, 0})
+				end.at = int32(len(g.found))
+			}
 		}
 	}
 

@@ -1,6 +1,9 @@
 package cg
 
-import "math/bits"
+import (
+	"iter"
+	"math/bits"
+)
 
 // A link is an edge of the remaining graph, seen from one of its ends.
 type link struct {
@@ -73,18 +76,28 @@ func (s *linkStore) add(l *linkList, k link) {
 
 // moveTo appends the links of a list to dst and empties the list.
 func (s *linkStore) moveTo(dst []link, l *linkList) []link {
-	left := l.length
-	for i := l.first; left > 0; {
-		c := s.at(i)
-		count := (left-1)%chunkLinks + 1
-		dst = append(dst, c.links[:count]...)
-		left -= count
-
-		next := c.next
-		c.next = s.unused
-		s.unused = i
-		i = next
+	for links := range s.empty(l) {
+		dst = append(dst, links...)
 	}
-	l.length = 0
 	return dst
+}
+
+// empty goes over the links of a list, a chunk at a time, and gives the chunks up. No link may be added meanwhile.
+func (s *linkStore) empty(l *linkList) iter.Seq[[]link] {
+	return func(yield func([]link) bool) {
+		left := l.length
+		l.length = 0
+		for i := l.first; left > 0; {
+			c := s.at(i)
+			count := (left-1)%chunkLinks + 1
+			left -= count
+			next := c.next
+			c.next = s.unused
+			s.unused = i
+			i = next
+			if !yield(c.links[:count]) {
+				return
+			}
+		}
+	}
 }
