@@ -3,6 +3,8 @@ package pipeline
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/bigfit/bigfit/archive"
 	"github.com/bigfit/bigfit/data"
@@ -186,6 +188,14 @@ func SaveGraph(path string, g *Graph, hashes Hashes, files ...archive.Files) err
 
 // IsFolderName reports whether a name of an output means a folder.
 func IsFolderName(path string) bool { return path != "" && os.IsPathSeparator(path[len(path)-1]) }
+
+// VertexFile returns the file beside a graph with the ids of its vertices: graph.ids.csv of graph.npz and of graph/.
+func VertexFile(graph string) string {
+	if IsFolderName(graph) {
+		return filepath.Clean(graph) + ".ids.csv"
+	}
+	return strings.TrimSuffix(graph, filepath.Ext(graph)) + ".ids.csv"
+}
 
 // EigsFile holds eigenpairs that were read, with the graph that they belong to. The graph has
 // no weights if the file alone was given.

@@ -218,7 +218,7 @@ func TestMissingFiles(t *testing.T) {
 		"predict none X.npy", "predict m.npz none", "predict m.npz X.npy -y none", "predict m.npz X.npy --ids none",
 		"update m.npz none", "update m.npz -y none", "next m.npz -y none", "suspects m.npz -y none", "eval y.npy none", "eval none y.npy",
 		"tune none y.npy --model lgc", "tune X.npy none --model lgc", "compare X.npy none --models lgc --labels 9",
-		"compare X.npy y.npy --models lgc --splits none", "cluster none -c 3", "cluster X.npy -c 3 -y none", "embed none", "features none", "features X.npy --graph none", "solve g.npz none",
+		"compare X.npy y.npy --models lgc --splits none", "cluster none -c 3", "cluster X.npy -c 3 -y none", "embed none", "features none", "features X.npy --graph none", "solve g.npz none", "edges none",
 		"solve none y.npy", "plot none", "info none",
 	} {
 		o := bigfit(t, strings.Fields(line)...)

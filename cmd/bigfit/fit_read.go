@@ -62,6 +62,9 @@ func (a *app) readFit(plan *fitPlan) (*fitInput, error) {
 		}
 	} else {
 		n = data.Rows(cmp.Or(plan.graphFile, plan.eigsFile))
+		if plan.graphFile != "" {
+			a.Points.TakeVertices(plan.graphFile)
+		}
 	}
 
 	t, err := a.ReadTargets(&plan.TargetOptions, plan.learner, n)

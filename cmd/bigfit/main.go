@@ -136,7 +136,7 @@ command that has it; the command line wins. A BIGFIT_ variable of no flag is an 
 
 	root.SetUsageFunc(wrapFlags(root.UsageFunc()))
 	a.CommonFlags(root)
-	root.AddCommand(demo.Command(a.App), a.graphCommand(), a.eigsCommand(), a.fitCommand(),
+	root.AddCommand(demo.Command(a.App), a.graphCommand(), a.edgesCommand(), a.eigsCommand(), a.fitCommand(),
 		a.updateCommand(), a.predictCommand(), a.evalCommand(), a.tuneCommand(), a.compareCommand(),
 		a.infoCommand(), a.diffCommand(), a.modelsCommand(), a.clusterCommand(), a.embedCommand(), a.featuresCommand(), a.kernelCommand(),
 		a.plotCommand(), a.neighborsCommand(), a.nextCommand(), a.labelCommand(), a.reportCommand(), a.solveCommand(),

@@ -141,6 +141,7 @@ type system struct {
 // any case.
 func (a *app) readSystem(ctx context.Context, path string, o *solveOptions, always bool) (*system, error) {
 	a.Reads(pipeline.HashGraph, path)
+	a.Points.TakeVertices(path)
 	g, err := pipeline.OpenGraph(path, int64(a.Memory), nil)
 	if err != nil {
 		return nil, err

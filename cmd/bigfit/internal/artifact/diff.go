@@ -106,13 +106,16 @@ func (i *Info) kind() string {
 	return "answers"
 }
 
+// says reports whether a file says how it was made: those of other programs, and graphs of edges, do not.
+func (i *Info) says() bool { return i.Kind != "" && len(i.Manifest) > 0 }
+
 // manifests compares settings and inputs.
 func (d *Difference) manifests(a, b *Info) error {
 	var m [2]archive.Manifest
 	var settings [2]map[string]string
 	for i, info := range []*Info{a, b} {
 		settings[i] = map[string]string{}
-		if info.Kind == "" {
+		if !info.says() {
 			continue
 		}
 		if err := archive.Unmarshal(info.Manifest, &m[i]); err != nil {
@@ -129,7 +132,7 @@ func (d *Difference) manifests(a, b *Info) error {
 		flatten("", v, settings[i])
 	}
 
-	if a.Kind == "" || b.Kind == "" { // another program's file says nothing
+	if !a.says() || !b.says() {
 		return nil
 	}
 	d.Origin = changes(map[string]string{"version": m[0].Program, "date": m[0].Date},

@@ -237,6 +237,8 @@ func (a *App) LoadSource(ctx context.Context, o *GraphSource) (*Sourced, error) 
 			return nil, err
 		}
 		g.Hashes[pipeline.HashPoints] = data.HashPoints(g.X)
+	} else if o.File != "" {
+		a.Points.TakeVertices(o.File)
 	}
 
 	if o.Open && o.File == "" {

@@ -3,6 +3,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -10,6 +11,7 @@ import (
 	"github.com/bigfit/bigfit/data"
 	"github.com/bigfit/bigfit/internal/file/shards"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/pipeline"
 )
 
 // PointOptions say what the columns of a table of points are, and what the points are
@@ -28,7 +30,9 @@ type PointOptions struct {
 	read  *shards.Files      // of those points
 	files *shards.Files      // the same; nil once the tables beside them were looked for
 	rows  int                // in them
-	Names *data.IDs
+	// vertices is the file of the ids of a graph without points.
+	vertices string
+	Names    *data.IDs
 
 	fault error // of the tables beside the points
 
@@ -64,6 +68,14 @@ func (p *PointOptions) Expect(m models.Model) {
 	}
 }
 
+// TakeVertices makes the points those of a graph in a file, named by the file of ids beside it if there is one.
+func (p *PointOptions) TakeVertices(graph string) {
+	names := pipeline.VertexFile(graph)
+	if _, err := os.Stat(names); err == nil {
+		p.vertices = names
+	}
+}
+
 // Take makes ids the names of the points, unless flags say what the points are called.
 func (p *PointOptions) Take(ids *data.IDs) {
 	if p.ids == "" && p.id == "" && ids != nil {
@@ -85,6 +97,11 @@ func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
 		p.Names, err = data.ReadIDs(p.ids, data.ReadOptions{Points: p.rows, Limit: a.Left()})
 		if err == nil {
 			a.Notes(p.Names.Notes...)
+		}
+	case p.vertices != "":
+		p.Names, err = data.ReadIDs(p.vertices, data.ReadOptions{Points: p.rows, Limit: a.Left()})
+		if err == nil {
+			a.Note("ids: %s beside the graph; --ids names others", p.vertices)
 		}
 	case p.id != "" && p.table != nil && !p.arrays():
 		p.Names, err = p.table.IDs()
