@@ -152,8 +152,9 @@ func (p *peeler) run() {
 		}
 		p.queue.add(v)
 	}
-	p.added = make([]added, 0, edges)
-	p.peeled = make([]peeled, 0, few)
+	// A neighbour of an eliminated vertex often has too many edges then: half of them will do on grids.
+	p.added = make([]added, 0, edges/2)
+	p.peeled = make([]peeled, 0, few/2)
 
 	for range p.own {
 		v := p.queue.pop()
@@ -266,57 +267,81 @@ func (g *peeling) assemble(c *core) {
 	n := len(c.kept)
 	c.system = system{mean: g.mean, narrowest: g.narrowest, ground: make([]float64, n), diagonal: make([]float64, n),
 		outer: make([]float64, n), parts: g.slabs.of(c.kept)}
-	lengths := make([]int32, n)
-	rows := make([]sparse.CSR, par.Chunks(n, assembleGrain))
-	par.For(n, assembleGrain, func(lo, hi int) {
-		rows[lo/assembleGrain] = g.rows(c, number, lengths, lo, hi)
-	})
-
-	w := &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, 1, n+1)}
-	for _, k := range lengths {
-		w.Ptr = append(w.Ptr, w.Ptr[len(w.Ptr)-1]+int64(k))
+	chunks := par.Chunks(n, assembleGrain)
+	rows := make([]coreRows, chunks)
+	room := 0
+	for k := range rows {
+		rows[k] = coreRows{lo: k * assembleGrain, hi: min((k+1)*assembleGrain, n), at: room}
+		room += g.bound(c.kept[rows[k].lo:rows[k].hi])
 	}
-	w.Col = make([]int32, w.Ptr[n])
-	w.Val = make([]float64, w.Ptr[n])
-	par.For(n, assembleGrain, func(lo, hi int) {
-		copy(w.Col[w.Ptr[lo]:], rows[lo/assembleGrain].Col)
-		copy(w.Val[w.Ptr[lo]:], rows[lo/assembleGrain].Val)
-	})
+
+	// Parallel edges leave gaps between the rows of two chunks.
+	w := &sparse.CSR{Rows: n, Cols: n, Ptr: make([]int64, n+1), Col: make([]int32, room), Val: make([]float64, room)}
 	c.w = w
+	par.For(chunks, 1, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			g.rows(c, number, &rows[k])
+		}
+	})
+	end := 0
+	for _, r := range rows {
+		copy(w.Col[end:], w.Col[r.at:r.at+r.size])
+		copy(w.Val[end:], w.Val[r.at:r.at+r.size])
+		for i := r.lo; i < r.hi; i++ {
+			w.Ptr[i+1] += int64(end)
+		}
+		end += r.size
+	}
+	w.Col = w.Col[:end]
+	w.Val = w.Val[:end]
 }
 
 // assembleGrain is the number of rows of a core that one processor makes.
 const assembleGrain = 1 << 14
 
-// rows makes rows lo to hi of the core, without places of their beginnings, and notes their lengths.
-func (g *peeling) rows(c *core, number, lengths []int32, lo, hi int) (w sparse.CSR) {
+// coreRows are rows lo to hi of a core, which begin at a place in its arrays and have so many entries.
+type coreRows struct{ lo, hi, at, size int }
+
+// bound returns a bound on the entries of the rows of vertices.
+func (g *peeling) bound(vertices []int32) int {
 	size := 0
-	for _, v := range c.kept[lo:hi] {
+	var ground float64
+	var star []edge
+	for _, v := range vertices {
+		if g.slabs != nil && g.slabs.number[v] < 0 {
+			star = g.left(star[:0], v, &ground)
+			size += len(star)
+			continue
+		}
 		size += int(g.vertices[v].degree)
 	}
-	w.Col = make([]int32, 0, size)
-	w.Val = make([]float64, 0, size)
+	return size
+}
+
+// rows makes rows of the core. Their Ptr are counted from the first.
+func (g *peeling) rows(c *core, number []int32, r *coreRows) {
+	col := c.w.Col[r.at:r.at]
+	val := c.w.Val[r.at:r.at]
 	var star []edge
-	for i := lo; i < hi; i++ {
+	for i := r.lo; i < r.hi; i++ {
 		v := c.kept[i]
 		c.ground[i] = g.ground[v]
 		star = g.left(star[:0], v, &c.ground[i])
 		sortEdges(star)
 		c.outer[i] = g.outer[v]
 		c.diagonal[i] = c.ground[i]
-		before := len(w.Col)
 		for k, e := range star {
 			c.diagonal[i] += e.weight
 			if k > 0 && star[k-1].to == e.to {
-				w.Val[len(w.Val)-1] += e.weight
+				val[len(val)-1] += e.weight
 				continue
 			}
-			w.Col = append(w.Col, number[e.to])
-			w.Val = append(w.Val, e.weight)
+			col = append(col, number[e.to])
+			val = append(val, e.weight)
 		}
-		lengths[i] = int32(len(w.Col) - before)
+		c.w.Ptr[i+1] = int64(len(col))
 	}
-	return w
+	r.size = len(col)
 }
 
 // left appends to dst the edges of a vertex that is left, and adds to its ground what the slabs beside it have.

@@ -2,6 +2,7 @@ package cg
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -26,27 +27,25 @@ type slabFactor struct {
 // newDivided is [newApproximate] with the vertices between slabs as the last ones.
 func newDivided(s *system, d *slabs, copies int32, seed uint64) *divided {
 	m := &divided{n: s.w.Rows, slabs: make([]slabFactor, len(d.parts))}
-	graphs := make([]*elimination, len(d.parts))
-	borders := make([][]int32, len(d.parts))
+	rests := make([]slabRest, len(d.parts))
 	outer := s.scaled(s.mean)
 	par.For(len(d.parts), 1, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
 			g, border := d.elimination(s, k, copies, seed)
-			own := len(d.parts[k])
-			m.slabs[k] = slabFactor{newFactors(g.run(own), d.parts[k], outer), border}
-			graphs[k], borders[k] = g, border
+			m.slabs[k] = slabFactor{newFactors(g.run(len(d.parts[k])), d.parts[k], outer), border}
+			rests[k] = g.rest(len(d.parts[k]))
 		}
 	})
 
-	rest := d.rest(s, graphs, borders, copies, seed)
+	rest := d.rest(s, m.slabs, rests, copies, seed)
 	m.between = newFactors(rest.run(len(d.between)), d.between, outer)
 	place := make([]int32, len(d.between))
 	for p, v := range m.between.order {
 		place[-1-d.number[v]] = int32(p)
 	}
-	for _, border := range borders {
-		for b, i := range border {
-			border[b] = place[i]
+	for _, slab := range m.slabs {
+		for b, i := range slab.border {
+			slab.border[b] = place[i]
 		}
 	}
 	return m
@@ -82,8 +81,36 @@ func (d *slabs) elimination(s *system, k int, copies int32, seed uint64) (g *eli
 	return g, border
 }
 
+// slabRest is what the elimination of a slab leaves for the vertices between slabs that it has edges to: their grounds, and
+// edges between them, by their places in the border of the slab.
+type slabRest struct {
+	ground []float64
+	links  [][]link
+	most   int32 // copies that an edge may have
+}
+
+// rest returns what the elimination of the first own vertices has left.
+func (g *elimination) rest(own int) slabRest {
+	r := slabRest{ground: slices.Clone(g.ground[own:]), links: make([][]link, len(g.vertices)-own), most: g.most}
+	for b := range r.links {
+		g.list = g.store.moveTo(g.list[:0], &g.vertices[own+b].links)
+		for _, l := range g.list {
+			to := max(l.to, ^l.to)
+			if g.vertices[to].at < 0 {
+				continue
+			}
+			to -= int32(own)
+			if l.to < 0 {
+				to = ^to
+			}
+			r.links[b] = append(r.links[b], link{to, l.weight})
+		}
+	}
+	return r
+}
+
 // rest returns the graph of the vertices between slabs, with the edges that the elimination of the slabs has left.
-func (d *slabs) rest(s *system, graphs []*elimination, borders [][]int32, copies int32, seed uint64) *elimination {
+func (d *slabs) rest(s *system, slabs []slabFactor, rests []slabRest, copies int32, seed uint64) *elimination {
 	n := len(d.between)
 	g := emptyElimination(s, n, n, rand.NewPCG(seed, drawStream))
 	for i, v := range d.between {
@@ -95,22 +122,17 @@ func (d *slabs) rest(s *system, graphs []*elimination, borders [][]int32, copies
 		})
 	}
 
-	for k, slab := range graphs {
-		own := len(d.parts[k])
-		g.most = min(g.most, slab.most)
-		for b, i := range borders[k] {
-			g.ground[i] += slab.ground[own+b]
-			g.list = slab.store.moveTo(g.list[:0], &slab.vertices[own+b].links)
-			for _, l := range g.list {
-				to := max(l.to, ^l.to)
-				if slab.vertices[to].at < 0 {
-					continue
-				}
-				end := borders[k][int(to)-own]
+	for k, r := range rests {
+		border := slabs[k].border
+		g.most = min(g.most, r.most)
+		for b, i := range border {
+			g.ground[i] += r.ground[b]
+			for _, l := range r.links[b] {
+				to := border[max(l.to, ^l.to)]
 				if l.to < 0 {
-					end = ^end
+					to = ^to
 				}
-				g.store.add(&g.vertices[i].links, link{end, l.weight})
+				g.store.add(&g.vertices[i].links, link{to, l.weight})
 			}
 		}
 	}
