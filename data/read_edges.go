@@ -1,7 +1,6 @@
 package data
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -11,6 +10,7 @@ import (
 	"github.com/bigfit/bigfit/internal/file/fields"
 	"github.com/bigfit/bigfit/internal/file/npy"
 	"github.com/bigfit/bigfit/internal/file/table"
+	"github.com/bigfit/bigfit/param"
 	"github.com/bigfit/bigfit/sparse"
 )
 
@@ -156,8 +156,9 @@ func (r *edgeReader) isHeader(first []string) (bool, error) {
 	if usual > 0 {
 		return true, nil
 	}
-	return false, fmt.Errorf("the line %s may be an edge or the names of the columns; give --no-header if it is an edge, "+
-		"and else the names of the two columns with --from and --to", strings.Join(first, ","))
+	return false, fmt.Errorf("the line %s may be an edge or the names of the columns; give %s if it is an edge, "+
+		"and else the names of the two columns with %s and %s", strings.Join(first, ","), param.Name("no-header"),
+		param.Name("from"), param.Name("to"))
 }
 
 // columns returns the columns of the ends and, unless the weights are one, of the weights.
@@ -187,7 +188,7 @@ func (r *edgeReader) columns(t *table.Reader) ([]table.Column, error) {
 func (r *edgeReader) ends(names []string) (from, to int, err error) {
 	o := &r.options
 	if (o.From == "") != (o.To == "") {
-		return 0, 0, fmt.Errorf("%s: an edge has two ends; give --from and --to", r.path)
+		return 0, 0, fmt.Errorf("%s: an edge has two ends; give %s and %s", r.path, param.Name("from"), param.Name("to"))
 	}
 	if o.From != "" {
 		if from, err = r.named(names, o.From); err != nil {
@@ -197,7 +198,7 @@ func (r *edgeReader) ends(names []string) (from, to int, err error) {
 			return 0, 0, err
 		}
 		if from == to {
-			return 0, 0, fmt.Errorf("%s: --from and --to are both %s", r.path, o.From)
+			return 0, 0, fmt.Errorf("%s: %s and %s are both %s", r.path, param.Name("from"), param.Name("to"), o.From)
 		}
 		return from, to, nil
 	}
@@ -213,8 +214,8 @@ func (r *edgeReader) ends(names []string) (from, to int, err error) {
 	if len(names) == 2 || len(names) == 3 {
 		return 0, 1, nil
 	}
-	return 0, 0, fmt.Errorf("%s: which columns hold the ends of the edges? Its columns are %s; name them with --from and --to",
-		r.path, strings.Join(names[:min(20, len(names))], ", "))
+	return 0, 0, fmt.Errorf("%s: which columns hold the ends of the edges? Its columns are %s; name them with %s and %s",
+		r.path, strings.Join(names[:min(20, len(names))], ", "), param.Name("from"), param.Name("to"))
 }
 
 // weights finds the column of the weights, or −1 for weights one. A column of numbers that may be weights or not
@@ -249,13 +250,13 @@ func (r *edgeReader) weights(all []table.Column, from, to int) (int, error) {
 		if i == from || i == to || c.Kind != table.Int && c.Kind != table.Float {
 			continue
 		}
-		remedy := "give --weight " + cmp.Or(c.Name, fmt.Sprint(i)) + " if it does, or --weight " + NoWeight + " for weights one"
+		flag := param.Name("weight").String()
+		none := flag + " " + NoWeight + " for weights one"
+		remedy := "Give " + flag + " " + c.Name + " if it does, or " + none
 		if slices.Contains(edgeLengths, strings.ToLower(c.Name)) {
-			remedy = "a weight is large where the ends are close: add a column of 1/length and name it, or give --weight " +
-				NoWeight + " for weights one"
+			remedy = "A weight is large where the ends are close: add a column of 1/length and name it, or give " + none
 		}
-		return 0, fmt.Errorf("%s: does column %s hold the weights of the edges? %s%s", r.path, fields.Quote([]byte(c.Name)),
-			strings.ToUpper(remedy[:1]), remedy[1:])
+		return 0, fmt.Errorf("%s: does column %s hold the weights of the edges? %s", r.path, fields.Quote([]byte(c.Name)), remedy)
 	}
 	return -1, nil
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bigfit/bigfit/param"
 )
 
 // edgeOf returns the weight between two vertices, named by their ids.
@@ -98,6 +100,11 @@ func TestReadEdgesOfVertices(t *testing.T) {
 	}
 }
 
+// flagged returns the text of an error as the command has it.
+func flagged(err error) string {
+	return param.Show(err.Error(), func(name string) string { return "--" + name })
+}
+
 func TestReadEdgesErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
@@ -123,7 +130,7 @@ func TestReadEdgesErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := writeEdges(t, "e.csv", c.text)
 			e, err := ReadEdges(path, c.o)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+			if err == nil || !strings.Contains(flagged(err), c.want) || !strings.Contains(err.Error(), path) {
 				t.Errorf("%v, %v, want %q", e, err, c.want)
 			}
 		})
