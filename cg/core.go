@@ -47,9 +47,9 @@ type peeled struct {
 	inner  float64 // 1 over the sum of the weights and the ground
 }
 
-// newCore returns the core of a system, or nil if too few vertices have few neighbours. It costs some
-// passes over the edges. While it is made it takes 32 bytes for each vertex, 256 more for each with few
-// neighbours, and twice the graph that is left. d are slabs of the graph, which are gone through at once, or nil.
+// newCore returns the core of a system, or nil if too few vertices have few neighbours. The vertices of the slabs d are
+// eliminated by several processors; d may be nil. It costs some passes over the edges. While the core is made it
+// takes 32 bytes for each vertex, 256 more for each with few neighbours, and the graph that is left.
 func newCore(s *system, d *slabs) *core {
 	few := 0
 	for i := range s.w.Rows {
@@ -86,15 +86,15 @@ type peeling struct {
 	peelers  []peeler
 }
 
-// peeler eliminates vertices of a slab, or of the whole graph. No others touch what it has of these.
+// peeler eliminates vertices of a slab, or of the whole graph. No other peeler changes what the peeling holds of these.
 type peeler struct {
 	*peeling
-	own    []int32
+	own    []int32 // the vertices of the slab
 	queue  degreeQueue
 	added  []added
 	peeled []peeled
 	star   []edge // of the vertex at hand
-	// What the slab adds to the vertices between slabs: to their grounds, and the last edge in added, or −1.
+	// For each vertex between slabs: what the slab adds to its ground, and its last edge in added, or −1.
 	borderGround []float64
 	borderFirst  []int32
 }
@@ -179,22 +179,17 @@ func (p *peeler) edges(dst []edge, v int32) []edge {
 	return p.chain(dst, p.vertices[v].links.first)
 }
 
-// given appends the edges of the graph.
+// given appends the edges of the graph to vertices that are not eliminated.
 func (g *peeling) given(dst []edge, v int32) []edge {
-	col, val := g.w.Row(int(v))
-	for k, j := range col {
-		w := 1.0
-		if val != nil {
-			w = val[k]
+	g.eachEdge(v, func(to int32, weight float64) {
+		if g.vertices[to].at >= 0 {
+			dst = append(dst, edge{to, weight})
 		}
-		if j != v && w > 0 && g.vertices[j].at >= 0 {
-			dst = append(dst, edge{j, w})
-		}
-	}
+	})
 	return dst
 }
 
-// chain appends added edges from the given one on.
+// chain appends added edges to vertices that are not eliminated, from the given one on.
 func (p *peeler) chain(dst []edge, first int32) []edge {
 	for k := first; k >= 0; k = p.added[k].next {
 		if e := &p.added[k]; p.vertices[e.to].at >= 0 {
@@ -302,7 +297,7 @@ const assembleGrain = 1 << 14
 // coreRows are rows lo to hi of a core, which begin at a place in its arrays and have so many entries.
 type coreRows struct{ lo, hi, at, size int }
 
-// bound returns a bound on the entries of the rows of vertices.
+// bound returns how many entries the rows of vertices have with each of their parallel edges.
 func (g *peeling) bound(vertices []int32) int {
 	size := 0
 	var ground float64
@@ -318,7 +313,7 @@ func (g *peeling) bound(vertices []int32) int {
 	return size
 }
 
-// rows makes rows of the core. Their Ptr are counted from the first.
+// rows makes rows of the core, from their place in its arrays on. Their Ptr are counted from the first of them.
 func (g *peeling) rows(c *core, number []int32, r *coreRows) {
 	col := c.w.Col[r.at:r.at]
 	val := c.w.Val[r.at:r.at]

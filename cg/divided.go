@@ -10,21 +10,21 @@ import (
 )
 
 // divided is an approximate factor that eliminates the vertices of each slab of a graph, and then those between slabs.
-// So slabs are eliminated by several processors, and substituted by several even in one column.
+// Each processor eliminates slabs of its own, and substitutes in them, even in a single column.
 type divided struct {
 	n       int
 	slabs   []slabFactor
 	between *factors
 }
 
-// slabFactor is the factor of a slab. The places behind its vertices are those of vertices between slabs that they have
-// edges to.
+// slabFactor is the factor of a slab. Behind the places of its own vertices come those of its border: the vertices between
+// slabs that its vertices have edges to.
 type slabFactor struct {
 	*factors
-	border []int32 // the places of these in the factor of the vertices between
+	border []int32 // the places of these in the factor of all vertices between
 }
 
-// newDivided is [newApproximate] with the vertices between slabs as the last ones.
+// newDivided is [newApproximate] in another order: first each slab by least degree, then the vertices between slabs.
 func newDivided(s *system, d *slabs, copies int32, seed uint64) *divided {
 	m := &divided{n: s.w.Rows, slabs: make([]slabFactor, len(d.parts))}
 	rests := make([]slabRest, len(d.parts))
@@ -51,12 +51,12 @@ func newDivided(s *system, d *slabs, copies int32, seed uint64) *divided {
 	return m
 }
 
-// elimination returns the graph of a slab, with the vertices between slabs that it has edges to behind its own. border
-// are these, by their places in d.between.
+// elimination returns the graph of a slab: its vertices, and behind them those of its border, which border gives by their
+// places in d.between.
 func (d *slabs) elimination(s *system, k int, copies int32, seed uint64) (g *elimination, border []int32) {
 	own := d.parts[k]
 	g = emptyElimination(s, len(own), len(own)+len(d.between), rand.NewPCG(seed, drawStream+1+uint64(k)))
-	behind := map[int32]int32{} // places of those between
+	behind := map[int32]int32{} // places of the border
 	for i, v := range own {
 		g.ground[i] = s.ground[v] / g.unit
 		s.eachEdge(v, func(to int32, weight float64) {
@@ -81,8 +81,8 @@ func (d *slabs) elimination(s *system, k int, copies int32, seed uint64) (g *eli
 	return g, border
 }
 
-// slabRest is what the elimination of a slab leaves for the vertices between slabs that it has edges to: their grounds, and
-// edges between them, by their places in the border of the slab.
+// slabRest holds what the elimination of a slab has left at its border: ground, and links between its vertices, by their
+// places in the border.
 type slabRest struct {
 	ground []float64
 	links  [][]link

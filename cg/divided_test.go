@@ -128,7 +128,7 @@ func steps(t *testing.T, what string, l *sparse.Laplacian, b *mat.Dense, m Preco
 	return r.MaxIterations()
 }
 
-// Elimination is exact up to two neighbours, and so is that of a path by slabs, whose last vertices are a path as well.
+// On a path elimination is exact, by slabs too: the vertices that are left between them form a path again.
 func TestDividedPath(t *testing.T) {
 	w := path(3000)
 	l := laplacian(t, w, sparse.Combinatorial)

@@ -16,7 +16,8 @@ import (
 
 // EdgeOptions say how [ReadEdges] reads a table. The zero value goes by the names of the columns.
 type EdgeOptions struct {
-	// From and To are the columns with the ends of each edge, Weight is that of the weights, [NoWeight] for weights one.
+	// From and To name the columns that hold the two ends of each edge. Weight names the column of the weights;
+	// [NoWeight] stands for weights one.
 	From, To, Weight string
 	// NoHeader says that the first line of a csv file is an edge.
 	NoHeader bool
