@@ -14,6 +14,7 @@ import (
 	"github.com/bigfit/bigfit/knn"
 	"github.com/bigfit/bigfit/lanczos"
 	"github.com/bigfit/bigfit/models"
+	"github.com/bigfit/bigfit/param"
 )
 
 // A graph file keeps the lists and the index but not the points: they may be larger than the
@@ -40,6 +41,8 @@ type Growth struct {
 	// regression in the same way.
 	Labels *data.Labels
 	Values *mat.Dense
+	// Graph is the graph of a model that was fitted to one without points, which takes labels alone.
+	Graph *Graph
 	// Shares holds distributions over classes in place of Labels. Answers holds labels of annotators, of all n+m points;
 	// they join those that the model keeps ([models.Consensus]), and the consensus of all is found again.
 	Shares  *data.Shares
@@ -102,9 +105,9 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 			"harmonic, lgc, tikhonov, poisson and knn)", m.Name())
 	}
 	kept := u.Kept()
-	if kept.Points == nil {
-		return nil, errors.New("the model was fitted to a graph without points, and keeps nothing that points or " +
-			"labels could join; fit it anew to the graph and all labels")
+	old, err := growth.joins(kept)
+	if err != nil {
+		return nil, err
 	}
 
 	// The file of a model has all settings in use, chosen ones included.
@@ -112,7 +115,6 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	if err != nil {
 		return nil, err
 	}
-	old, _ := kept.Points.Dims()
 	out := &Updated{}
 	if out.stay, err = staying(old, growth.Forget); err != nil {
 		return nil, err
@@ -159,21 +161,12 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 		return out, errors.Join(err, out.agree(agreed))
 	}
 
-	// The graph of the points that stay grows.
-	g, short := p.graphOf(ctx, kept, out.stay)
-	if !models.Usable(short) {
-		return nil, short
+	g, short := growth.Graph, error(nil)
+	if g == nil {
+		if g, short = p.grown(ctx, kept, growth, out.stay); !models.Usable(short) {
+			return nil, short
+		}
 	}
-	if growth.Points == nil {
-		growth.Points = data.Select(kept.Points, nil)
-		g.PCA = nil // they are projected already
-	}
-	g, fault := p.Append(ctx, g, growth.Points)
-	if g == nil || g.W == nil || !models.Usable(fault) {
-		return nil, fault
-	}
-	short = errors.Join(short, fault)
-	g.PCA = kept.PCA
 	in.Graph = &g.Graph
 	if info.Needs.Has(models.NeedsPoints) {
 		in.Points = g.Points
@@ -207,6 +200,47 @@ func (p *Pipeline) Update(ctx context.Context, l models.Learner, m models.Model,
 	out.Input.Values = e.Values // the tolerance of the model, as folds have no start
 	out.Model, err = p.recalibrate(ctx, l, out, calibrated, err)
 	return out, errors.Join(short, err, out.agree(agreed))
+}
+
+// joins returns the number of points of a model, or an error if the growth cannot join what it keeps of them.
+func (g *Growth) joins(kept *models.Kept) (int, error) {
+	switch {
+	case kept.Points != nil && g.Graph != nil:
+		return 0, fmt.Errorf("the model keeps its points, and the neighbours that their graph is made of: leave %s out",
+			param.Name("graph"))
+	case kept.Points != nil:
+		n, _ := kept.Points.Dims()
+		return n, nil
+	case g.Graph == nil:
+		return 0, fmt.Errorf("the model was fitted to a graph without points, and does not keep it; give the graph with %s, or "+
+			"fit anew to the graph and all labels", param.Name("graph"))
+	case g.Points != nil || g.Forget != nil:
+		return 0, errors.New("the model was fitted to a graph without points, and takes new labels alone; make the graph of " +
+			"all points, and fit anew")
+	case g.Graph.W.Rows != len(kept.Degrees):
+		return 0, fmt.Errorf("the graph has %d points and the model %d: give the graph that the model was fitted to",
+			g.Graph.W.Rows, len(kept.Degrees))
+	}
+	return g.Graph.W.Rows, nil
+}
+
+// grown returns the graph of the points of kept that stay, nil for all, and of those that join.
+func (p *Pipeline) grown(ctx context.Context, kept *models.Kept, growth *Growth, stay []int) (*Graph, error) {
+	g, short := p.graphOf(ctx, kept, stay)
+	if !models.Usable(short) {
+		return nil, short
+	}
+	more := growth.Points
+	if more == nil {
+		more = data.Select(kept.Points, nil)
+		g.PCA = nil // they are projected already
+	}
+	g, fault := p.Append(ctx, g, more)
+	if g == nil || g.W == nil || !models.Usable(fault) {
+		return nil, fault
+	}
+	g.PCA = kept.PCA
+	return g, errors.Join(short, fault)
 }
 
 // agree gives the updated model the consensus of its annotators, if there is one.

@@ -20,6 +20,7 @@ func TestEdges(t *testing.T) {
 	}
 	b.WriteString("north 0,south 0,0.1,bridge\n")
 	must(t, os.WriteFile("roads.csv", []byte(b.String()), 0o600))
+	must(t, os.WriteFile("other.csv", []byte("from,to\na,b\n"), 0o600))
 	must(t, os.WriteFile("labels.csv", []byte("id,label\nsouth 15,S\nnorth 15,N\nnorth 20,N\nsouth 3,S\n"), 0o600))
 
 	o := bigfit(t, "edges", "roads.csv", "-o", "roads.npz")
@@ -48,6 +49,19 @@ func TestEdges(t *testing.T) {
 	}
 	succeed(t, "next", "m.npz", "--graph", "roads.npz", "-n", "2", "-o", "next.csv", "-q")
 	if text := string(readFile(t, "next.csv")); !strings.Contains(text, "\nnorth ") && !strings.Contains(text, "\nsouth ") {
+		t.Error(text)
+	}
+	// The labels that next asked for join the model, with the graph.
+	o = bigfit(t, "update", "m.npz", "-y", "next.csv", "-o", "m2.npz")
+	o.check(t, 2, []string{"does not keep it; give the graph with --graph, or fit anew"}, nil)
+	succeed(t, "edges", "other.csv", "-o", "other.npz", "-q")
+	o = bigfit(t, "update", "m.npz", "-y", "next.csv", "--graph", "other.npz", "-o", "m2.npz")
+	o.check(t, 2, []string{"m.npz was not made from the graph in other.npz"}, nil)
+	if out := succeed(t, "update", "m.npz", "-y", "next.csv", "--graph", "roads.npz", "-o", "m2.npz", "--predictions", "p.csv", "-q"); !strings.Contains(out,
+		"2 labels joined 4") {
+		t.Error(out)
+	}
+	if text := string(readFile(t, "p.csv")); !strings.Contains(text, "\nnorth 7,N,") {
 		t.Error(text)
 	}
 	succeed(t, "cluster", "roads.npz", "-c", "2", "-o", "c.csv", "-q")

@@ -23,6 +23,7 @@ import (
 type updateOptions struct {
 	x         shards.Names
 	y, forget string
+	graph     string
 
 	out, predictions, proba string
 	label                   shell.LabelOptions
@@ -51,6 +52,8 @@ may be new. If the points of the model have ids, new points need ids too (--ids,
 Labels of several annotators (a column annotator) join those that the model keeps, and
 their consensus is found again. Probabilities join probabilities (bigfit help soft).
 
+A model that was fitted to a graph without points takes labels, with its --graph.
+
 --forget FILE takes points away, by id or row. They leave the graph, the labels and the
 answers, and the graph of the other points is made anew.
 
@@ -78,6 +81,7 @@ model. A fit anew from time to time renews them.`, pipeline.UpdateTolerance),
 	o.soft.Flags(f, false)
 	a.Points.ColumnFlags(f)
 	a.Points.LabelFlags(f)
+	f.StringVar(&o.graph, "graph", "", "`file` of the graph, for a model that was fitted to one without points")
 	f.StringVar(&o.forget, "forget", "", "`file` of the ids, or rows, of points to take away")
 	f.Float64Var(&o.tolerance, "tolerance", 0,
 		fmt.Sprintf("relative residual at which the solver stops (default: the model's, at least %v)",
@@ -105,7 +109,7 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 	if err := o.soft.Check(); err != nil {
 		return err
 	}
-	if err := shell.CheckAnswers(o.x.Inputs(path, o.y, o.forget), []string{o.predictions, o.proba}, o.out); err != nil {
+	if err := shell.CheckAnswers(o.x.Inputs(path, o.y, o.forget, o.graph), []string{o.predictions, o.proba}, o.out); err != nil {
 		return err
 	}
 	st := a.Progress.Stage("model")
@@ -121,7 +125,7 @@ func (a *app) update(ctx context.Context, path string, o *updateOptions) error {
 		return fmt.Errorf("%s: a %s model takes no points or labels; make it anew", path, m.Name())
 	}
 
-	growth, hashes, err := a.readGrowth(o, m, mf)
+	growth, hashes, err := a.readGrowth(path, o, m, mf)
 	if err != nil {
 		return err
 	}
@@ -207,11 +211,21 @@ func keepsNoAnswers(flag string, m models.Model) error {
 }
 
 // readGrowth reads what joins the model, and what leaves it.
-func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) (*pipeline.Growth,
+func (a *app) readGrowth(path string, o *updateOptions, m models.Model, mf *models.Manifest) (*pipeline.Growth,
 	pipeline.Hashes, error) {
 	growth := &pipeline.Growth{Tolerance: o.tolerance}
 	hashes := pipeline.Hashes{}
 	var err error
+	if o.graph != "" {
+		g, err := a.GivenGraph(o.graph, nil, &pipeline.GraphSettings{})
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := pipeline.Hashes(mf.Hashes).Agree(pipeline.HashGraph, data.HashPoints(g.W), path, o.graph); err != nil {
+			return nil, nil, err
+		}
+		growth.Graph = &g.Graph
+	}
 	if len(o.x) > 0 {
 		a.Points.Expect(m)
 		if growth.Points, err = a.ReadMore("new points", o.x,
@@ -246,6 +260,8 @@ func (a *app) readGrowth(o *updateOptions, m models.Model, mf *models.Manifest) 
 	old := 0
 	if u, ok := models.Unnamed(m).(models.Updater); ok && u.Kept().Points != nil {
 		old, _ = u.Kept().Points.Dims()
+	} else if growth.Graph != nil {
+		old = growth.Graph.W.Rows
 	}
 	if o.forget != "" {
 		a.Reads("forgotten", o.forget)
