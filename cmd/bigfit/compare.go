@@ -64,6 +64,7 @@ have a grid (bigfit models NAME). With too few labels for that they have fixed v
 --set MODEL.PARAMETER=VALUE[,VALUE…] may be repeated. The graph and its eigenpairs are made
 once: flags about them (--pca, --neighbors, --distance, …) are for all models, but not for
 the distances of knn. With auto among the models it is the graph that fit makes for auto.
+--graph without points compares models that answer for the points of a graph.
 
 The table has the mean and the standard deviation of the --metric over the splits,
 and how each model differs from the best one, or from --against NAME, split by
@@ -313,6 +314,16 @@ func (a *app) checkCompare(o *compareOptions) (contenders []selection.Contender,
 	if contenders, err = a.contenders(o); err != nil {
 		return nil, 0, err
 	}
+	ofGraph := func(l models.Learner) bool {
+		info := l.Info()
+		return tunable(l) && info.Transductive()
+	}
+	for _, c := range contenders {
+		if len(o.x) == 0 && !ofGraph(c.Grid.Learner) {
+			return nil, 0, shell.Usagef("%s needs points (-X); models of a graph alone are %s", c.Name,
+				shell.LearnersThat(ofGraph))
+		}
+	}
 	// Flags about a graph that no model looks at would be dropped without a word.
 	usesGraph := slices.ContainsFunc(contenders,
 		func(c selection.Contender) bool { return c.Grid.Learner.Info().Needs.Has(models.NeedsGraph) })
@@ -336,8 +347,10 @@ func (a *app) checkCompareInput(o *compareOptions) error {
 		return shell.Usagef("compare needs --models; the models are %s", shell.LearnersThat(tunable))
 	case o.Y != "" && a.Points.Label != "":
 		return shell.Usagef("-y and --label both say where the labels are; give one of them")
-	case len(o.x) == 0 || o.Y == "" && a.Points.Label == "":
-		return shell.Usagef("compare needs points (-X) and labels (-y)")
+	case len(o.x) == 0 && o.graphFile == "" || o.Y == "" && a.Points.Label == "":
+		return shell.Usagef("compare needs points (-X), or a graph (--graph), and labels (-y)")
+	case len(o.x) == 0 && a.Points.Label != "":
+		return shell.Usagef("--label names a column of the points; give them with -X")
 	}
 
 	if err := a.CheckReport(o.report); err != nil {

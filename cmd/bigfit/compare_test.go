@@ -193,7 +193,7 @@ func TestCompareUsage(t *testing.T) {
 	for line, want := range map[string]string{
 		"X.npy y.npy --labels 9":                                                "compare needs --models",
 		"X.npy y.npy --models knn":                                              "compare needs numbers of labels",
-		"X.npy --models knn --labels 9":                                         "compare needs points (-X) and labels (-y)",
+		"X.npy --models knn --labels 9":                                         "compare needs points (-X), or a graph (--graph), and labels (-y)",
 		"X.npy y.npy --models knn,knn --labels 9":                               "--models names knn twice",
 		"X.npy y.npy --models knn,nope --labels 9":                              `unknown model "nope"`,
 		"X.npy y.npy --models oneclass --labels 9":                              "oneclass does not learn from labels",

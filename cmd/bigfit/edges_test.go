@@ -64,6 +64,13 @@ func TestEdges(t *testing.T) {
 	if text := string(readFile(t, "p.csv")); !strings.Contains(text, "\nnorth 7,N,") {
 		t.Error(text)
 	}
+	// Models are compared on the graph alone.
+	if out := succeed(t, "compare", "--graph", "roads.npz", "p.csv:id,label", "--models", "auto,poisson", "--labels-per-class", "3", "--splits", "2",
+		"--report", "c.html", "-q"); !strings.Contains(out, "| 3 a class | poisson |") {
+		t.Error(out)
+	}
+	fail(t, 2, []string{"knn needs points (-X); models of a graph alone are auto, eigenmap, harmonic, lgc,"}, "compare", "--graph", "roads.npz", "labels.csv",
+		"--models", "lgc,knn", "--labels", "3")
 	succeed(t, "cluster", "roads.npz", "-c", "2", "-o", "c.csv", "-q")
 	text := string(readFile(t, "c.csv"))
 	if strings.Count(text, ",0\n") != 30 || !strings.Contains(text, "\nnorth 7,") {
