@@ -83,7 +83,7 @@ func TestDivided(t *testing.T) {
 		"grid": grid(60, 50), "path": path(2000), "ring": ring(3000), "two grids": union(grid(30, 40), grid(50, 20)),
 		"isolated": union(union(grid(1, 1), grid(30, 40)), grid(1, 1)),
 	} {
-		for _, shift := range []float64{0, 1e-5, 0.1} {
+		for _, shift := range []float64{0, 1e-5} {
 			for _, kind := range []sparse.Kind{sparse.Combinatorial, sparse.Normalized} {
 				for _, copies := range []int32{1, 2} {
 					l := laplacian(t, w, kind).With(1, shift)
@@ -91,7 +91,7 @@ func TestDivided(t *testing.T) {
 					s.spread()
 					d := newSlabs(s, 300)
 					m := newDivided(s, d, copies, 3)
-					for _, columns := range []int{1, 3, 9} {
+					for _, columns := range []int{1, 9} {
 						what := fmt.Sprintf("%s, %v, shift %g, %d copies, %d columns", name, kind, shift, copies, columns)
 						b := normal(w.Rows, columns, rng)
 						got := steps(t, what, l, b, m)
