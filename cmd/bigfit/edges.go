@@ -72,10 +72,8 @@ func (a *app) edges(ctx context.Context, path string, o *edgesOptions) error {
 		return err
 	}
 	names := pipeline.VertexFile(o.out)
-	if given == nil {
-		if err := shell.CheckAnswers([]string{path}, []string{names}); err != nil {
-			return err
-		}
+	if err := shell.CheckAnswers([]string{path}, []string{names}); err != nil {
+		return err
 	}
 
 	a.Reads("edges", path)
@@ -93,16 +91,14 @@ func (a *app) edges(ctx context.Context, path string, o *edgesOptions) error {
 		a.Note("%s: %s", path, text)
 	}
 
-	if given == nil {
-		a.Points.Take(e.IDs)
-		counts := make([]int64, e.W.Rows)
-		for i := range counts {
-			counts[i] = e.W.Ptr[i+1] - e.W.Ptr[i]
-		}
-		answers := pipeline.Answers{Columns: []pipeline.Column{{Name: "edges", Values: counts}}}
-		if err := a.WriteAnswers(names, answers, nil); err != nil {
-			return err
-		}
+	a.Points.Names = e.IDs
+	counts := make([]int64, e.W.Rows)
+	for i := range counts {
+		counts[i] = e.W.Ptr[i+1] - e.W.Ptr[i]
+	}
+	answers := pipeline.Answers{Columns: []pipeline.Column{{Name: "edges", Values: counts}}}
+	if err := a.WriteAnswers(names, answers, nil); err != nil {
+		return err
 	}
 	if err := a.Write(ctx, func() error {
 		if pipeline.IsFolderName(o.out) {
@@ -113,9 +109,5 @@ func (a *app) edges(ctx context.Context, path string, o *edgesOptions) error {
 		return err
 	}
 	s := summary.OfGraph(e.W, e.W.Components())
-	text := fmt.Sprintf("%s: %s", o.out, s)
-	if given == nil {
-		text += fmt.Sprintf("; the ids of its points are in %s", names)
-	}
-	return a.Print(s, text)
+	return a.Print(s, fmt.Sprintf("%s: %s; the ids of its points are in %s", o.out, s, names))
 }

@@ -92,8 +92,19 @@ func TestEdges(t *testing.T) {
 	must(t, os.WriteFile("ids.txt", []byte("south 1\nnorth 4\nalone\n"), 0o600))
 	must(t, os.WriteFile("few.csv", []byte("source,target\nnorth 4,south 1\n"), 0o600))
 	if out := succeed(t, "edges", "few.csv", "--ids", "ids.txt", "-o", "few.npz", "-q"); !strings.Contains(out, "3 points, 1 edge,") ||
-		!strings.Contains(out, "1 isolated point") || strings.Contains(out, "few.ids.csv") {
+		!strings.Contains(out, "1 isolated point") {
 		t.Error(out)
+	}
+	if text := string(readFile(t, "few.ids.csv")); text != "id,edges\nsouth 1,1\nnorth 4,1\nalone,0\n" {
+		t.Error(text)
+	}
+
+	// Ids of another graph name nothing.
+	must(t, os.WriteFile("roads.ids.csv", []byte("id\na\nb\n"), 0o600))
+	o = bigfit(t, "cluster", "roads.npz", "-c", "2", "-o", "c.csv")
+	if text := string(readFile(t, "c.csv")); o.code != 0 || !strings.HasPrefix(text, "row,cluster\n0,") ||
+		!strings.Contains(o.stderr, "none taken: roads.ids.csv beside the graph holds 2 ids for 60 points") {
+		t.Error(o.stderr, text)
 	}
 }
 

@@ -73,6 +73,7 @@ func (p *PointOptions) TakeVertices(graph string) {
 	names := pipeline.VertexFile(graph)
 	if _, err := os.Stat(names); err == nil {
 		p.vertices = names
+		p.rows = data.Rows(graph)
 	}
 }
 
@@ -99,10 +100,18 @@ func (p *PointOptions) Identify(a *App) (*data.IDs, error) {
 			a.Notes(p.Names.Notes...)
 		}
 	case p.vertices != "":
-		p.Names, err = data.ReadIDs(p.vertices, data.ReadOptions{Points: p.rows, Limit: a.Left()})
-		if err == nil {
+		var ids *data.IDs
+		ids, err = data.ReadIDs(p.vertices, data.ReadOptions{Limit: a.Left()})
+		switch {
+		case err != nil:
+		case p.rows > 0 && len(ids.Values) != p.rows:
+			a.Note("ids: none taken: %s beside the graph holds %d ids for %d points, so that it is of another graph", p.vertices,
+				len(ids.Values), p.rows)
+		default:
+			p.Names = ids
 			a.Note("ids: %s beside the graph; --ids names others", p.vertices)
 		}
+		p.vertices = ""
 	case p.id != "" && p.table != nil && !p.arrays():
 		p.Names, err = p.table.IDs()
 	case p.table != nil && p.table.FoundID():
